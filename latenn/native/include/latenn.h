@@ -1,0 +1,191 @@
+/*
+ * latenn.h: run a model with a runtime that somebody else supplies.
+ *
+ * The shape is wasi-nn's: load, create an execution context, set inputs, compute, get outputs. The core knows no
+ * runtime; a backend is a shared library (latenn_backend_<name>) that is opened when a model first needs it.
+ *
+ * Every function that can fail returns a latenn_status*: NULL is success; anything else belongs to the caller,
+ * who reads it and gives it to latenn_status_release(). There is no global state. A model may be used from
+ * several threads at once; a context may not.
+ */
+#ifndef LATENN_H
+#define LATENN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(LATENN_STATIC)
+#define LATENN_API
+#elif defined(_WIN32) && defined(LATENN_BUILD)
+#define LATENN_API __declspec(dllexport)
+#elif defined(_WIN32)
+#define LATENN_API __declspec(dllimport)
+#else
+#define LATENN_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a struct or a function changes its meaning; additions do not raise it. */
+#define LATENN_ABI 1
+
+LATENN_API uint32_t latenn_abi(void);
+/* "0.1.0"; never NULL. */
+LATENN_API const char* latenn_version(void);
+
+/* ---- status --------------------------------------------------------------------------------------------- */
+
+typedef enum latenn_code {
+  LATENN_OK = 0,
+  LATENN_INVALID_ARGUMENT = 1,    /* the caller's mistake: a name, a type, a shape, a NULL */
+  LATENN_BACKEND_MISSING = 2,     /* no backend library for this model or of this name */
+  LATENN_BACKEND_UNUSABLE = 3,    /* a backend was found and cannot be used: version skew, broken file */
+  LATENN_RUNTIME_UNAVAILABLE = 4, /* the backend is fine, its runtime is not: see latenn_status_report() */
+  LATENN_MODEL_INVALID = 5,       /* the runtime refuses the model */
+  LATENN_UNSUPPORTED = 6,         /* a sequence, map, optional or sparse value; an unknown element type */
+  LATENN_COMPUTE_FAILED = 7,      /* the runtime failed while it computed */
+  LATENN_OUT_OF_MEMORY = 8,
+  LATENN_IO = 9                   /* a file cannot be read */
+} latenn_code;
+
+typedef struct latenn_status latenn_status;
+
+LATENN_API latenn_code latenn_status_code(const latenn_status* status); /* LATENN_OK for NULL */
+LATENN_API const char* latenn_status_message(const latenn_status* status); /* "" for NULL; owned by status */
+/* The loader's report as JSON where the failure was one of finding a library, else "". Owned by status. */
+LATENN_API const char* latenn_status_report(const latenn_status* status);
+LATENN_API void latenn_status_release(latenn_status* status); /* NULL is allowed */
+
+/* ---- tensors -------------------------------------------------------------------------------------------- */
+
+/* Element types, numbered as in ONNX's TensorProto.DataType. */
+typedef enum latenn_type {
+  LATENN_UNDEFINED = 0,
+  LATENN_FLOAT32 = 1,
+  LATENN_UINT8 = 2,
+  LATENN_INT8 = 3,
+  LATENN_UINT16 = 4,
+  LATENN_INT16 = 5,
+  LATENN_INT32 = 6,
+  LATENN_INT64 = 7,
+  LATENN_STRING = 8,
+  LATENN_BOOL = 9,
+  LATENN_FLOAT16 = 10,
+  LATENN_FLOAT64 = 11,
+  LATENN_UINT32 = 12,
+  LATENN_UINT64 = 13,
+  LATENN_COMPLEX64 = 14,
+  LATENN_COMPLEX128 = 15,
+  LATENN_BFLOAT16 = 16,
+  LATENN_FLOAT8E4M3FN = 17,
+  LATENN_FLOAT8E4M3FNUZ = 18,
+  LATENN_FLOAT8E5M2 = 19,
+  LATENN_FLOAT8E5M2FNUZ = 20,
+  LATENN_UINT4 = 21, /* two elements to a byte, the first in the low half */
+  LATENN_INT4 = 22
+} latenn_type;
+
+/* "float32"; "unknown" for anything else. Never NULL. */
+LATENN_API const char* latenn_type_name(int32_t type);
+/* Bits of one element: 32 for float32, 4 for int4, 0 for strings and unknown types. */
+LATENN_API size_t latenn_type_bits(int32_t type);
+
+/*
+ * A view of a tensor; it owns nothing. Elements are C-contiguous in `data`, `bytes` long.
+ * Strings: `data` holds the UTF-8 bytes of all elements one after the other with nothing between them, and
+ * `offsets` holds count + 1 positions, the last of which is `bytes`. Else `offsets` is NULL.
+ */
+typedef struct latenn_tensor {
+  int32_t type; /* latenn_type */
+  int32_t rank; /* 0 for a scalar */
+  const int64_t* shape;
+  void* data;
+  size_t bytes;
+  const size_t* offsets;
+} latenn_tensor;
+
+/* An input or output of a model. Strings and arrays belong to the model. */
+typedef struct latenn_port {
+  const char* name;
+  int32_t type;
+  int32_t rank;
+  const int64_t* shape;           /* -1 where the model leaves a dimension open */
+  const char* const* dimensions;  /* the model's names for open dimensions, "" where there is none */
+} latenn_port;
+
+/* ---- models --------------------------------------------------------------------------------------------- */
+
+typedef struct latenn_option {
+  const char* key;
+  const char* value;
+} latenn_option;
+
+/* How to load. Zero everything, set `size`, then what is needed. Nothing is kept after latenn_load() returns. */
+typedef struct latenn_load_options {
+  uint32_t size;           /* sizeof(latenn_load_options) */
+  const char* backend;     /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
+                              by the model's encoding */
+  const char* device;      /* "cpu"; NULL is "cpu" */
+  const char* const* backend_directories; /* where the host binding found backend packages */
+  size_t backend_directory_count;
+  const char* runtime_path;               /* explicit file or folder of the runtime, or NULL */
+  const char* const* runtime_directories; /* where the host binding found runtime packages */
+  size_t runtime_directory_count;
+  const char* runtime_minimum; /* "1.20": raises the backend's own floor; NULL leaves it */
+  const char* runtime_advice;  /* the command that the host's users type to get the runtime, or NULL */
+  const latenn_option* options; /* for the backend: see latenn_backend.h; an unknown key is an error */
+  size_t option_count;
+} latenn_load_options;
+
+typedef struct latenn_model latenn_model;
+
+/* Loads a model from a file (UTF-8 path). Data that the model keeps beside itself is found next to it. */
+LATENN_API latenn_status* latenn_load_path(const char* path, const latenn_load_options* options,
+                                           latenn_model** model);
+/* Loads a model from memory, which may be freed afterwards. */
+LATENN_API latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_load_options* options,
+                                            latenn_model** model);
+/* Contexts and outputs of the model must be released first. NULL is allowed. */
+LATENN_API void latenn_model_release(latenn_model* model);
+
+LATENN_API size_t latenn_input_count(const latenn_model* model);
+LATENN_API size_t latenn_output_count(const latenn_model* model);
+/* NULL when the index is out of range. Owned by the model. */
+LATENN_API const latenn_port* latenn_input(const latenn_model* model, size_t index);
+LATENN_API const latenn_port* latenn_output(const latenn_model* model, size_t index);
+/* The backend's name and the loader's report on the runtime that it bound, as JSON. Owned by the model. */
+LATENN_API const char* latenn_model_backend(const latenn_model* model);
+LATENN_API const char* latenn_model_report(const latenn_model* model);
+
+/* Binds the runtime of a backend without a model and gives the report as JSON; release with latenn_text_release().
+ * The report is given on failure too: then *report says why and the status is LATENN_RUNTIME_UNAVAILABLE. */
+LATENN_API latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report);
+LATENN_API void latenn_text_release(char* text); /* NULL is allowed */
+
+/* ---- computing ------------------------------------------------------------------------------------------ */
+
+typedef struct latenn_context latenn_context;
+
+LATENN_API latenn_status* latenn_context_create(latenn_model* model, latenn_context** context);
+/* NULL is allowed. Views from latenn_get_output() end here. */
+LATENN_API void latenn_context_release(latenn_context* context);
+
+/* Binds an input. Type, rank and fixed dimensions are checked. Numbers are not copied: `tensor->data` must stay
+ * valid and unchanged until latenn_compute() returns. Strings are copied. */
+LATENN_API latenn_status* latenn_set_input(latenn_context* context, size_t index, const latenn_tensor* tensor);
+LATENN_API latenn_status* latenn_set_input_by_name(latenn_context* context, const char* name,
+                                                   const latenn_tensor* tensor);
+/* Runs the model. Every input must have been set since the last call that succeeded or failed. Outputs of the
+ * call before are released. */
+LATENN_API latenn_status* latenn_compute(latenn_context* context);
+/* A view that lives until the next latenn_compute() or latenn_context_release(). */
+LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);
+LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name,
+                                                    latenn_tensor* tensor);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
