@@ -1,0 +1,222 @@
+"""Zip archives: reading untrusted ones within limits, writing deterministic ones; knows nothing of what is inside."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+import time
+import zipfile
+import zlib
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Literal
+
+from latebind.errors import InputError
+from latebind.model import Sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MAX_MEMBERS = 100_000
+MAX_MEMBER_BYTES = 4 * 1024**3
+MAX_TOTAL_BYTES = 16 * 1024**3
+MAX_RATIO = 1_100
+"""Deflate cannot pass 1032:1, so anything above is a lie in the directory."""
+
+_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first moment that a zip can name
+_DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
+
+ProblemKind = Literal["unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One file of an archive. `name` is as stored; `size` is what the directory claims."""
+
+    name: str
+    size: int
+    compressed: int
+    mode: int
+    is_folder: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something in an archive that no honest archive has, or that some system cannot unpack."""
+
+    kind: ProblemKind
+    member: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One file to be written."""
+
+    name: str
+    data: bytes
+    mode: int = 0o644
+
+
+class ZipReader:
+    """An archive open for reading. Nothing is ever unpacked to disk.
+
+    `members` holds the files and folders whose names are safe and unique; `problems` says what is wrong with
+    the rest. Raises InputError when the file is not a zip at all.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            self._zip = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
+            raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self.problems: list[Problem] = []
+        self.members = tuple(self._admit(self._zip.infolist()))
+
+    def __enter__(self) -> ZipReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._zip.close()
+
+    def read(self, name: str, limit: int = MAX_MEMBER_BYTES) -> bytes:
+        """The bytes of a member, at most `limit`.
+
+        Raises InputError: no such member, damaged, encrypted, or longer than the limit or its own directory entry.
+        """
+        info = self._infos.get(name)
+        where = f"{self.path.name}!{name}"
+        if info is None:
+            raise InputError("no such member", where=where)
+        if info.file_size > limit:
+            raise InputError(f"{info.file_size} bytes are over the limit of {limit}", where=where)
+        try:
+            with self._zip.open(info) as file:
+                data = file.read(info.file_size + 1)
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as e:
+            raise InputError(f"damaged member: {e}", where=where) from e
+        if len(data) != info.file_size:
+            raise InputError(f"holds {len(data)} bytes, the directory says {info.file_size}", where=where)
+        return data
+
+    def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
+        seen: dict[str, str] = {}
+        total = 0
+        if len(infos) > MAX_MEMBERS:
+            self._problem("bomb", "", f"{len(infos)} members, the limit is {MAX_MEMBERS}")
+            infos = infos[:MAX_MEMBERS]
+        for info in infos:
+            kind, detail = _objection(info)
+            if kind is not None:
+                self._problem(kind, info.filename, detail)
+                continue
+            total += info.file_size
+            if total > MAX_TOTAL_BYTES:
+                self._problem("bomb", info.filename, f"over {MAX_TOTAL_BYTES} bytes in all")
+                return
+            if info.filename in self._infos:
+                self._problem("duplicate", info.filename, "stored more than once")
+                continue
+            folded = info.filename.rstrip("/").casefold()
+            if seen.setdefault(folded, info.filename) != info.filename:
+                self._problem("case-collision", info.filename, f"differs from {seen[folded]} by case alone")
+            self._infos[info.filename] = info
+            yield Member(
+                name=info.filename,
+                size=info.file_size,
+                compressed=info.compress_size,
+                mode=(info.external_attr >> 16) & 0xFFFF,
+                is_folder=info.is_dir(),
+            )
+
+    def _problem(self, kind: ProblemKind, member: str, detail: str) -> None:
+        self.problems.append(Problem(kind=kind, member=member, detail=detail))
+
+
+def _objection(info: zipfile.ZipInfo) -> tuple[ProblemKind | None, str]:
+    """Why a member must not be read, or (None, "")."""
+    raw = info.orig_filename
+    path = PurePosixPath(raw.rstrip("/"))
+    if "\0" in raw or "\\" in raw or not raw.strip("/") or path.is_absolute() or ":" in path.parts[0]:
+        return "unsafe-name", f"the name {raw!r} is not a plain relative path"
+    if ".." in path.parts or "." in raw.split("/") or "" in raw.rstrip("/").split("/"):
+        return "unsafe-name", f"the name {raw!r} leaves its folder or is not normal"
+    if stat.S_ISLNK(info.external_attr >> 16):
+        return "link", "a symbolic link"
+    if info.flag_bits & 0x1:
+        return "encrypted", "encrypted"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        return "method", f"compression method {info.compress_type} is not understood by installers"
+    if info.file_size > MAX_MEMBER_BYTES or info.file_size > MAX_RATIO * max(info.compress_size, 1):
+        return "bomb", f"{info.compress_size} bytes that claim to become {info.file_size}"
+    return None, ""
+
+
+def source_date_epoch() -> int:
+    """SOURCE_DATE_EPOCH in seconds since 1970, not before 1980; 2020-02-02 when it is not set.
+
+    Raises InputError when it is not a whole number.
+    """
+    text = os.environ.get("SOURCE_DATE_EPOCH", "")
+    if not text:
+        return _DEFAULT_EPOCH
+    try:
+        return max(int(text), _EARLIEST)
+    except ValueError as error:
+        raise InputError(
+            f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice="Set it to `git log -1 --format=%ct`."
+        ) from error
+
+
+def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = ()) -> None:
+    """Write entries as a deterministic zip: sorted by name (those in `first` lead), one time, fixed modes.
+
+    The archive is written aside and renamed. Raises InputError for a repeated name, OSError when disk or
+    permission fail; an earlier file at `path` is then untouched.
+    """
+    order = {name: index for index, name in enumerate(first)}
+    rows = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
+    names = [row.name for row in rows]
+    if len(set(names)) != len(names):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
+    moment = time.gmtime(source_date_epoch())[:6]
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for row in rows:
+            info = zipfile.ZipInfo(row.name, moment)
+            info.external_attr = (stat.S_IFREG | row.mode) << 16
+            info.create_system = 3  # Unix, wherever this runs: equal bytes on every system
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, row.data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a path to write to; when the block ends well it becomes `path`, else it is removed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    aside = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        yield aside
+        aside.replace(path)
+    except BaseException:
+        aside.unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text with LF line ends, aside and renamed."""
+    with replacing(path) as aside:
+        aside.write_bytes(text.encode("utf-8"))
+
+
+def sha256(path: Path) -> Sha256:
+    """The SHA-256 of a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return Sha256(digest.hexdigest())

@@ -1,0 +1,1 @@
+"""From sources to packages: native build, stage, wheels, nupkgs."""

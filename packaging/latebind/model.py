@@ -1,0 +1,156 @@
+"""The nouns of latebind as frozen data; no behaviour beyond what follows from the data itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Literal, NewType
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+Rid = NewType("Rid", str)
+"""A portable .NET runtime identifier: `linux-x64`."""
+
+Sha256 = NewType("Sha256", str)
+"""Lower-case hexadecimal SHA-256 of a file's bytes."""
+
+System = Literal["linux", "macos", "windows"]
+Severity = Literal["error", "warning", "note"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """One platform that native code is built for; a row of targets.toml."""
+
+    rid: Rid
+    system: System
+    arch: Literal["x86_64", "aarch64"]
+    libc: Literal["glibc", "musl", "darwin", "ucrt"]
+    zig: str
+    """zig's triple; `{floor}` stands for the configured libc or macOS floor."""
+    wheel_tag: str
+    """The platform tag; `{floor}` stands for the floor with underscores: `manylinux_{floor}_x86_64`."""
+    floor: str
+    """The oldest libc or macOS that the target can be built for."""
+    runner: str
+    """The label of a GitHub-hosted runner that runs the target natively."""
+    emulator: str = ""
+    """The program that runs the target's binaries elsewhere, or ""."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Artifact:
+    """A package that was made: a wheel, an sdist, a nupkg."""
+
+    path: Path
+    kind: Literal["wheel", "sdist", "nupkg"]
+    sha256: Sha256
+    size: int
+    made_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that an audit saw, with what proves it and what mends it.
+
+    `subject` is `package-file!inner/path`, or a path alone for a bare file.
+    """
+
+    code: str
+    severity: Severity
+    subject: str
+    message: str
+    evidence: tuple[str, ...] = ()
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A check that could not be applied to a subject, and why."""
+
+    check: str
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waived:
+    """A finding that the configuration accepts, with the reason given there."""
+
+    finding: Finding
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditReport:
+    """All that one audit run found."""
+
+    subjects: int
+    findings: tuple[Finding, ...] = ()
+    waived: tuple[Waived, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+    @property
+    def exit_status(self) -> int:
+        """1 when a finding is an error, else 0."""
+        return int(any(finding.severity == "error" for finding in self.findings))
+
+
+class State(Enum):
+    """How a cell ended."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_RUN = "not run"
+
+
+NOT_RUN_REASONS: Mapping[str, str] = {
+    "no-dotnet": "there is no .NET SDK on this machine",
+    "no-index": "the package index cannot be reached",
+    "no-distribution": "the index has no such distribution for this Python or platform",
+    "no-compiler": "there is no C compiler for this target on this machine",
+    "no-machine": "nothing here runs binaries of this target",
+    "not-built": "the package that the cell needs was not made",
+}
+"""The closed list of reasons for which a cell or a step may be *not run*."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """One thing to verify: what, where, with which runtime, and what is expected of it."""
+
+    kind: Literal["wheel", "nupkg"]
+    target: Rid
+    consumer: str
+    """Who consumes the package: `python3.11`, `dotnet-build`, `dotnet-publish`."""
+    runtime: str
+    """The distribution that supplies the runtime, or "" for none."""
+    version: str
+    """The runtime's version, or ""."""
+    scenario: str
+
+    @property
+    def id(self) -> str:
+        """A stable name: kind/target/consumer/runtime-version/scenario."""
+        supply = f"{self.runtime}-{self.version}" if self.runtime else "no-runtime"
+        return f"{self.kind}/{self.target}/{self.consumer}/{supply}/{self.scenario}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What became of a cell."""
+
+    cell: Cell
+    state: State
+    reason: str = ""
+    """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
+    summary: str = ""
+    """For *passed*: what was shown, in a few words."""
+    seconds: float = 0.0
+    log: str = ""
+    """The log file, relative to the report."""
+    cached: bool = False
+    facts: Mapping[str, object] = field(default_factory=dict)
+    """Numbers and lists that the report keeps: counts, tests out of scope by name."""

@@ -1,0 +1,142 @@
+"""The only place that starts a process: argument lists, time limits, captured output shown on failure."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import ToolError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+TAIL_LINES = 40
+_SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api_key", "credential")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """A process that ended by itself. `output` is stdout and stderr as they came, decoded leniently."""
+
+    argv: tuple[str, ...]
+    returncode: int
+    output: str
+
+
+def run(  # noqa: PLR0913  # each argument is one independent property of a process
+    argv: Sequence[str | Path],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 600,
+    check: bool = True,
+    log: Path | None = None,
+    advice: str = "",
+) -> Completed:
+    """Run a program to its end and return what it printed.
+
+    `env` replaces the whole environment when it is given. `timeout` is in seconds; at the limit, and on Ctrl-C, the
+    whole process group is ended. With `check`, a status other than 0 raises. `log` receives the command and all
+    output.
+
+    Raises ToolError: the program is missing, failed, or ran past its limit; the message ends with the last
+    lines of its output.
+    """
+    words = tuple(str(word) for word in argv)
+    name = Path(words[0]).name
+    try:
+        process = subprocess.Popen(
+            words,
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except FileNotFoundError as error:
+        missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"
+        raise ToolError(f"{missing} is not there", advice=advice) from error
+    except OSError as error:
+        raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+    try:
+        raw, _ = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        raw = end_group(process)
+        text = _decode(raw)
+        _write_log(log, words, text)
+        raise ToolError(f"{name} ran past its limit of {timeout:.0f} s\n{tail(text)}", advice=advice) from error
+    except BaseException:
+        end_group(process)
+        raise
+    text = _decode(raw)
+    _write_log(log, words, text)
+    if check and process.returncode != 0:
+        raise ToolError(
+            f"{name} failed with status {process.returncode}: {shown(words)}\n{tail(text)}",
+            where="" if log is None else str(log),
+            advice=advice,
+        )
+    return Completed(argv=words, returncode=process.returncode, output=text)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> bytes:
+    """End a process and everything that it started; return what it had printed."""
+    try:
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    try:
+        raw, _ = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:  # a grandchild in its own session holds the pipe
+        return b""
+    return raw or b""
+
+
+def which(name: str, *, path: str | None = None) -> Path | None:
+    """The program of that name on PATH, or None."""
+    found = shutil.which(name, path=path)
+    return Path(found) if found else None
+
+
+def shown(words: Sequence[str]) -> str:
+    """A command as a user would type it, with the value of anything that looks like a secret left out."""
+    out, hide = [], False
+    for word in words:
+        lowered = word.lower()
+        if hide:
+            out.append("***")
+            hide = False
+        elif any(secret in lowered for secret in _SECRET_WORDS):
+            name, equals, _ = word.partition("=")
+            out.append(f"{name}=***" if equals else word)
+            hide = not equals and word.startswith("-")
+        else:
+            out.append(word)
+    return shlex.join(out)
+
+
+def tail(text: str, lines: int = TAIL_LINES) -> str:
+    """The last lines of a program's output, each indented."""
+    return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
+
+
+def _decode(raw: bytes | None) -> str:
+    return (raw or b"").decode("utf-8", "replace")
+
+
+def _write_log(log: Path | None, words: Sequence[str], text: str) -> None:
+    if log is not None:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(f"$ {shown(words)}\n{text}\n")

@@ -1,0 +1,53 @@
+"""The table of targets, read from targets.toml; the only module that turns a RID into platform names."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.errors import LatebindError
+from latebind.model import Rid, Target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_ARCH = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
+_SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
+
+
+@cache
+def targets() -> Mapping[Rid, Target]:
+    """All targets by RID, in the order of the table."""
+    raw = msgspec.toml.decode(Path(__file__).with_name("targets.toml").read_bytes())
+    return {Rid(rid): msgspec.convert({"rid": rid, **row}, Target, strict=True) for rid, row in raw.items()}
+
+
+def target(rid: str) -> Target:
+    """The target of that RID. Raises LatebindError naming the known ones."""
+    try:
+        return targets()[Rid(rid)]
+    except KeyError:
+        known = ", ".join(targets())
+        raise LatebindError(f"{rid} is not a target", advice=f"Use one of: {known}.") from None
+
+
+def host_rid() -> Rid:
+    """The RID of this machine, whether or not it is a target."""
+    system = _SYSTEM.get(sys.platform, sys.platform)
+    machine = platform.machine().lower()
+    return Rid(f"{system}-{_ARCH.get(machine, machine)}")
+
+
+def wheel_tag(row: Target, floor: str) -> str:
+    """The wheel platform tag of a target at a floor: `manylinux_2_28_x86_64`."""
+    return row.wheel_tag.format(floor=floor.replace(".", "_"))
+
+
+def zig_triple(row: Target, floor: str) -> str:
+    """zig's `-target` for a target at a floor: `x86_64-linux-gnu.2.28`."""
+    return row.zig.format(floor=floor)

@@ -1,0 +1,1 @@
+"""Installs packages into clean environments and shows that they work, or fail with the right words."""
