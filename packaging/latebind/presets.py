@@ -1,0 +1,77 @@
+"""What latebind knows of runtimes: one TOML file per runtime in `runtimes/`, read into frozen data."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.errors import LatebindError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FOLDER = Path(__file__).with_name("runtimes")
+
+
+class PerSystem(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Names for each operating system, best first."""
+
+    linux: tuple[str, ...] = ()
+    macos: tuple[str, ...] = ()
+    windows: tuple[str, ...] = ()
+
+
+class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How Python distributions supply the runtime: the folder that holds it, and the distribution of each extra."""
+
+    folder: str
+    extras: dict[str, str]
+
+
+class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The NuGet packages that supply the runtime."""
+
+    ids: tuple[str, ...] = ()
+
+
+class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A runtime: its names, how an image of it is recognized, and who supplies it."""
+
+    name: str
+    title: str
+    environment: str
+    entry_symbols: tuple[str, ...]
+    file_globs: tuple[str, ...]
+    """File names of the runtime itself and of what belongs to it."""
+    linked_globs: tuple[str, ...]
+    """What a binary that was linked against the runtime asks for."""
+    version_prefixes: tuple[str, ...] = ()
+    """Beginnings of the runtime's own symbol versions."""
+    markers: tuple[str, ...] = ()
+    """Strings that a statically embedded copy contains."""
+    floor: str
+    floor_reason: str
+    built: str
+    names: PerSystem
+    globs: PerSystem
+    python: PythonSupply
+    nuget: NugetSupply = NugetSupply()
+
+
+@cache
+def presets() -> Mapping[str, RuntimePreset]:
+    """All presets by name, sorted."""
+    files = sorted(_FOLDER.glob("*.toml"))
+    return {file.stem: msgspec.toml.decode(file.read_bytes(), type=RuntimePreset) for file in files}
+
+
+def preset(name: str) -> RuntimePreset:
+    """The preset of that name. Raises LatebindError naming the known ones."""
+    try:
+        return presets()[name]
+    except KeyError:
+        known = ", ".join(presets())
+        raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {known}.") from None
