@@ -1,0 +1,120 @@
+using System;
+
+namespace Latenn
+{
+    /// <summary>The type of a tensor's elements, numbered as in ONNX's <c>TensorProto.DataType</c>.</summary>
+    public enum ElementType
+    {
+        /// <summary>No type.</summary>
+        Undefined = 0,
+        /// <summary>IEEE 754 binary32; <see cref="float"/>.</summary>
+        Float32 = 1,
+        /// <summary><see cref="byte"/>.</summary>
+        UInt8 = 2,
+        /// <summary><see cref="sbyte"/>.</summary>
+        Int8 = 3,
+        /// <summary><see cref="ushort"/>.</summary>
+        UInt16 = 4,
+        /// <summary><see cref="short"/>.</summary>
+        Int16 = 5,
+        /// <summary><see cref="int"/>.</summary>
+        Int32 = 6,
+        /// <summary><see cref="long"/>.</summary>
+        Int64 = 7,
+        /// <summary><see cref="string"/>, UTF-8 in the runtime.</summary>
+        String = 8,
+        /// <summary><see cref="bool"/>, one byte an element.</summary>
+        Bool = 9,
+        /// <summary>IEEE 754 binary16; raw bytes.</summary>
+        Float16 = 10,
+        /// <summary>IEEE 754 binary64; <see cref="double"/>.</summary>
+        Float64 = 11,
+        /// <summary><see cref="uint"/>.</summary>
+        UInt32 = 12,
+        /// <summary><see cref="ulong"/>.</summary>
+        UInt64 = 13,
+        /// <summary>Two binary32, real part first; raw bytes.</summary>
+        Complex64 = 14,
+        /// <summary>Two binary64, real part first; raw bytes.</summary>
+        Complex128 = 15,
+        /// <summary>The upper half of a binary32; raw bytes.</summary>
+        BFloat16 = 16,
+        /// <summary>Eight bits, four of exponent, no infinities; raw bytes.</summary>
+        Float8E4M3FN = 17,
+        /// <summary>Eight bits, four of exponent, no infinities, no negative zero; raw bytes.</summary>
+        Float8E4M3FNUZ = 18,
+        /// <summary>Eight bits, five of exponent; raw bytes.</summary>
+        Float8E5M2 = 19,
+        /// <summary>Eight bits, five of exponent, no infinities, no negative zero; raw bytes.</summary>
+        Float8E5M2FNUZ = 20,
+        /// <summary>Four bits, two elements to a byte, the first in the low half; raw bytes.</summary>
+        UInt4 = 21,
+        /// <summary>Four bits, two elements to a byte, the first in the low half; raw bytes.</summary>
+        Int4 = 22,
+    }
+
+    /// <summary>What the binding must know of each element type; it knows nothing of memory.</summary>
+    internal static class ElementTypes
+    {
+        /// <summary>Bits of one element; 0 for strings and for what is not known.</summary>
+        public static int Bits(ElementType type)
+        {
+            switch (type)
+            {
+                case ElementType.UInt4:
+                case ElementType.Int4:
+                    return 4;
+                case ElementType.UInt8:
+                case ElementType.Int8:
+                case ElementType.Bool:
+                case ElementType.Float8E4M3FN:
+                case ElementType.Float8E4M3FNUZ:
+                case ElementType.Float8E5M2:
+                case ElementType.Float8E5M2FNUZ:
+                    return 8;
+                case ElementType.UInt16:
+                case ElementType.Int16:
+                case ElementType.Float16:
+                case ElementType.BFloat16:
+                    return 16;
+                case ElementType.Float32:
+                case ElementType.UInt32:
+                case ElementType.Int32:
+                    return 32;
+                case ElementType.Float64:
+                case ElementType.UInt64:
+                case ElementType.Int64:
+                case ElementType.Complex64:
+                    return 64;
+                case ElementType.Complex128:
+                    return 128;
+                default:
+                    return 0;
+            }
+        }
+
+        /// <summary>The .NET type of an element of the array that holds the data: <see cref="byte"/> for raw types.</summary>
+        public static Type Storage(ElementType type)
+        {
+            switch (type)
+            {
+                case ElementType.Float32: return typeof(float);
+                case ElementType.Float64: return typeof(double);
+                case ElementType.Int8: return typeof(sbyte);
+                case ElementType.Int16: return typeof(short);
+                case ElementType.UInt16: return typeof(ushort);
+                case ElementType.Int32: return typeof(int);
+                case ElementType.UInt32: return typeof(uint);
+                case ElementType.Int64: return typeof(long);
+                case ElementType.UInt64: return typeof(ulong);
+                case ElementType.Bool: return typeof(bool);
+                case ElementType.String: return typeof(string);
+                default: return typeof(byte);
+            }
+        }
+
+        /// <summary>Bytes of <paramref name="count"/> elements, a half byte rounded up.</summary>
+        /// <exception cref="OverflowException">More bytes than a long counts.</exception>
+        public static long Bytes(ElementType type, long count) => checked((count * Bits(type) + 7) / 8);
+    }
+}

@@ -1,0 +1,87 @@
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+
+namespace Latenn
+{
+    /// <summary>How to load a model. Everything may be left as it is.</summary>
+    public sealed class LoadOptions
+    {
+        /// <summary>A backend's name ("onnxruntime") or the path of a backend library. Null: the environment variable
+        /// LATENN_BACKEND, else by the model's encoding.</summary>
+        public string? Backend { get; set; }
+
+        /// <summary>The device, "cpu" when null.</summary>
+        public string? Device { get; set; }
+
+        /// <summary>The runtime's library or its folder. When set, nothing else is tried.</summary>
+        public string? RuntimePath { get; set; }
+
+        /// <summary>The oldest runtime to accept ("1.20"): raises the backend's own floor.</summary>
+        public string? RuntimeMinimum { get; set; }
+
+        /// <summary>Folders with backend libraries, searched before the folders of this application.</summary>
+        public IList<string> BackendDirectories { get; } = new List<string>();
+
+        /// <summary>Folders with runtime libraries, searched before the folders of this application.</summary>
+        public IList<string> RuntimeDirectories { get; } = new List<string>();
+
+        /// <summary>Options for the backend; an unknown key is an error.</summary>
+        public IDictionary<string, string> BackendOptions { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
+    }
+
+    /// <summary>Turns <see cref="LoadOptions"/> into <c>latenn_load_options</c>.</summary>
+    internal static class OptionsMarshal
+    {
+        /// <summary>The command that a .NET user types to get the runtime.</summary>
+        public const string RuntimeAdvice = "dotnet add package Microsoft.ML.OnnxRuntime";
+
+        /// <summary>The native options, good until the arena is disposed.</summary>
+        /// <exception cref="ArgumentException">A text cannot be given to C.</exception>
+        public static Native.Options ToNative(LoadOptions? options, Arena arena)
+        {
+            options ??= new LoadOptions();
+            IReadOnlyList<string> host = HostDirectories.Find();
+            List<string> backends = Join(options.BackendDirectories, host);
+            List<string> runtimes = Join(options.RuntimeDirectories, host);
+            return new Native.Options
+            {
+                Size = (uint)Marshal.SizeOf(typeof(Native.Options)),
+                Backend = arena.Text(options.Backend, nameof(options.Backend)),
+                Device = arena.Text(options.Device, nameof(options.Device)),
+                BackendDirectories = arena.Texts(backends, nameof(options.BackendDirectories)),
+                BackendDirectoryCount = new UIntPtr((uint)backends.Count),
+                RuntimePath = arena.Text(options.RuntimePath, nameof(options.RuntimePath)),
+                RuntimeDirectories = arena.Texts(runtimes, nameof(options.RuntimeDirectories)),
+                RuntimeDirectoryCount = new UIntPtr((uint)runtimes.Count),
+                RuntimeMinimum = arena.Text(options.RuntimeMinimum, nameof(options.RuntimeMinimum)),
+                RuntimeAdvice = arena.Text(RuntimeAdvice, nameof(RuntimeAdvice)),
+                BackendOptions = Pairs(options.BackendOptions, arena),
+                BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),
+            };
+        }
+
+        private static List<string> Join(IEnumerable<string> first, IEnumerable<string> then)
+        {
+            var all = new List<string>(first);
+            all.AddRange(then);
+            return all;
+        }
+
+        private static IntPtr Pairs(IDictionary<string, string> pairs, Arena arena)
+        {
+            if (pairs.Count == 0)
+                return IntPtr.Zero;
+            int size = Marshal.SizeOf(typeof(Native.Option));
+            IntPtr table = arena.Allocate((long)pairs.Count * size);
+            IntPtr next = table;
+            foreach (KeyValuePair<string, string> pair in pairs)
+            {
+                Marshal.WriteIntPtr(next, arena.Text(pair.Key, nameof(LoadOptions.BackendOptions)));
+                Marshal.WriteIntPtr(next, IntPtr.Size, arena.Text(pair.Value ?? "", nameof(LoadOptions.BackendOptions)));
+                next = IntPtr.Add(next, size);
+            }
+            return table;
+        }
+    }
+}

@@ -1,0 +1,134 @@
+using System;
+using System.Collections.Generic;
+
+namespace Latenn
+{
+    /// <summary>A loaded model. It may be used from several threads at once, and disposed while they run.</summary>
+    public sealed class Model : IDisposable
+    {
+        private readonly ModelHandle _handle;
+        private readonly Dictionary<string, int> _inputs = new Dictionary<string, int>(StringComparer.Ordinal);
+
+        private Model(ModelHandle handle)
+        {
+            _handle = handle;
+            Inputs = Ports(Native.InputCount(handle), index => Native.Input(handle, index));
+            Outputs = Ports(Native.OutputCount(handle), index => Native.Output(handle, index));
+            for (int i = 0; i < Inputs.Count; i++)
+                _inputs[Inputs[i].Name] = i;
+            Backend = Utf8.Read(Native.ModelBackend(handle));
+            Report = Utf8.Read(Native.ModelReport(handle));
+        }
+
+        /// <summary>The inputs in the model's order.</summary>
+        public IReadOnlyList<Port> Inputs { get; }
+
+        /// <summary>The outputs in the model's order.</summary>
+        public IReadOnlyList<Port> Outputs { get; }
+
+        /// <summary>The name of the backend that runs the model.</summary>
+        public string Backend { get; }
+
+        /// <summary>The report on the runtime that the backend bound, as JSON.</summary>
+        public string Report { get; }
+
+        /// <summary>Loads a model from a file. Data that the model keeps beside itself is found next to it.</summary>
+        /// <exception cref="LatennException">The native library, a backend, the runtime or the model is at fault.</exception>
+        /// <exception cref="ArgumentException">The path or an option cannot be given to C.</exception>
+        public static Model Load(string path, LoadOptions? options = null)
+        {
+            if (path == null)
+                throw new ArgumentNullException(nameof(path));
+            Core.Ensure();
+            using (var arena = new Arena())
+            {
+                Native.Options native = OptionsMarshal.ToNative(options, arena);
+                Native.LoadPath(arena.Text(path, nameof(path)), ref native, out ModelHandle handle).Check();
+                return Adopt(handle);
+            }
+        }
+
+        /// <summary>Loads a model from memory, which is not needed afterwards.</summary>
+        /// <exception cref="LatennException">The native library, a backend, the runtime or the model is at fault.</exception>
+        /// <exception cref="ArgumentException">An option cannot be given to C.</exception>
+        public static Model Load(byte[] bytes, LoadOptions? options = null)
+        {
+            if (bytes == null)
+                throw new ArgumentNullException(nameof(bytes));
+            Core.Ensure();
+            using (var arena = new Arena())
+            {
+                Native.Options native = OptionsMarshal.ToNative(options, arena);
+                Native.LoadBytes(arena.Pin(bytes), new UIntPtr((ulong)bytes.LongLength), ref native, out ModelHandle handle).Check();
+                return Adopt(handle);
+            }
+        }
+
+        /// <summary>Runs the model once.</summary>
+        /// <param name="inputs">A tensor for each of <see cref="Inputs"/>, by name.</param>
+        /// <returns>The outputs, in the model's order when enumerated. They own their memory.</returns>
+        /// <exception cref="LatennException">An input is unknown, missing or does not fit, or the runtime failed.</exception>
+        /// <exception cref="ObjectDisposedException">The model was disposed.</exception>
+        public IReadOnlyDictionary<string, Tensor> Run(IReadOnlyDictionary<string, Tensor> inputs)
+        {
+            if (inputs == null)
+                throw new ArgumentNullException(nameof(inputs));
+            // The arena comes first: the context, which looks into it, ends before it does.
+            using (var arena = new Arena())
+            using (ContextHandle context = ContextHandle.Create(_handle))
+            {
+                foreach (KeyValuePair<string, Tensor> input in inputs)
+                    Bind(context, arena, input.Key, input.Value);
+                Native.Compute(context).Check();
+                return Collect(context);
+            }
+        }
+
+        /// <summary>Ends the model; runs that other threads have begun come to their end first.</summary>
+        public void Dispose() => _handle.Dispose();
+
+        private static Model Adopt(ModelHandle handle)
+        {
+            try
+            {
+                var model = new Model(handle);
+                Runtime.Announce(model.Report);
+                return model;
+            }
+            catch
+            {
+                handle.Dispose();
+                throw;
+            }
+        }
+
+        private static IReadOnlyList<Port> Ports(UIntPtr count, Func<UIntPtr, IntPtr> get)
+        {
+            var ports = new Port[checked((int)count.ToUInt64())];
+            for (int i = 0; i < ports.Length; i++)
+                ports[i] = Port.FromNative(get(new UIntPtr((uint)i)));
+            return Array.AsReadOnly(ports);
+        }
+
+        private void Bind(ContextHandle context, Arena arena, string name, Tensor tensor)
+        {
+            if (tensor == null)
+                throw new ArgumentNullException(nameof(tensor), $"The tensor for the input '{name}' is null.");
+            if (!_inputs.TryGetValue(name, out int index))
+                throw new LatennException(LatennCode.InvalidArgument, $"The model has no input '{name}'; it has {string.Join(", ", Inputs)}.");
+            Native.TensorView view = TensorMarshal.ToNative(tensor, arena);
+            Native.SetInput(context, new UIntPtr((uint)index), ref view).Check();
+        }
+
+        private IReadOnlyDictionary<string, Tensor> Collect(ContextHandle context)
+        {
+            var outputs = new KeyValuePair<string, Tensor>[Outputs.Count];
+            for (int i = 0; i < outputs.Length; i++)
+            {
+                Native.GetOutput(context, new UIntPtr((uint)i), out Native.TensorView view).Check();
+                outputs[i] = new KeyValuePair<string, Tensor>(Outputs[i].Name, TensorMarshal.FromNative(view));
+            }
+            return new TensorMap(outputs);
+        }
+    }
+}

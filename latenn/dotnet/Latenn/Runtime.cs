@@ -1,0 +1,91 @@
+using System;
+using System.Collections.Generic;
+
+namespace Latenn
+{
+    /// <summary>What a warning says.</summary>
+    public sealed class RuntimeWarningEventArgs : EventArgs
+    {
+        internal RuntimeWarningEventArgs(string message, string report)
+        {
+            Message = message;
+            Report = report;
+        }
+
+        /// <summary>One sentence: the runtime is newer than the backend was built for, or there are two of it.</summary>
+        public string Message { get; }
+
+        /// <summary>The whole report, as JSON.</summary>
+        public string Report { get; }
+    }
+
+    /// <summary>What is known of the runtime that a backend binds.</summary>
+    public static class Runtime
+    {
+        private static readonly object Gate = new object();
+        private static readonly HashSet<string> Announced = new HashSet<string>(StringComparer.Ordinal);
+
+        /// <summary>Raised once for each different warning, by the thread that loads. Nothing is ever printed.</summary>
+        public static event EventHandler<RuntimeWarningEventArgs>? Warning;
+
+        /// <summary>The version of the native library: "0.1.0".</summary>
+        /// <exception cref="LatennException">The native library cannot be used.</exception>
+        public static string Version
+        {
+            get
+            {
+                Core.Ensure();
+                return Utf8.Read(Native.GetVersion());
+            }
+        }
+
+        /// <summary>Binds the runtime of a backend without a model, and gives the report of what was tried, as JSON:
+        /// where the runtime cannot be had, too, since then it says why.</summary>
+        /// <exception cref="LatennException">There is no report: the native library or the backend is missing.</exception>
+        public static string Report(LoadOptions? options = null)
+        {
+            Core.Ensure();
+            using (var arena = new Arena())
+            {
+                Native.Options native = OptionsMarshal.ToNative(options, arena);
+                StatusHandle status = Native.RuntimeReport(ref native, out IntPtr text);
+                string report = Take(text);
+                if (report.Length == 0)
+                    status.Check();
+                status.Dispose();
+                Announce(report);
+                return report;
+            }
+        }
+
+        /// <summary>Raises <see cref="Warning"/> when a report carries one that was not raised before.</summary>
+        internal static void Announce(string report)
+        {
+            EventHandler<RuntimeWarningEventArgs>? handlers = Warning;
+            if (handlers == null)
+                return;
+            string message = JsonText.Member(report, "warning");
+            if (message.Length == 0)
+                return;
+            lock (Gate)
+            {
+                if (!Announced.Add(message))
+                    return;
+            }
+            handlers(null, new RuntimeWarningEventArgs(message, report));
+        }
+
+        private static string Take(IntPtr text)
+        {
+            try
+            {
+                return Utf8.Read(text);
+            }
+            finally
+            {
+                if (text != IntPtr.Zero)
+                    Native.TextRelease(text);
+            }
+        }
+    }
+}
