@@ -1,0 +1,130 @@
+"""The two hatchling hooks: metadata from the one number, and the staged native files into wheel and sdist.
+
+A project's pyproject.toml names `latebind` below [tool.hatch.metadata.hooks] and [tool.hatch.build.hooks], each with
+`package = "<name>"`, the package in latebind.toml that the distribution is made of.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+from hatchling.plugin import hookimpl
+
+from latebind.build.native import list_tree, loader_dir, stage_target
+from latebind.build.toolchain import missing_requirements
+from latebind.build.wheel import metadata_fields, platform_tag
+from latebind.configfile import FILE_NAME, find, load
+from latebind.errors import BuildError
+from latebind.targets import host_rid, target
+
+if TYPE_CHECKING:
+    from latebind.config import Config
+
+WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
+TARGET_VARIABLE = "LATEBIND_TARGET"
+
+
+class LatebindMetadataHook(MetadataHookInterface):
+    """Fills the dynamic fields: version, dependencies, optional-dependencies."""
+
+    PLUGIN_NAME = "latebind"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling. `dependencies` in the hook's own table are kept before those that latebind adds."""
+        config = load(find(Path(self.root)))
+        package = _package(config, self.config)
+        fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
+        if metadata["name"].replace("_", "-").lower() != config.wheel_name(package).lower():
+            raise BuildError(
+                f"the project is called {metadata['name']}, package {package} is {config.wheel_name(package)}",
+                where=f"{self.root}/pyproject.toml",
+                advice=f"Rename one of them, or set package.{package}.wheel.name in {config.file.name}.",
+            )
+        dynamic = metadata.get("dynamic", [])
+        metadata.update({key: value for key, value in fields.items() if key in dynamic})
+        absent = sorted(key for key, value in fields.items() if value and key not in dynamic)
+        if absent:
+            raise BuildError(
+                f"latebind supplies {', '.join(absent)}, which the project does not declare as dynamic",
+                where=f"{self.root}/pyproject.toml",
+                advice=f"Add {', '.join(absent)} to [project] dynamic.",
+            )
+
+
+class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own configuration class
+    """Puts the staged libraries of one component into the wheel, and all that a build needs into the sdist."""
+
+    PLUGIN_NAME = "latebind"
+
+    @cached_property
+    def _project(self) -> Config:
+        return load(find(Path(self.root)))
+
+    @cached_property
+    def _rid(self) -> str:
+        return os.environ.get(TARGET_VARIABLE) or host_rid()
+
+    def dependencies(self) -> list[str]:
+        """Build requirements: only what this machine lacks."""
+        return [] if self.target_name == "sdist" else missing_requirements(self._project.toolchain(self._rid))
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called by hatchling before it collects files."""
+        if self.target_name == "sdist":
+            build_data["force_include"].update(self._sources())
+        elif self.target_name == "wheel":
+            self._add_libraries(build_data, editable=version == "editable")
+
+    def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
+        config = self._project
+        package = _package(config, self.config)
+        workdir = Path(os.environ.get(WORKDIR_VARIABLE) or config.root)
+        stage = stage_target(config, target(self._rid), workdir)
+        folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
+        build_data["pure_python"] = False
+        build_data["tag"] = f"py3-none-{platform_tag(stage)}"
+        # An editable wheel holds only a path to the sources, so the library has to lie there.
+        chosen = build_data["force_include_editable" if editable else "force_include"]
+        for library in stage.libraries(config.packages[package].component):
+            chosen[str(library)] = f"{folder}/{library.name}"
+
+    def _sources(self) -> dict[str, str]:
+        """What an sdist carries at fixed places: the configuration, the native sources, the loader."""
+        config = self._project
+        native = config.native_source
+        files = {path: f"{config.document.native.source}/{path.relative_to(native).as_posix()}" for path in list_tree(native)}
+        loader = loader_dir(config)
+        files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
+        if config.file.name == FILE_NAME:
+            files[config.file] = FILE_NAME
+        inside = Path(self.root).resolve()
+        return {str(path): name for path, name in files.items() if path.resolve() != inside / name}
+
+
+@hookimpl
+def hatch_register_metadata_hook() -> type[MetadataHookInterface]:
+    """Hatchling finds the metadata hook through this."""
+    return LatebindMetadataHook
+
+
+@hookimpl
+def hatch_register_build_hook() -> type[BuildHookInterface]:  # type: ignore[type-arg]
+    """Hatchling finds the build hook through this."""
+    return LatebindBuildHook
+
+
+def _package(config: Config, table: dict[str, Any]) -> str:
+    name = table.get("package", "")
+    if name in config.packages and config.packages[name].wheel is not None:
+        return str(name)
+    known = ", ".join(key for key, package in config.packages.items() if package.wheel is not None)
+    raise BuildError(
+        f"{name!r} is not a package with a wheel in {config.file.name}",
+        where="pyproject.toml, [tool.hatch.*.hooks.latebind]",
+        advice=f'Write package = "...", one of: {known}.',
+    )

@@ -1,0 +1,114 @@
+"""stage/<rid>/<component>/: the native files of one target, with a manifest that says what they were made from."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.archive import sha256, write_text
+from latebind.errors import BuildError
+from latebind.model import Rid, Sha256
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MANIFEST = "manifest.json"
+_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StagedFile:
+    """One file of a stage; `path` is relative to the target's folder: `core/lib/liblatenn_core.so`."""
+
+    path: str
+    sha256: Sha256
+    size: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """What a target's stage holds and what it was made from."""
+
+    rid: Rid
+    key: str
+    """Hash of everything that the files were made from; equal keys mean equal inputs."""
+    source_hash: str
+    toolchain: str
+    floor: str
+    files: tuple[StagedFile, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """A target's staged files. `root` is stage/<rid>."""
+
+    root: Path
+    manifest: Manifest
+
+    @property
+    def rid(self) -> Rid:
+        """The target that the files are for."""
+        return self.manifest.rid
+
+    def libraries(self, component: str) -> tuple[Path, ...]:
+        """The shared libraries of a component, sorted by name.
+
+        Raises BuildError when there are none: a package without its library must not be made.
+        """
+        found = tuple(
+            self.root / file.path
+            for file in self.manifest.files
+            if file.path.startswith(f"{component}/") and _is_library(file.path)
+        )
+        if not found:
+            raise BuildError(
+                f"component {component} installed no shared library for {self.rid}",
+                where=str(self.root),
+                advice=f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
+            )
+        return found
+
+
+def open_stage(root: Path) -> Stage | None:
+    """The stage of a target, or None when there is none or a file of it is missing or was changed."""
+    try:
+        manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=Manifest)
+        whole = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return Stage(root=root, manifest=manifest) if whole else None
+
+
+def write_manifest(root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str) -> None:
+    """Describe the files that lie below `root`, which becomes the stage once it is swapped in."""
+    files = tuple(
+        StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
+        for path in sorted(_files(root))
+    )
+    manifest = Manifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
+    write_text(root / MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+
+
+def swap_in(aside: Path, root: Path) -> None:
+    """Put a finished folder in the place of an earlier one; the earlier one stays until that moment."""
+    old = root.with_name(f".{root.name}.{os.getpid()}.old")
+    shutil.rmtree(old, ignore_errors=True)
+    if root.exists():
+        root.rename(old)
+    aside.rename(root)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _files(root: Path) -> Iterator[Path]:
+    return (path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST)
+
+
+def _is_library(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return name.endswith(_LIBRARY_SUFFIXES) or ".so." in name

@@ -1,0 +1,174 @@
+"""Who compiles: zig for any target from any machine, or the machine's own compiler for its own target."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from latebind.archive import write_text
+from latebind.errors import BuildError, NotRun
+from latebind.run import run, which
+from latebind.targets import host_rid, zig_triple
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.model import Target
+
+ZIG_REQUIREMENT = "ziglang==0.17.0"
+"""Pinned: another zig makes other bytes."""
+CMAKE_REQUIREMENT = "cmake>=3.25"
+NINJA_REQUIREMENT = "ninja>=1.10"
+
+_CMAKE_SYSTEM = {"linux": "Linux", "macos": "Darwin", "windows": "Windows"}
+
+
+class Toolchain(Protocol):
+    """What the native build needs to know of a compiler."""
+
+    @property
+    def name(self) -> str:
+        """`zig` or `host`."""
+
+    def identity(self) -> str:
+        """Name and version; part of what a build is keyed by."""
+
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
+        """CMake arguments for a target; files that they need are written to `folder`."""
+
+    def environment(self) -> Mapping[str, str]:
+        """The environment that CMake and the compiler run in."""
+
+
+def toolchain(name: str, target: Target) -> Toolchain:
+    """The toolchain of that name, found on this machine.
+
+    Raises NotRun `no-compiler` when it is not there or cannot build for the target; the message says what to do.
+    """
+    if name == "host":
+        return _host(target)
+    zig = find_zig()
+    if zig is None:
+        raise NotRun(
+            "no-compiler",
+            f"zig, which compiles for {target.rid}, is not on this machine",
+            advice=f'Run: pip install "{ZIG_REQUIREMENT}"; or write toolchain = "host" below [targets.{target.rid}].',
+        )
+    return _Zig(zig)
+
+
+def missing_requirements(name: str) -> list[str]:
+    """The distributions that supply what this machine lacks to build with a toolchain."""
+    wanted = [] if program("cmake") else [CMAKE_REQUIREMENT]
+    wanted += [] if program("ninja") else [NINJA_REQUIREMENT]
+    wanted += [ZIG_REQUIREMENT] if name == "zig" and find_zig() is None else []
+    return wanted
+
+
+def program(name: str) -> Path | None:
+    """A program beside this Python (where wheels put theirs), on Python's path (build environments), or on PATH."""
+    suffix = ".exe" if sys.platform == "win32" else ""
+    beside = Path(sys.executable).parent / f"{name}{suffix}"
+    return beside if beside.is_file() else which(name)
+
+
+def require(name: str, requirement: str) -> Path:
+    """A program that the build cannot do without. Raises BuildError with the command that brings it."""
+    found = program(name)
+    if found is None:
+        raise BuildError(f"{name} is not on this machine", advice=f'Run: pip install "{requirement}"')
+    return found
+
+
+def find_zig() -> Path | None:
+    """zig of the `ziglang` distribution, else of PATH; None without either."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is not None and spec.submodule_search_locations:
+        for place in spec.submodule_search_locations:
+            zig = Path(place) / ("zig.exe" if sys.platform == "win32" else "zig")
+            if zig.is_file():
+                return zig
+    return which("zig")
+
+
+@dataclass(frozen=True, slots=True)
+class _Zig:
+    zig: Path
+    name: str = "zig"
+
+    def identity(self) -> str:
+        return f"zig {run([self.zig, 'version'], timeout=60).output.strip()}"
+
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
+        wrappers = {tool: self._wrapper(tool, folder) for tool in ("ar", "ranlib", "rc")}
+        file = folder / "toolchain.cmake"
+        text = render(
+            "toolchain.cmake.j2",
+            system=target.system,
+            system_name=_CMAKE_SYSTEM[target.system],
+            processor=target.arch,
+            triple=zig_triple(target, floor),
+            zig=self.zig,
+            wrappers=wrappers,
+        )
+        if not file.is_file() or file.read_text("utf-8") != text:
+            write_text(file, text)
+        return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
+
+    def environment(self) -> Mapping[str, str]:
+        return {key: value for key, value in os.environ.items() if key not in _COMPILER_VARIABLES}
+
+    def _wrapper(self, tool: str, folder: Path) -> Path:
+        """CMake takes one path for ar, ranlib and rc; zig has them as subcommands."""
+        windows = sys.platform == "win32"
+        file = folder / (f"zig-{tool}.cmd" if windows else f"zig-{tool}")
+        text = f'@"{self.zig}" {tool} %*\n' if windows else f'#!/bin/sh\nexec "{self.zig}" {tool} "$@"\n'
+        if not file.is_file() or file.read_text("utf-8") != text:
+            write_text(file, text)
+            file.chmod(0o755)
+        return file
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    compiler: Path
+    name: str = "host"
+
+    def identity(self) -> str:
+        first = run([self.compiler, "--version"], timeout=60).output.splitlines()[:1]
+        return f"host {' '.join(first)}"
+
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # floor: the host's
+        return [f"-DCMAKE_C_COMPILER={self.compiler}"]
+
+    def environment(self) -> Mapping[str, str]:
+        return dict(os.environ)
+
+
+_COMPILER_VARIABLES = frozenset({"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "RANLIB"})
+"""Settings for the machine's own compiler, which must not reach a cross-compiler."""
+
+
+def _host(target: Target) -> Toolchain:
+    if target.rid != host_rid():
+        raise NotRun(
+            "no-compiler",
+            f"the machine's own compiler builds for {host_rid()}, not for {target.rid}",
+            advice=f'Write toolchain = "zig" below [targets.{target.rid}].',
+        )
+    wanted = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    for name in wanted:
+        found = shutil.which(name)
+        if found:
+            return _Host(Path(found))
+    raise NotRun(
+        "no-compiler",
+        f"no C compiler ({', '.join(wanted)}) is on PATH",
+        advice=f'Install one (Debian: apt install gcc), or write toolchain = "zig" below [targets.{target.rid}].',
+    )

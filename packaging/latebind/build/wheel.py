@@ -1,0 +1,82 @@
+"""What a wheel of a package says of itself, and making wheels and sdists through the project's PEP 517 backend."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.errors import BuildError, ToolError
+from latebind.presets import preset
+from latebind.run import run
+from latebind.targets import target, wheel_tag
+
+if TYPE_CHECKING:
+    from latebind.build.stage import Stage
+    from latebind.config import Config
+
+_TIME_LIMIT = 1800.0
+
+
+def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> dict[str, object]:
+    """The dynamic metadata of a package: version, dependencies (`own` first), optional-dependencies.
+
+    Packages of one project require each other by the same minor version: their binary interface is checked at
+    run time, and a patch release of one must not force one of all.
+    """
+    version = config.project.version
+    release = Version(version)
+    needs = [f"{config.wheel_name(other)}~={release.major}.{release.minor}.{release.micro}"
+             for other in config.packages[package].requires if config.wheel_name(other)]  # fmt: skip
+    return {
+        "version": version,
+        "dependencies": [*own, *needs],
+        "optional-dependencies": _extras(config, package),
+    }
+
+
+def _extras(config: Config, package: str) -> dict[str, list[str]]:
+    """One extra for each distribution that supplies the runtime, with the one minimum."""
+    wheel, use = config.packages[package].wheel, config.runtime_of(package)
+    if wheel is None or wheel.extras == "none" or use is None:
+        return {}
+    return {extra: [f"{dist}>={use.minimum}"] for extra, dist in preset(use.preset).python.extras.items()}
+
+
+def platform_tag(stage: Stage) -> str:
+    """The platform tag of a wheel that holds a stage's libraries: the floor that they were built for.
+
+    That no library needs more than its floor is what the audit proves (LB301).
+    """
+    return wheel_tag(target(stage.rid), stage.manifest.floor)
+
+
+def build_distributions(source: Path, outdir: Path, *, rid: str, workdir: Path) -> tuple[Path, ...]:
+    """Make the wheel and the sdist of a wheel source in this Python's environment; move them to `outdir` at the end.
+
+    Raises BuildError with the backend's words; an earlier file in `outdir` stays when this fails.
+    """
+    if not (source / "pyproject.toml").is_file():
+        raise BuildError(
+            "the wheel source has no pyproject.toml", where=str(source), advice="Set package.<name>.wheel.source."
+        )
+    environment = {
+        **os.environ,
+        "LATEBIND_WORKDIR": str(workdir.resolve()),
+        "LATEBIND_TARGET": rid,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    outdir.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pack-", dir=outdir) as aside:
+        argv = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", aside, source]
+        try:
+            run(argv, env=environment, timeout=_TIME_LIMIT)
+        except ToolError as error:
+            raise BuildError(f"{source.name} could not be built: {error.message}", where=str(source)) from error
+        made = sorted(Path(aside).iterdir())
+        return tuple(Path(shutil.move(path, outdir / path.name)) for path in made)

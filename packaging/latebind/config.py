@@ -1,0 +1,187 @@
+"""latebind.toml, or [tool.latebind] of pyproject.toml, as frozen data; the only truth about what a project configures.
+
+The JSON Schema (schema.py) and the reference page are derived from the types below. Nothing here touches the network,
+runs a program, or executes anything of the project.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path  # noqa: TC003  # dataclass field type, read at run time by tools
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+TomlValue = bool | int | str
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table whose keys are all known."""
+
+
+class Project(_Strict):
+    """What the project is called and how it is described in packages."""
+
+    name: Annotated[str, Meta(description="The project's name.", min_length=1)]
+    version: Annotated[str, Meta(description="The one version of all packages, PEP 440.", min_length=1)]
+    description: Annotated[str, Meta(description="One line for package metadata.")] = ""
+    license: Annotated[str, Meta(description="SPDX licence expression.")] = ""
+    license_file: Annotated[str, Meta(description="Licence text, relative to this file.")] = ""
+    authors: Annotated[tuple[str, ...], Meta(description="Names for package metadata.")] = ()
+    repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
+    readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
+
+
+class Native(_Strict):
+    """The CMake project that holds the native code."""
+
+    source: Annotated[str, Meta(description="Folder of the top CMakeLists.txt, relative to this file.")] = "native"
+    define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
+        default_factory=dict
+    )
+
+
+class RuntimeUse(_Strict):
+    """A runtime that the native code binds late."""
+
+    preset: Annotated[str, Meta(description="Name of the runtime's preset.")]
+    minimum: Annotated[str, Meta(description="The lowest version that is accepted, written once, here.")]
+    policy: Annotated[
+        Literal["never-linked"], Meta(description="The audit's gate: the runtime is never linked and never bundled.")
+    ] = "never-linked"
+
+
+class TargetOptions(_Strict):
+    """What differs for one target."""
+
+    toolchain: Annotated[Literal["zig", "host"], Meta(description="Who compiles for this target.")] = "zig"
+
+
+class Targets(_Strict):
+    """The platforms that are built, and the oldest systems that they run on."""
+
+    include: Annotated[tuple[str, ...], Meta(description="RIDs to build.", min_length=1)]
+    glibc: Annotated[str, Meta(description="Floor of the Linux targets.", pattern=r"^2\.[0-9]+$")] = "2.28"
+    macos: Annotated[str, Meta(description="Floor of the macOS targets.", pattern=r"^[0-9]+\.[0-9]+$")] = "11.0"
+    options: Annotated[
+        dict[str, TargetOptions], Meta(description="Written as [targets.<rid>]: what differs for one target.")
+    ] = msgspec.field(default_factory=dict)
+
+
+class WheelConfig(_Strict):
+    """How a package becomes a wheel."""
+
+    source: Annotated[str, Meta(description="Folder of the wheel's pyproject.toml, relative to this file.")]
+    name: Annotated[str, Meta(description="The distribution's name; by default the source folder's.")] = ""
+    extras: Annotated[
+        Literal["none", "channels"],
+        Meta(description="channels: one extra for each distribution that supplies the runtime, at the minimum."),
+    ] = "none"
+
+
+class NugetConfig(_Strict):
+    """How a package becomes a nupkg."""
+
+    id: Annotated[str, Meta(description="The package's id.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
+    managed: Annotated[str, Meta(description="Folder of the managed project, relative to this file.")] = ""
+    runtime: Annotated[
+        str, Meta(description="Id of the runtime's NuGet package to depend on, from the minimum; none by default.")
+    ] = ""
+    description: Annotated[str, Meta(description="One line; by default the project's.")] = ""
+    tags: Annotated[tuple[str, ...], Meta(description="Search words.")] = ()
+
+
+class Package(_Strict):
+    """One component of the native build, packed as a wheel, a nupkg, or both."""
+
+    component: Annotated[str, Meta(description="The CMake install component.")]
+    exports: Annotated[
+        tuple[str, ...], Meta(description="Globs of the symbols that its libraries may export.", min_length=1)
+    ]
+    requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it needs.")] = ()
+    runtime: Annotated[str, Meta(description="The runtime that it binds; by default the one of its own name.")] = ""
+    wheel: Annotated[WheelConfig | None, Meta(description="Make a wheel.")] = None
+    nuget: Annotated[NugetConfig | None, Meta(description="Make a nupkg.")] = None
+
+
+class Waive(_Strict):
+    """A finding that is accepted, with the reason why."""
+
+    code: Annotated[str, Meta(description="The check's code.", pattern=r"^LB[0-9]{3}$")]
+    reason: Annotated[str, Meta(description="Why; shown in every report.", min_length=1)]
+    subject: Annotated[str, Meta(description="Glob of the subjects that it holds for.")] = "*"
+
+
+class Audit(_Strict):
+    """Settings of the audit."""
+
+    waive: Annotated[tuple[Waive, ...], Meta(description="Accepted findings.")] = ()
+
+
+class Verify(_Strict):
+    """How the packages are shown to work."""
+
+    python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
+    dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
+    runtimes: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(description="Versions of each runtime: minimum, latest, or a version."),
+    ] = msgspec.field(default_factory=dict)
+
+
+class Document(_Strict):
+    """The whole file."""
+
+    project: Annotated[Project, Meta(description="Name, version, licence.")]
+    targets: Annotated[Targets, Meta(description="Platforms and floors.")]
+    package: Annotated[dict[str, Package], Meta(description="[package.<name>]: what is packed.", min_length=1)]
+    native: Annotated[Native, Meta(description="The CMake project.")] = Native()
+    runtime: Annotated[tuple[RuntimeUse, ...], Meta(description="[[runtime]]: what is bound late.")] = ()
+    audit: Annotated[Audit, Meta(description="Waivers.")] = Audit()
+    verify: Annotated[Verify, Meta(description="Consumers and runtime versions.")] = Verify()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """A configuration that was read and checked. `root` is the folder of `file`; all paths hang on it."""
+
+    root: Path
+    file: Path
+    document: Document
+
+    @property
+    def project(self) -> Project:
+        """The [project] table."""
+        return self.document.project
+
+    @property
+    def packages(self) -> dict[str, Package]:
+        """The packages by name, in the order of the file."""
+        return self.document.package
+
+    @property
+    def native_source(self) -> Path:
+        """The folder of the top CMakeLists.txt."""
+        return self.root / self.document.native.source
+
+    def toolchain(self, rid: str) -> str:
+        """The toolchain that builds a target."""
+        return self.document.targets.options.get(rid, TargetOptions()).toolchain
+
+    def floor(self, libc: str) -> str:
+        """The configured floor of a target family."""
+        targets = self.document.targets
+        return {"glibc": targets.glibc, "darwin": targets.macos}.get(libc, "")
+
+    def runtime_of(self, package: str) -> RuntimeUse | None:
+        """The runtime that a package binds late, or None."""
+        name = self.packages[package].runtime or package
+        return next((use for use in self.document.runtime if use.preset == name), None)
+
+    def wheel_name(self, package: str) -> str:
+        """The distribution name of a package's wheel, as a user types it: `latenn-onnxruntime`; "" for none."""
+        wheel = self.packages[package].wheel
+        if wheel is None:
+            return ""
+        return wheel.name or wheel.source.rstrip("/").rpartition("/")[2].replace("_", "-")

@@ -1,0 +1,260 @@
+"""Reads and checks a configuration file; reports every problem at once, each with its line and the nearest name."""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+import msgspec
+from packaging.version import InvalidVersion, Version
+
+from latebind.config import Config, Document
+from latebind.errors import ConfigError, InputError, LatebindError
+from latebind.presets import presets
+from latebind.targets import targets
+from latebind.tomllines import Key, line_of
+
+FILE_NAME = "latebind.toml"
+_T = TypeVar("_T")
+
+
+def find(start: Path) -> Path:
+    """The configuration that governs a folder: latebind.toml or [tool.latebind], there or above, up to the repository.
+
+    Raises InputError when there is none.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        own = folder / FILE_NAME
+        if own.is_file():
+            return own
+        shared = folder / "pyproject.toml"
+        if shared.is_file() and "latebind" in _tables(shared).get("tool", {}):
+            return shared
+        if (folder / ".git").exists():
+            break
+    raise InputError(
+        f"no {FILE_NAME} and no [tool.latebind] here or above",
+        where=str(start),
+        advice="Name the project's folder: latebind -C FOLDER ...",
+    )
+
+
+def load(file: Path) -> Config:
+    """Read and check one file.
+
+    Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
+    """
+    raw: Any = _tables(file)
+    prefix: tuple[Key, ...] = ()
+    if file.name == "pyproject.toml":
+        raw = raw.get("tool", {}).get("latebind", {})
+        prefix = ("tool", "latebind")
+    reader = _Reader(file, file.read_text("utf-8"), prefix)
+    document = reader.read(Document, _split_targets(raw), ())
+    if document is not None:
+        config = Config(root=file.parent.resolve(), file=file, document=document)
+        _check(config, reader)
+    if reader.problems or document is None:
+        raise ConfigError(reader.problems)
+    return config
+
+
+def _tables(file: Path) -> dict[str, Any]:
+    try:
+        return msgspec.toml.decode(file.read_bytes())  # type: ignore[no-any-return]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        raise InputError(f"not TOML: {error}", where=str(file)) from error
+
+
+def _split_targets(raw: dict[str, Any]) -> dict[str, Any]:
+    """Move the [targets.<rid>] tables below `options`, where the model has them."""
+    table = raw.get("targets")
+    if not isinstance(table, dict):
+        return raw
+    rows = {key: value for key, value in table.items() if isinstance(value, dict)}
+    rest = {key: value for key, value in table.items() if key not in rows}
+    return {**raw, "targets": {**rest, **({"options": rows} if rows else {})}}
+
+
+class _Reader:
+    """Turns TOML values into the model and collects what does not fit."""
+
+    def __init__(self, file: Path, text: str, prefix: tuple[Key, ...]) -> None:
+        self.problems: list[LatebindError] = []
+        self._file = file
+        self._text = text
+        self._prefix = prefix
+
+    def problem(self, path: tuple[Key, ...], message: str, advice: str = "") -> None:
+        """Note a problem at a key."""
+        shown = tuple(key for key in path if path[:2] != ("targets", "options") or key != "options")
+        line = line_of(self._text, self._prefix + shown)
+        self.problems.append(LatebindError(message, where=f"{self._file.name}:{line}", advice=advice))
+
+    def read(self, kind: type[_T], raw: object, path: tuple[Key, ...]) -> _T | None:
+        """A struct from a table, or None when something in it does not fit."""
+        before = len(self.problems)
+        value = self._value(kind, raw, path)
+        return typing.cast("_T", value) if len(self.problems) == before else None
+
+    def _value(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+        kind = _plain(kind)
+        origin, args = typing.get_origin(kind), typing.get_args(kind)
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            return self._struct(kind, raw, path)
+        if origin is dict and _is_struct(args[1]) and isinstance(raw, dict):
+            rows = {key: self._value(args[1], row, (*path, key)) for key, row in raw.items()}
+            return rows or self._converted(dict[str, Any], raw, path)
+        if origin is tuple and _is_struct(args[0]) and isinstance(raw, list):
+            return tuple(self._value(args[0], row, (*path, index)) for index, row in enumerate(raw))
+        return self._converted(kind, raw, path)
+
+    def _struct(self, kind: type[msgspec.Struct], raw: Any, path: tuple[Key, ...]) -> object:
+        if not isinstance(raw, dict):
+            self.problem(path, f"{_dotted(path)} must be a table")
+            return None
+        fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+        before = len(self.problems)
+        values = {}
+        for key, value in raw.items():
+            if key in fields:
+                values[fields[key].name] = self._value(fields[key].type, value, (*path, key))
+            else:
+                self.problem((*path, key), f"unknown key {_dotted((*path, key))}", _nearest(key, fields))
+        for key, field in fields.items():
+            if field.required and key not in raw:
+                self.problem(path, f"{_dotted((*path, key))} is missing")
+        return kind(**values) if len(self.problems) == before else None
+
+    def _converted(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+        try:
+            return msgspec.convert(raw, kind, strict=True)
+        except msgspec.ValidationError as error:
+            text = str(error).partition(" - at ")[0]
+            advice = _nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
+            self.problem(path, f"{_dotted(path)}: {text[:1].lower()}{text[1:]}", advice)
+            return None
+
+
+def _plain(kind: Any) -> Any:
+    """The type below Annotated and `| None` (TOML has no null). Constraints stay where msgspec needs them."""
+    if typing.get_origin(kind) is typing.Annotated:
+        inner = typing.get_args(kind)[0]
+        return _plain(inner) if _is_struct(inner) or _holds_structs(inner) else kind
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        rest = [arg for arg in typing.get_args(kind) if arg is not type(None)]
+        return _plain(rest[0]) if len(rest) == 1 else kind
+    return kind
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """The values of a Literal, however it is wrapped; else nothing."""
+    if typing.get_origin(kind) is typing.Annotated:
+        return _choices(typing.get_args(kind)[0])
+    return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+
+
+def _is_struct(kind: Any) -> bool:
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return any(_is_struct(arg) for arg in typing.get_args(kind))
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _holds_structs(kind: Any) -> bool:
+    return typing.get_origin(kind) in (dict, tuple) and any(_is_struct(arg) for arg in typing.get_args(kind))
+
+
+def _dotted(path: tuple[Key, ...]) -> str:
+    parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in path if key != "options"]
+    return "".join(parts).lstrip(".") or "the file"
+
+
+def _nearest(word: str, known: typing.Iterable[str]) -> str:
+    names = [str(name) for name in known if isinstance(name, str)]
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    if close:
+        return f"Did you mean {close[0]}?"
+    return f"Known: {', '.join(sorted(names))}." if names else ""
+
+
+def _check(config: Config, reader: _Reader) -> None:
+    """What types cannot say: names that must exist, versions that must be versions."""
+    document = config.document
+    if _version(document.project.version) is None:
+        reader.problem(("project", "version"), f"{document.project.version!r} is not a version", "Write it as 1.2.3.")
+    known = [str(rid) for rid in targets()]
+    for path, rid in [
+        *((("targets", "include"), rid) for rid in document.targets.include),
+        *((("targets", rid), rid) for rid in document.targets.options),
+    ]:
+        if rid not in known:
+            reader.problem(path, f"{rid!r} is not a target", _nearest(rid, known))
+    _check_runtimes(config, reader)
+    _check_packages(config, reader)
+    source = config.native_source
+    if not source.resolve().is_relative_to(config.root):
+        reader.problem(("native", "source"), f"the native source {document.native.source} lies outside {config.root}")
+    elif not (source / "CMakeLists.txt").is_file():
+        reader.problem(
+            ("native", "source"),
+            f"the native source {document.native.source}/CMakeLists.txt is not there",
+            "Set native.source to the folder of the top CMakeLists.txt.",
+        )
+
+
+def _check_runtimes(config: Config, reader: _Reader) -> None:
+    for index, use in enumerate(config.document.runtime):
+        here: tuple[Key, ...] = ("runtime", index)
+        preset = presets().get(use.preset)
+        if preset is None:
+            reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", _nearest(use.preset, presets()))
+            continue
+        minimum = _version(use.minimum)
+        if minimum is None:
+            reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
+        elif minimum < Version(preset.floor):
+            reader.problem(
+                (*here, "minimum"),
+                f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
+                f'Write minimum = "{preset.floor}".',
+            )
+    for name, versions in config.document.verify.runtimes.items():
+        used = [use.preset for use in config.document.runtime]
+        if name not in used:
+            reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", _nearest(name, used))
+        for version in versions:
+            if version not in ("minimum", "latest") and _version(version) is None:
+                advice = _nearest(version, ("minimum", "latest"))
+                reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
+
+
+def _check_packages(config: Config, reader: _Reader) -> None:
+    for name, package in config.packages.items():
+        for other in package.requires:
+            if other not in config.packages:
+                advice = _nearest(other, config.packages)
+                reader.problem(("package", name, "requires"), f"{other!r} is not a package here", advice)
+        used = [use.preset for use in config.document.runtime]
+        if package.runtime and package.runtime not in used:
+            advice = _nearest(package.runtime, used)
+            reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
+        wants_runtime = package.wheel is not None and package.wheel.extras == "channels"
+        if wants_runtime and config.runtime_of(name) is None:
+            reader.problem(
+                ("package", name, "wheel"),
+                f"package {name} asks for extras but binds no runtime",
+                f'Add runtime = "..." to [package.{name}].',
+            )
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None

@@ -1,0 +1,33 @@
+"""Renders the Jinja2 templates that ship with latebind; a name that a template does not get is an error."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+
+from latebind.resources import folder
+
+
+def render(template: str, /, **values: object) -> str:
+    """The text of a template in `templates/`, with LF line ends and one at the end."""
+    return _environment().get_template(template).render(**values).rstrip("\n") + "\n"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder("templates")),
+        undefined=jinja2.StrictUndefined,
+        autoescape=jinja2.select_autoescape(("nuspec.j2", "html.j2", "xml.j2", "props.j2", "targets.j2")),
+        trim_blocks=False,
+        keep_trailing_newline=True,
+    )
+    environment.filters["cmake"] = _cmake
+    return environment
+
+
+def _cmake(value: object) -> str:
+    """A value as a quoted CMake argument, with forward slashes."""
+    text = str(value).replace("\\", "/")
+    return '"' + text.replace('"', '\\"').replace("$", "\\$") + '"'
