@@ -1,0 +1,188 @@
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Text.Json;
+using Latenn;
+
+namespace Smoke
+{
+    /// <summary>Runs every case with the installed packages and writes what happened; it decides nothing else.</summary>
+    internal static class Program
+    {
+        private const int Passed = 0;
+        private const int Failed = 1;
+        private const int Usage = 2;
+        private const int CannotLoad = 3;
+
+        private static int Main(string[] arguments)
+        {
+            Arguments? given = Arguments.Parse(arguments);
+            if (given == null)
+            {
+                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--runtime-path P] [--runtime-minimum V]");
+                return Usage;
+            }
+            var results = new Results();
+            int code = Run(given, results);
+            results.Write(given.Output);
+            return code;
+        }
+
+        private static int Run(Arguments given, Results results)
+        {
+            Runtime.Warning += (sender, warning) => results.Warnings.Add(warning.Message);
+            var options = new LoadOptions { RuntimePath = given.RuntimePath, RuntimeMinimum = given.RuntimeMinimum };
+            using CaseFile file = CaseFile.Open(given.Cases);
+            foreach (Case one in file.Cases)
+            {
+                if (given.PathContains != null && !one.Name.Contains(given.PathContains, StringComparison.Ordinal))
+                    continue;
+                try
+                {
+                    string? difference = one.Run(options, results);
+                    if (difference == null)
+                        results.Passed.Add(one.Name);
+                    else
+                        results.Failed.Add((one.Name, difference));
+                }
+                catch (LatennException problem) when (EndsTheRun(problem.Code))
+                {
+                    results.Error = problem;
+                    Console.Error.WriteLine($"{problem.Code}: {problem.Message}");
+                    return CannotLoad;
+                }
+                catch (Exception problem)
+                {
+                    results.Failed.Add((one.Name, $"{problem.GetType().Name}: {problem.Message}"));
+                }
+            }
+            if (results.Passed.Count + results.Failed.Count == 0)
+                results.Failed.Add(("(no case)", "No case was run: the file holds none, or none has the name asked for."));
+            results.SetLibraries();
+            return results.Failed.Count == 0 ? Passed : Failed;
+        }
+
+        private static bool EndsTheRun(LatennCode code) =>
+            code == LatennCode.CoreUnavailable || code == LatennCode.BackendMissing
+            || code == LatennCode.BackendUnusable || code == LatennCode.RuntimeUnavailable;
+    }
+
+    /// <summary>The command line.</summary>
+    internal sealed class Arguments
+    {
+        public string Cases { get; private set; } = "";
+
+        public string Output { get; private set; } = "";
+
+        public string? PathContains { get; private set; }
+
+        public string? RuntimePath { get; private set; }
+
+        public string? RuntimeMinimum { get; private set; }
+
+        /// <summary>Null when the line is not as the usage says.</summary>
+        public static Arguments? Parse(string[] line)
+        {
+            if (line.Length < 2 || line.Length % 2 != 0)
+                return null;
+            var given = new Arguments { Cases = line[0], Output = line[1] };
+            for (int i = 2; i < line.Length; i += 2)
+            {
+                switch (line[i])
+                {
+                    case "--path-contains": given.PathContains = line[i + 1]; break;
+                    case "--runtime-path": given.RuntimePath = line[i + 1]; break;
+                    case "--runtime-minimum": given.RuntimeMinimum = line[i + 1]; break;
+                    default: return null;
+                }
+            }
+            return given;
+        }
+    }
+
+    /// <summary>What happened, and its JSON.</summary>
+    internal sealed class Results
+    {
+        public List<string> Passed { get; } = new List<string>();
+
+        public List<(string Name, string Message)> Failed { get; } = new List<(string, string)>();
+
+        public List<string> Warnings { get; } = new List<string>();
+
+        public string Report { get; set; } = "";
+
+        public string Backend { get; set; } = "";
+
+        public LatennException? Error { get; set; }
+
+        private IReadOnlyList<string> _libraries = Array.Empty<string>();
+
+        /// <summary>The files in this process whose path names latenn or onnxruntime.</summary>
+        public void SetLibraries()
+        {
+            IEnumerable<string> files = File.Exists("/proc/self/maps")
+                ? File.ReadLines("/proc/self/maps").Select(line => line.IndexOf('/')  < 0 ? "" : line.Substring(line.IndexOf('/')))
+                : System.Diagnostics.Process.GetCurrentProcess().Modules.Cast<System.Diagnostics.ProcessModule>().Select(module => module.FileName ?? "");
+            _libraries = files
+                .Where(file => Path.GetFileName(file).Contains("latenn", StringComparison.OrdinalIgnoreCase)
+                    || Path.GetFileName(file).Contains("onnxruntime", StringComparison.OrdinalIgnoreCase))
+                .Distinct().OrderBy(file => file, StringComparer.Ordinal).ToList();
+        }
+
+        public void Write(string path)
+        {
+            string aside = path + ".part";
+            using (FileStream stream = File.Create(aside))
+            using (var json = new Utf8JsonWriter(stream, new JsonWriterOptions { Indented = true }))
+            {
+                json.WriteStartObject();
+                WriteReport(json, "report", Error != null ? Error.Report : Report);
+                json.WriteString("backend", Backend);
+                WriteNames(json, "passed", Passed);
+                json.WriteStartArray("failed");
+                foreach ((string name, string message) in Failed)
+                {
+                    json.WriteStartObject();
+                    json.WriteString("name", name);
+                    json.WriteString("message", message);
+                    json.WriteEndObject();
+                }
+                json.WriteEndArray();
+                WriteNames(json, "libraries", _libraries);
+                WriteNames(json, "warnings", Warnings);
+                if (Error != null)
+                {
+                    json.WriteStartObject("error");
+                    json.WriteString("code", Error.Code.ToString());
+                    json.WriteString("message", Error.Message);
+                    json.WriteEndObject();
+                }
+                json.WriteEndObject();
+            }
+            if (File.Exists(path))
+                File.Delete(path);
+            File.Move(aside, path);
+        }
+
+        private static void WriteNames(Utf8JsonWriter json, string name, IEnumerable<string> values)
+        {
+            json.WriteStartArray(name);
+            foreach (string value in values)
+                json.WriteStringValue(value);
+            json.WriteEndArray();
+        }
+
+        private static void WriteReport(Utf8JsonWriter json, string name, string report)
+        {
+            json.WritePropertyName(name);
+            if (report.Length == 0)
+            {
+                json.WriteNullValue();
+                return;
+            }
+            using JsonDocument document = JsonDocument.Parse(report);
+            document.RootElement.WriteTo(json);
+        }
+    }
+}
