@@ -30,9 +30,10 @@ def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> 
     run time, and a patch release of one must not force one of all.
     """
     version = config.project.version
-    release = Version(version)
-    needs = [f"{config.wheel_name(other)}~={release.major}.{release.minor}.{release.micro}"
-             for other in config.packages[package].requires if config.wheel_name(other)]  # fmt: skip
+    parsed = Version(version)
+    since = parsed.public if parsed.is_prerelease else f"{parsed.major}.{parsed.minor}.0"
+    names = [config.wheel_name(other) for other in config.packages[package].requires]
+    needs = [f"{name}~={since}" for name in names if name]
     return {
         "version": version,
         "dependencies": [*own, *needs],

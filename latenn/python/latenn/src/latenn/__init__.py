@@ -1,0 +1,42 @@
+"""Run a model with a runtime that somebody else supplies.
+
+    import latenn
+    model = latenn.load("model.onnx")
+    outputs = model.run({"x": array})
+
+latenn holds no runtime. A backend package (`latenn-onnxruntime`) finds the installed one when a model first needs it.
+"""
+
+from __future__ import annotations
+
+from latenn._errors import (
+    BackendMissingError,
+    BackendUnusableError,
+    ComputeError,
+    InvalidArgumentError,
+    LatennError,
+    ModelError,
+    RuntimeUnavailableError,
+    RuntimeWarning,
+    UnsupportedError,
+)
+from latenn._model import Model, Port, load, runtime_report
+from latenn._native import version
+
+__all__ = [
+    "BackendMissingError",
+    "BackendUnusableError",
+    "ComputeError",
+    "InvalidArgumentError",
+    "LatennError",
+    "Model",
+    "ModelError",
+    "Port",
+    "RuntimeUnavailableError",
+    "RuntimeWarning",
+    "UnsupportedError",
+    "load",
+    "runtime_report",
+]
+
+__version__ = version()

@@ -1,0 +1,272 @@
+"""Loading and running models: the Python face of latenn_model and latenn_context."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import warnings
+import weakref
+from ctypes import byref, c_char_p, c_void_p
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from latenn import _backends, _native, _tensors
+from latenn._errors import InvalidArgumentError, RuntimeWarning, make
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import TracebackType
+
+    from numpy.typing import NDArray
+
+_warned: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Port:
+    """An input or output: its name, element type, and shape.
+
+    A dimension that the model leaves open is its name (a str) or None.
+    """
+
+    name: str
+    type: str
+    shape: tuple[int | str | None, ...]
+
+
+class Model:
+    """A loaded model. Safe to use from several threads; the GIL is released while it computes.
+
+    Made by `latenn.load`. A context manager: leaving it releases the model.
+    """
+
+    def __init__(self, handle: c_void_p) -> None:
+        self._library = _native.library()
+        self._handle: c_void_p | None = handle
+        self._release = weakref.finalize(self, self._library.latenn_model_release, handle)
+        self._inputs = _ports(self._library.latenn_input, self._library.latenn_input_count(handle), handle)
+        self._outputs = _ports(self._library.latenn_output, self._library.latenn_output_count(handle), handle)
+        self.backend: str = self._library.latenn_model_backend(handle).decode()
+
+    @property
+    def inputs(self) -> tuple[Port, ...]:
+        """The inputs in the model's order."""
+        return tuple(port for port, _ in self._inputs)
+
+    @property
+    def outputs(self) -> tuple[Port, ...]:
+        """The outputs in the model's order."""
+        return tuple(port for port, _ in self._outputs)
+
+    @property
+    def report(self) -> dict[str, Any]:
+        """What the loader did to find the runtime."""
+        return _json(self._library.latenn_model_report(self._open()))
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+        """Run the model once.
+
+        `inputs` maps every input's name to an array of its dtype and shape. The result maps every output's name, in
+        the model's order, to a new array.
+
+        Raises InvalidArgumentError for a missing or unknown name, a wrong dtype or shape; ComputeError when the
+        runtime fails.
+        """
+        library = self._library
+        context = c_void_p()
+        _check(library.latenn_context_create(self._open(), byref(context)))
+        try:
+            kept = self._bind(context, inputs)
+            _check(library.latenn_compute(context))
+            del kept  # what the inputs point to had to live until here
+            return {port.name: self._output(context, index) for index, (port, _) in enumerate(self._outputs)}
+        finally:
+            library.latenn_context_release(context)
+
+    def close(self) -> None:
+        """Release the model; a second call does nothing."""
+        self._release()
+        self._handle = None
+
+    def __enter__(self) -> Model:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        def side(ports: tuple[Port, ...]) -> str:
+            return ", ".join(f"{port.name}: {port.type}{list(port.shape)}" for port in ports)
+
+        return f"<latenn.Model {self.backend} ({side(self.inputs)}) -> ({side(self.outputs)})>"
+
+    def _open(self) -> c_void_p:
+        if self._handle is None:
+            raise InvalidArgumentError("the model is closed")
+        return self._handle
+
+    def _bind(self, context: c_void_p, inputs: Mapping[str, Any]) -> list[object]:
+        names = [port.name for port, _ in self._inputs]
+        unknown, missing = sorted(set(inputs) - set(names)), [name for name in names if name not in inputs]
+        if unknown or missing:
+            wrong = [f"unknown input {name!r}" for name in unknown] + [f"input {name!r} is missing" for name in missing]
+            raise InvalidArgumentError(f"{'; '.join(wrong)}. The model takes {', '.join(map(repr, names)) or 'none'}.")
+        kept: list[object] = []
+        for index, (port, number) in enumerate(self._inputs):
+            tensor, owners = _tensors.to_tensor(port.name, number, inputs[port.name])
+            kept += owners
+            _check(self._library.latenn_set_input(context, index, byref(tensor)))
+        return kept
+
+    def _output(self, context: c_void_p, index: int) -> NDArray[Any]:
+        tensor = _native.Tensor()
+        _check(self._library.latenn_get_output(context, index, byref(tensor)))
+        return _tensors.to_array(tensor)
+
+
+def load(  # noqa: PLR0913  # each is one choice that a user may make by name
+    model: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    *,
+    backend: str | None = None,
+    device: str = "cpu",
+    options: Mapping[str, object] | None = None,
+    runtime_path: str | os.PathLike[str] | None = None,
+    runtime_minimum: str | None = None,
+) -> Model:
+    """Load a model from a path or from bytes.
+
+    `backend` is a backend's name or the path of a backend library; by default the model's encoding decides.
+    `options` go to the backend. `runtime_path` is the runtime's file or folder: when it is given, nothing else is
+    tried. `runtime_minimum` raises the backend's own minimum version.
+
+    Raises RuntimeUnavailableError, BackendMissingError, BackendUnusableError, ModelError, UnsupportedError,
+    InvalidArgumentError or LatennOSError; each says what to do.
+    """
+    library = _native.library()
+    handle = c_void_p()
+    arguments = _options(backend, device, options or {}, runtime_path, runtime_minimum)
+    if isinstance(model, (bytes, bytearray, memoryview)):
+        data = bytes(model)
+        status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
+    else:
+        status = library.latenn_load_path(os.fsencode(model), byref(arguments.struct), byref(handle))
+    _check(status)
+    loaded = Model(handle)
+    _warn(loaded.report)
+    return loaded
+
+
+def runtime_report(
+    *,
+    backend: str | None = None,
+    runtime_path: str | os.PathLike[str] | None = None,
+    runtime_minimum: str | None = None,
+) -> dict[str, Any]:
+    """What the backend's loader finds, without a model: every place that was tried, and what came of it.
+
+    Never raises because a runtime is missing: the report says so. Raises BackendMissingError without a backend.
+    """
+    library = _native.library()
+    text = c_void_p()
+    names = sorted(_backends.installed())
+    arguments = _options(backend or (names[0] if len(names) == 1 else None), "cpu", {}, runtime_path, runtime_minimum)
+    status = library.latenn_runtime_report(byref(arguments.struct), byref(text))
+    try:
+        if text.value is None:
+            _check(status)
+        elif status:
+            library.latenn_status_release(status)
+        return _json(ctypes.string_at(text.value)) if text.value else {}
+    finally:
+        library.latenn_text_release(text)
+
+
+class _Arguments:
+    """latenn_load_options together with the memory that it points to."""
+
+    def __init__(self) -> None:
+        self.struct = _native.LoadOptions(size=ctypes.sizeof(_native.LoadOptions))
+        self._kept: list[object] = []
+
+    def strings(self, field: str, texts: list[str]) -> None:
+        array = (c_char_p * (len(texts) + 1))(*[os.fsencode(text) for text in texts])
+        self._kept.append(array)
+        setattr(self.struct, field, array)
+
+    def pairs(self, options: Mapping[str, object]) -> None:
+        rows = [(key.encode(), _text(value).encode()) for key, value in options.items()]
+        array = (_native.Option * (len(rows) + 1))(*rows)
+        self._kept += [array, rows]
+        self.struct.options = array
+        self.struct.option_count = len(rows)
+
+
+def _options(
+    backend: str | None,
+    device: str,
+    options: Mapping[str, object],
+    runtime_path: str | os.PathLike[str] | None,
+    runtime_minimum: str | None,
+) -> _Arguments:
+    arguments = _Arguments()
+    struct = arguments.struct
+    wanted = backend or os.environ.get("LATENN_BACKEND")
+    packages = _backends.chosen(wanted)
+    libraries = [package.library_directory() for package in packages.values()]
+    runtimes = [folder for package in packages.values() for folder in package.runtime_directories()]
+    advice = " ".join(package.runtime_advice() for package in packages.values())
+    arguments.strings("backend_directories", libraries)
+    arguments.strings("runtime_directories", runtimes)
+    arguments.pairs(options)
+    struct.backend_directory_count, struct.runtime_directory_count = len(libraries), len(runtimes)
+    struct.backend = os.fsencode(backend) if backend else None
+    struct.device = device.encode()
+    struct.runtime_path = os.fsencode(runtime_path) if runtime_path is not None else None
+    struct.runtime_minimum = runtime_minimum.encode() if runtime_minimum else None
+    struct.runtime_advice = advice.encode() if advice else None
+    return arguments
+
+
+def _text(value: object) -> str:
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def _ports(get: Any, count: int, handle: c_void_p) -> tuple[tuple[Port, int], ...]:
+    return tuple((_port(get(handle, index).contents), int(get(handle, index).contents.type)) for index in range(count))
+
+
+def _port(raw: _native.Port) -> Port:
+    shape: list[int | str | None] = []
+    for axis in range(raw.rank):
+        size, name = raw.shape[axis], raw.dimensions[axis] if raw.dimensions else b""
+        shape.append(size if size >= 0 else (name.decode() if name else None))
+    return Port(name=raw.name.decode(), type=_tensors.NAMES.get(raw.type, "unknown"), shape=tuple(shape))
+
+
+def _check(status: int | None) -> None:
+    if not status:
+        return
+    library = _native.library()
+    try:
+        code = library.latenn_status_code(status)
+        message = library.latenn_status_message(status).decode("utf-8", "replace")
+        report = library.latenn_status_report(status).decode("utf-8", "replace")
+    finally:
+        library.latenn_status_release(status)
+    raise make(code, message, report)
+
+
+def _json(text: bytes) -> dict[str, Any]:
+    report = json.loads(text.decode("utf-8", "replace") or "{}")
+    return report if isinstance(report, dict) else {}
+
+
+def _warn(report: dict[str, Any]) -> None:
+    """Pass the loader's warning on, once in a process: it is about the process, not about a model."""
+    warning = str(report.get("warning") or "")
+    if warning and warning not in _warned:
+        _warned.add(warning)
+        warnings.warn(warning, RuntimeWarning, stacklevel=3)

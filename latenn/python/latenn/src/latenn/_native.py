@@ -1,0 +1,113 @@
+"""ctypes declarations of latenn.h; each line mirrors the header and nothing here decides anything."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_uint32, c_void_p
+from functools import cache
+from pathlib import Path
+
+ABI = 1
+_NAMES = {"win32": "latenn_core.dll", "darwin": "liblatenn_core.dylib"}
+
+
+class Tensor(Structure):
+    """latenn_tensor."""
+
+    _fields_ = (
+        ("type", c_int32),
+        ("rank", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("data", c_void_p),
+        ("bytes", c_size_t),
+        ("offsets", POINTER(c_size_t)),
+    )
+
+
+class Port(Structure):
+    """latenn_port."""
+
+    _fields_ = (
+        ("name", c_char_p),
+        ("type", c_int32),
+        ("rank", c_int32),
+        ("shape", POINTER(c_int64)),
+        ("dimensions", POINTER(c_char_p)),
+    )
+
+
+class Option(Structure):
+    """latenn_option."""
+
+    _fields_ = (("key", c_char_p), ("value", c_char_p))
+
+
+class LoadOptions(Structure):
+    """latenn_load_options."""
+
+    _fields_ = (
+        ("size", c_uint32),
+        ("backend", c_char_p),
+        ("device", c_char_p),
+        ("backend_directories", POINTER(c_char_p)),
+        ("backend_directory_count", c_size_t),
+        ("runtime_path", c_char_p),
+        ("runtime_directories", POINTER(c_char_p)),
+        ("runtime_directory_count", c_size_t),
+        ("runtime_minimum", c_char_p),
+        ("runtime_advice", c_char_p),
+        ("options", POINTER(Option)),
+        ("option_count", c_size_t),
+    )
+
+
+_FUNCTIONS = (
+    ("latenn_abi", c_uint32, ()),
+    ("latenn_version", c_char_p, ()),
+    ("latenn_status_code", ctypes.c_int, (c_void_p,)),
+    ("latenn_status_message", c_char_p, (c_void_p,)),
+    ("latenn_status_report", c_char_p, (c_void_p,)),
+    ("latenn_status_release", None, (c_void_p,)),
+    ("latenn_type_name", c_char_p, (c_int32,)),
+    ("latenn_type_bits", c_size_t, (c_int32,)),
+    ("latenn_load_path", c_void_p, (c_char_p, POINTER(LoadOptions), POINTER(c_void_p))),
+    ("latenn_load_bytes", c_void_p, (c_char_p, c_size_t, POINTER(LoadOptions), POINTER(c_void_p))),
+    ("latenn_model_release", None, (c_void_p,)),
+    ("latenn_input_count", c_size_t, (c_void_p,)),
+    ("latenn_output_count", c_size_t, (c_void_p,)),
+    ("latenn_input", POINTER(Port), (c_void_p, c_size_t)),
+    ("latenn_output", POINTER(Port), (c_void_p, c_size_t)),
+    ("latenn_model_backend", c_char_p, (c_void_p,)),
+    ("latenn_model_report", c_char_p, (c_void_p,)),
+    ("latenn_runtime_report", c_void_p, (POINTER(LoadOptions), POINTER(c_void_p))),
+    ("latenn_text_release", None, (c_void_p,)),
+    ("latenn_context_create", c_void_p, (c_void_p, POINTER(c_void_p))),
+    ("latenn_context_release", None, (c_void_p,)),
+    ("latenn_set_input", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
+    ("latenn_compute", c_void_p, (c_void_p,)),
+    ("latenn_get_output", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
+)
+
+
+@cache
+def library() -> ctypes.CDLL:
+    """The core library, which lies beside this file. Raises ImportError when it is missing or of another interface."""
+    path = Path(__file__).with_name(_NAMES.get(sys.platform, "liblatenn_core.so"))
+    try:
+        loaded = ctypes.CDLL(str(path))
+    except OSError as error:
+        raise ImportError(f"latenn cannot load {path}: {error}. Install latenn again.") from error
+    for name, result, arguments in _FUNCTIONS:
+        function = getattr(loaded, name)
+        function.restype = result
+        function.argtypes = arguments
+    if loaded.latenn_abi() != ABI:
+        raise ImportError(f"{path} has interface {loaded.latenn_abi()}, this package needs {ABI}. Install latenn again.")
+    return loaded
+
+
+def version() -> str:
+    """The core library's version."""
+    text: bytes = library().latenn_version()
+    return text.decode()

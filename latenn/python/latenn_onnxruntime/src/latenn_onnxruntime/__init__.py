@@ -1,0 +1,74 @@
+"""latenn's backend for ONNX Runtime: tells latenn where the backend library lies and where a runtime may lie.
+
+Everything is read from installed metadata; no runtime is imported. The minimum and the distributions that supply the
+runtime are those of this package's own extras, so that there is one number and one list.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+__all__ = ["library_directory", "runtime_advice", "runtime_directories"]
+
+_DISTRIBUTION = "latenn-onnxruntime"
+_FOLDER = ("onnxruntime", "capi")
+_LIBRARY = re.compile(r"^(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime\.dll)$")
+_EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;\s*extra\s*==\s*[\"'](?P<extra>\w+)")
+
+
+def library_directory() -> str:
+    """The folder of the backend library."""
+    return str(Path(__file__).parent)
+
+
+def runtime_directories() -> list[str]:
+    """The folder of the shared runtime of each installed distribution that has one."""
+    folders = []
+    for name, _ in _suppliers():
+        for file in _files(name):
+            if _LIBRARY.match(file.name) and file.parts[-3:-1] == _FOLDER:
+                folders.append(str(Path(str(file.locate())).parent))
+    return list(dict.fromkeys(folders))
+
+
+def runtime_advice() -> str:
+    """What to do: names an installed distribution that is too old to have a shared runtime, else the extra to install."""
+    minimum = dict(_suppliers()).get("onnxruntime", "")
+    for name, _ in _suppliers():
+        version = _version(name)
+        if version and not any(_LIBRARY.match(file.name) for file in _files(name)):
+            return (
+                f"{name} {version} is installed, but its wheel holds no shared library: the first that does is "
+                f'{name} {minimum}. Run: pip install "{name}>={minimum}"'
+            )
+        if version:
+            return f'{name} {version} is installed. Run: pip install --upgrade "{name}>={minimum}"'
+    return f'Run: pip install "{_DISTRIBUTION}[cpu]"'
+
+
+@cache
+def _suppliers() -> tuple[tuple[str, str], ...]:
+    """(distribution, minimum) of each extra, in the order of the metadata."""
+    try:
+        requires = metadata.requires(_DISTRIBUTION) or []
+    except metadata.PackageNotFoundError:
+        requires = []
+    matches = [_EXTRA.match(line) for line in requires]
+    return tuple((match["name"], match["minimum"]) for match in matches if match)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _files(name: str) -> list[metadata.PackagePath]:
+    try:
+        return metadata.files(name) or []
+    except metadata.PackageNotFoundError:
+        return []
