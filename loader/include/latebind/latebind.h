@@ -33,8 +33,8 @@ typedef struct lb_version {
 /*
  * Reads a version out of a loaded runtime. `entry` is the address of the runtime's entry symbol. On success
  * writes a NUL-terminated version text ("1.19.2") to `text` (at most `size` bytes) and returns 0; any other
- * value means that the image is not the runtime that it claims to be. Must not call anything in the runtime
- * beyond what is needed to read the version: the image may be too old for everything else.
+ * value means that the image is not the runtime that it claims to be; `text` may then say why, for the report. Must not
+ * call anything in the runtime beyond what is needed to read the version: the image may be too old for everything else.
  */
 typedef int (*lb_read_version)(void* entry, char* text, size_t size);
 
@@ -43,16 +43,16 @@ typedef int (*lb_read_version)(void* entry, char* text, size_t size);
  * (`latebind_add_runtime()` in CMake); the strings must outlive the process.
  */
 typedef struct lb_runtime {
-  uint32_t size;                  /* sizeof(lb_runtime) */
-  const char* name;               /* "onnxruntime" */
-  const char* title;              /* "ONNX Runtime", for sentences */
-  const char* environment;        /* "ONNXRUNTIME_LIB_PATH": an explicit file or folder given by the user */
-  const char* const* file_names;  /* NULL-terminated, names to try in a folder and in the system's search, best
-                                     first: "libonnxruntime.so.1", "libonnxruntime.so" */
-  const char* const* file_globs;  /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
-  const char* entry_symbol;       /* "OrtGetApiBase": no image without it is the runtime */
+  uint32_t size;                 /* sizeof(lb_runtime) */
+  const char* name;              /* "onnxruntime" */
+  const char* title;             /* "ONNX Runtime", for sentences */
+  const char* environment;       /* "ONNXRUNTIME_LIB_PATH": an explicit file or folder given by the user */
+  const char* const* file_names; /* NULL-terminated, names to try in a folder and in the system's search, best
+                                    first: "libonnxruntime.so.1", "libonnxruntime.so" */
+  const char* const* file_globs; /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
+  const char* entry_symbol;      /* "OrtGetApiBase": no image without it is the runtime */
   lb_read_version read_version;
-  lb_version minimum; /* the floor: older is unsuitable, and so is another major version */
+  lb_version minimum; /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;   /* the newest version whose interface the host was written for */
   const char* advice; /* the command that mends a missing runtime, or NULL */
 } lb_runtime;
@@ -60,19 +60,20 @@ typedef struct lb_runtime {
 /* ---- options -------------------------------------------------------------------------------------------- */
 
 enum {
-  LB_FLAG_GLOBAL = 1u << 0, /* RTLD_GLOBAL, for a host that links the runtime statically */
-  LB_FLAG_NO_SYSTEM = 1u << 1 /* leave out step 5, the system's search */
+  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL, for a host that links the runtime statically */
+  LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
+  LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
 };
 
 /* All fields may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. */
 typedef struct lb_options {
-  uint32_t size;                   /* sizeof(lb_options) */
-  uint32_t flags;                  /* LB_FLAG_* */
-  const char* path;                /* explicit file or folder; wins over the environment variable */
-  const char* const* directories;  /* folders that the host offers, in order (step 3) */
+  uint32_t size;                  /* sizeof(lb_options) */
+  uint32_t flags;                 /* LB_FLAG_* */
+  const char* path;               /* explicit file or folder; wins over the environment variable */
+  const char* const* directories; /* folders that the host offers, in order (step 3) */
   size_t directory_count;
-  lb_version minimum;              /* raises the runtime's floor; 0.0.0 leaves it */
-  const char* advice;              /* replaces runtime->advice when the host knows better, or NULL */
+  lb_version minimum; /* raises the runtime's floor; 0.0.0 leaves it */
+  const char* advice; /* replaces runtime->advice when the host knows better, or NULL */
 } lb_options;
 
 /* ---- report --------------------------------------------------------------------------------------------- */
@@ -88,15 +89,15 @@ typedef enum lb_source {
 
 typedef enum lb_outcome {
   LB_OUTCOME_BOUND = 0,
-  LB_OUTCOME_NOT_FOUND = 1,           /* no such file or folder, or none in this folder */
-  LB_OUTCOME_NOT_A_LIBRARY = 2,       /* not a binary of this system, or truncated */
-  LB_OUTCOME_WRONG_ARCHITECTURE = 3,  /* a library for another processor */
-  LB_OUTCOME_MISSING_DEPENDENCY = 4,  /* one of the runtime's own libraries is missing: see detail */
-  LB_OUTCOME_NO_ENTRY = 5,            /* loads, but has no entry symbol */
+  LB_OUTCOME_NOT_FOUND = 1,          /* no such file or folder, or none in this folder */
+  LB_OUTCOME_NOT_A_LIBRARY = 2,      /* not a binary of this system, or truncated */
+  LB_OUTCOME_WRONG_ARCHITECTURE = 3, /* a library for another processor */
+  LB_OUTCOME_MISSING_DEPENDENCY = 4, /* one of the runtime's own libraries is missing: see detail */
+  LB_OUTCOME_NO_ENTRY = 5,           /* loads, but has no entry symbol */
   LB_OUTCOME_TOO_OLD = 6,
   LB_OUTCOME_OTHER_MAJOR = 7,
-  LB_OUTCOME_NO_VERSION = 8, /* the version could not be read */
-  LB_OUTCOME_REFUSED = 9,    /* a place or a permission forbids it */
+  LB_OUTCOME_NO_VERSION = 8,  /* the version could not be read */
+  LB_OUTCOME_REFUSED = 9,     /* a place or a permission forbids it */
   LB_OUTCOME_LOAD_FAILED = 10 /* anything else that the system's loader said: see detail */
 } lb_outcome;
 
@@ -114,12 +115,12 @@ typedef struct lb_attempt {
  * when done. Reused reports are cleared by lb_bind() first.
  */
 typedef struct lb_report {
-  uint32_t size; /* sizeof(lb_report), set by the caller */
-  int bound;     /* 1 when the runtime is bound */
-  const char* runtime;  /* runtime->name */
-  const char* path;     /* the bound file, or "" */
-  const char* version;  /* the bound runtime's own version, or "" */
-  lb_version minimum;   /* the floor that was used */
+  uint32_t size;       /* sizeof(lb_report), set by the caller */
+  int bound;           /* 1 when the runtime is bound */
+  const char* runtime; /* runtime->name */
+  const char* path;    /* the bound file, or "" */
+  const char* version; /* the bound runtime's own version, or "" */
+  lb_version minimum;  /* the floor that was used */
   lb_version built;
   size_t image_count; /* images with the entry symbol in this process; over 1 is worth a warning */
   const lb_attempt* attempts;

@@ -1,0 +1,181 @@
+"""Write the loader's generated headers from its tables and the runtime presets; must not know how they are compiled.
+
+`outputs()` is what the `gen` session writes or compares; run as a script this file writes them, with `--check` it
+only says which differ.
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+import jinja2
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+INCLUDE = pathlib.Path("loader/include/latebind")
+TABLE = pathlib.Path("loader/tables/ort_api.toml")
+PRESETS = pathlib.Path("packaging/latebind/runtimes")
+
+# The operating systems' names in a preset, and how the preprocessor tells them apart.
+SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
+
+
+def render_ort_api() -> str:
+    """Render `ort_api.h` from the table of slots."""
+    table = _load(TABLE)
+    functions = [_function(row) for row in sorted(table["function"], key=lambda row: int(row["slot"]))]
+    _check_functions(functions, oldest=int(table["oldest"]))
+    return _format(
+        _template("ort_api.h.j2").render(
+            version=table["version"],
+            oldest=table["oldest"],
+            opaque=table["opaque"],
+            enums=table["enum"],
+            functions=functions,
+            fields=_fields(functions),
+        )
+    )
+
+
+def render_runtime(name: str = "onnxruntime") -> str:
+    """Render `<name>.h`, the description of one runtime, from its preset."""
+    preset = _load(PRESETS / f"{name}.toml")
+    macro = f"{name.upper()}"
+    distribution = preset.get("python", {}).get("extras", {}).get("cpu")
+    runtime = {
+        "name": preset["name"],
+        "title": preset["title"],
+        "env": preset["environment"],
+        "entry_symbol": preset["entry_symbols"][0],
+        "minimum": preset["floor"],
+        "built": preset["built"],
+    }
+    systems = [
+        {"condition": condition, "names": preset["names"][system], "globs": preset["globs"][system]}
+        for system, condition in SYSTEMS
+    ]
+    advice = f'"pip install \\"{distribution}>=" LATEBIND_{macro}_MINIMUM "\\""' if distribution else None
+    return _format(
+        _template("runtime.h.j2").render(
+            runtime=runtime,
+            macro=macro,
+            systems=systems,
+            minimum=_version(runtime["minimum"]),
+            built=_version(runtime["built"]),
+            advice=advice,
+        )
+    )
+
+
+def outputs() -> dict[pathlib.Path, str]:
+    """Give every generated file of the loader: its path from the repository's root, and its text."""
+    return {
+        INCLUDE / "ort_api.h": render_ort_api(),
+        INCLUDE / "onnxruntime.h": render_runtime("onnxruntime"),
+    }
+
+
+def _load(path: pathlib.Path) -> dict[str, Any]:
+    with (ROOT / path).open("rb") as stream:
+        return tomllib.load(stream)
+
+
+def _template(name: str) -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ROOT / "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - the output is C, not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return environment.get_template(name)
+
+
+def _function(row: dict[str, Any]) -> dict[str, Any]:
+    parameters = [str(parameter) for parameter in row["parameters"]]
+    return {
+        "slot": int(row["slot"]),
+        "name": str(row["name"]),
+        "since": int(row["since"]),
+        "returns": str(row.get("returns", "OrtStatus*")),
+        "otherwise": row.get("otherwise"),
+        "parameters": parameters,
+        "arguments": [_argument(parameter) for parameter in parameters],
+    }
+
+
+def _argument(parameter: str) -> str:
+    """Give the name out of a parameter: `value` of `OrtValue** value`, `names` of `const char* names[]`."""
+    return parameter.removesuffix("[]").replace("*", " ").split()[-1]
+
+
+def _check_functions(functions: list[dict[str, Any]], *, oldest: int) -> None:
+    slots = [function["slot"] for function in functions]
+    if len(set(slots)) != len(slots):
+        raise SystemExit(f"{TABLE}: two functions share a slot")
+    for function in functions:
+        if function["since"] > oldest and function["returns"] != "OrtStatus*" and not function["otherwise"]:
+            raise SystemExit(f"{TABLE}: {function['name']} is newer than 1.{oldest} and needs `otherwise`")
+
+
+def _fields(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Lay the functions out as struct fields, with a gap for every run of unused slots."""
+    fields: list[dict[str, Any]] = []
+    position = 0
+    for function in functions:
+        gap = function["slot"] - position
+        if gap:
+            fields.append({"slot": position, "gap": gap})
+        fields.append({**function, "gap": 0})
+        position = function["slot"] + 1
+    return fields
+
+
+def _version(text: str) -> dict[str, int]:
+    numbers = [int(part) for part in text.split(".")]
+    major, minor, patch = [*numbers, 0, 0][:3]
+    return {"major": major, "minor": minor, "patch": patch}
+
+
+def _format(text: str) -> str:
+    """Lay the text out as clang-format would, so that generated and written headers obey one rule."""
+    beside = pathlib.Path(sys.executable).with_name("clang-format")
+    program = str(beside) if beside.exists() else shutil.which("clang-format")
+    if program is None:
+        raise SystemExit("clang-format is missing: pip install clang-format")
+    style = f"--style=file:{ROOT / '.clang-format'}"
+    done = subprocess.run(  # noqa: S603 - a fixed program, our own text
+        [program, style, "--assume-filename=header.h"], input=text, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(f"clang-format failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def main(arguments: list[str]) -> int:
+    """Write the files, or with `--check` name those that are out of step."""
+    stale = [path for path, text in outputs().items() if not _same(ROOT / path, text)]
+    if "--check" in arguments:
+        sys.stdout.write(json.dumps([str(path) for path in stale]) + "\n")
+        return 1 if stale else 0
+    for path, text in outputs().items():
+        (ROOT / path).write_text(text, encoding="utf-8")
+    return 0
+
+
+def _same(path: pathlib.Path, text: str) -> bool:
+    return path.exists() and path.read_text(encoding="utf-8") == text
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,563 @@
+/*
+ * ort_api.h: the part of ONNX Runtime's C API that this library calls, without its header.
+ *
+ * Generated from loader/tables/ort_api.toml by ci/gen_loader.py; do not edit. Names, values and prototypes are the
+ * official ones, so a file that includes onnxruntime_c_api.h first shares its types; one that does not needs none.
+ *
+ * Every call goes through lb_ort_<Name>(api, ...). A function that is newer than the runtime that was bound is a
+ * named error, never a jump into nothing: see lb_ort_available().
+ */
+#ifndef LATEBIND_ORT_API_H
+#define LATEBIND_ORT_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "latebind/latebind.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Slots are known up to this API version; a newer runtime is asked for this one. */
+#define LB_ORT_API_VERSION 29
+/* No runtime older than this can be attached to, whatever the floor. */
+#define LB_ORT_API_OLDEST 14
+
+#if defined(_WIN32)
+#define LB_ORT_CALL __stdcall
+#else
+#define LB_ORT_CALL
+#endif
+
+#ifndef ORT_API_VERSION /* the official header was not included before this one */
+
+#if defined(_WIN32)
+typedef wchar_t lb_ort_path_char;
+#else
+typedef char lb_ort_path_char;
+#endif
+#ifndef ORTCHAR_T
+#define ORTCHAR_T lb_ort_path_char
+#endif
+
+typedef struct OrtEnv OrtEnv;
+typedef struct OrtStatus OrtStatus;
+typedef struct OrtMemoryInfo OrtMemoryInfo;
+typedef struct OrtSession OrtSession;
+typedef struct OrtValue OrtValue;
+typedef struct OrtRunOptions OrtRunOptions;
+typedef struct OrtTypeInfo OrtTypeInfo;
+typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
+typedef struct OrtSessionOptions OrtSessionOptions;
+typedef struct OrtAllocator OrtAllocator;
+
+typedef enum OrtErrorCode {
+  ORT_OK = 0,
+  ORT_FAIL = 1,
+  ORT_INVALID_ARGUMENT = 2,
+  ORT_NO_SUCHFILE = 3,
+  ORT_NO_MODEL = 4,
+  ORT_ENGINE_ERROR = 5,
+  ORT_RUNTIME_EXCEPTION = 6,
+  ORT_INVALID_PROTOBUF = 7,
+  ORT_MODEL_LOADED = 8,
+  ORT_NOT_IMPLEMENTED = 9,
+  ORT_INVALID_GRAPH = 10,
+  ORT_EP_FAIL = 11
+} OrtErrorCode;
+
+typedef enum OrtLoggingLevel {
+  ORT_LOGGING_LEVEL_VERBOSE = 0,
+  ORT_LOGGING_LEVEL_INFO = 1,
+  ORT_LOGGING_LEVEL_WARNING = 2,
+  ORT_LOGGING_LEVEL_ERROR = 3,
+  ORT_LOGGING_LEVEL_FATAL = 4
+} OrtLoggingLevel;
+
+typedef enum GraphOptimizationLevel {
+  ORT_DISABLE_ALL = 0,
+  ORT_ENABLE_BASIC = 1,
+  ORT_ENABLE_EXTENDED = 2,
+  ORT_ENABLE_ALL = 99
+} GraphOptimizationLevel;
+
+typedef enum OrtAllocatorType {
+  OrtInvalidAllocator = -1,
+  OrtDeviceAllocator = 0,
+  OrtArenaAllocator = 1
+} OrtAllocatorType;
+
+typedef enum OrtMemType {
+  OrtMemTypeCPUInput = -2,
+  OrtMemTypeCPUOutput = -1,
+  OrtMemTypeCPU = -1,
+  OrtMemTypeDefault = 0
+} OrtMemType;
+
+typedef enum ONNXType {
+  ONNX_TYPE_UNKNOWN = 0,
+  ONNX_TYPE_TENSOR = 1,
+  ONNX_TYPE_SEQUENCE = 2,
+  ONNX_TYPE_MAP = 3,
+  ONNX_TYPE_OPAQUE = 4,
+  ONNX_TYPE_SPARSETENSOR = 5,
+  ONNX_TYPE_OPTIONAL = 6
+} ONNXType;
+
+typedef enum ONNXTensorElementDataType {
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED = 0,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT = 1,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT8 = 2,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT8 = 3,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT16 = 4,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT16 = 5,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT32 = 6,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT64 = 7,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_STRING = 8,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_BOOL = 9,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT16 = 10,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_DOUBLE = 11,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT32 = 12,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT64 = 13,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX64 = 14,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_COMPLEX128 = 15,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_BFLOAT16 = 16,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FN = 17,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E4M3FNUZ = 18,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2 = 19,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_FLOAT8E5M2FNUZ = 20,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_UINT4 = 21,
+  ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4 = 22
+} ONNXTensorElementDataType;
+
+#endif /* ORT_API_VERSION */
+
+/* OrtApiBase and OrtApi by other names. Slots that are not used are gaps; the official order is kept. */
+typedef struct lb_ort_table {
+  OrtStatus*(LB_ORT_CALL* CreateStatus)(OrtErrorCode code, const char* msg);
+  OrtErrorCode(LB_ORT_CALL* GetErrorCode)(const OrtStatus* status);
+  const char*(LB_ORT_CALL* GetErrorMessage)(const OrtStatus* status);
+  OrtStatus*(LB_ORT_CALL* CreateEnv)(OrtLoggingLevel log_severity_level, const char* logid, OrtEnv** out);
+  void* gap_4[3];
+  OrtStatus*(LB_ORT_CALL* CreateSession)(const OrtEnv* env, const ORTCHAR_T* model_path,
+                                         const OrtSessionOptions* options, OrtSession** out);
+  OrtStatus*(LB_ORT_CALL* CreateSessionFromArray)(const OrtEnv* env, const void* model_data, size_t model_data_length,
+                                                  const OrtSessionOptions* options, OrtSession** out);
+  OrtStatus*(LB_ORT_CALL* Run)(OrtSession* session, const OrtRunOptions* run_options, const char* const* input_names,
+                               const OrtValue* const* inputs, size_t input_len, const char* const* output_names,
+                               size_t output_names_len, OrtValue** outputs);
+  OrtStatus*(LB_ORT_CALL* CreateSessionOptions)(OrtSessionOptions** options);
+  void* gap_11[11];
+  OrtStatus*(LB_ORT_CALL* SetSessionLogSeverityLevel)(OrtSessionOptions* options, int session_log_severity_level);
+  OrtStatus*(LB_ORT_CALL* SetSessionGraphOptimizationLevel)(OrtSessionOptions* options,
+                                                            GraphOptimizationLevel graph_optimization_level);
+  OrtStatus*(LB_ORT_CALL* SetIntraOpNumThreads)(OrtSessionOptions* options, int intra_op_num_threads);
+  OrtStatus*(LB_ORT_CALL* SetInterOpNumThreads)(OrtSessionOptions* options, int inter_op_num_threads);
+  void* gap_26[4];
+  OrtStatus*(LB_ORT_CALL* SessionGetInputCount)(const OrtSession* session, size_t* out);
+  OrtStatus*(LB_ORT_CALL* SessionGetOutputCount)(const OrtSession* session, size_t* out);
+  void* gap_32[1];
+  OrtStatus*(LB_ORT_CALL* SessionGetInputTypeInfo)(const OrtSession* session, size_t index, OrtTypeInfo** type_info);
+  OrtStatus*(LB_ORT_CALL* SessionGetOutputTypeInfo)(const OrtSession* session, size_t index, OrtTypeInfo** type_info);
+  void* gap_35[1];
+  OrtStatus*(LB_ORT_CALL* SessionGetInputName)(const OrtSession* session, size_t index, OrtAllocator* allocator,
+                                               char** value);
+  OrtStatus*(LB_ORT_CALL* SessionGetOutputName)(const OrtSession* session, size_t index, OrtAllocator* allocator,
+                                                char** value);
+  void* gap_38[10];
+  OrtStatus*(LB_ORT_CALL* CreateTensorAsOrtValue)(OrtAllocator* allocator, const int64_t* shape, size_t shape_len,
+                                                  ONNXTensorElementDataType type, OrtValue** out);
+  OrtStatus*(LB_ORT_CALL* CreateTensorWithDataAsOrtValue)(const OrtMemoryInfo* info, void* p_data, size_t p_data_len,
+                                                          const int64_t* shape, size_t shape_len,
+                                                          ONNXTensorElementDataType type, OrtValue** out);
+  void* gap_50[1];
+  OrtStatus*(LB_ORT_CALL* GetTensorMutableData)(OrtValue* value, void** out);
+  void* gap_52[1];
+  OrtStatus*(LB_ORT_CALL* GetStringTensorDataLength)(const OrtValue* value, size_t* len);
+  OrtStatus*(LB_ORT_CALL* GetStringTensorContent)(const OrtValue* value, void* s, size_t s_len, size_t* offsets,
+                                                  size_t offsets_len);
+  OrtStatus*(LB_ORT_CALL* CastTypeInfoToTensorInfo)(const OrtTypeInfo* type_info,
+                                                    const OrtTensorTypeAndShapeInfo** out);
+  OrtStatus*(LB_ORT_CALL* GetOnnxTypeFromTypeInfo)(const OrtTypeInfo* type_info, enum ONNXType* out);
+  void* gap_57[3];
+  OrtStatus*(LB_ORT_CALL* GetTensorElementType)(const OrtTensorTypeAndShapeInfo* info,
+                                                enum ONNXTensorElementDataType* out);
+  OrtStatus*(LB_ORT_CALL* GetDimensionsCount)(const OrtTensorTypeAndShapeInfo* info, size_t* out);
+  OrtStatus*(LB_ORT_CALL* GetDimensions)(const OrtTensorTypeAndShapeInfo* info, int64_t* dim_values,
+                                         size_t dim_values_length);
+  OrtStatus*(LB_ORT_CALL* GetSymbolicDimensions)(const OrtTensorTypeAndShapeInfo* info, const char* dim_params[],
+                                                 size_t dim_params_length);
+  void* gap_64[1];
+  OrtStatus*(LB_ORT_CALL* GetTensorTypeAndShape)(const OrtValue* value, OrtTensorTypeAndShapeInfo** out);
+  void* gap_66[1];
+  OrtStatus*(LB_ORT_CALL* GetValueType)(const OrtValue* value, enum ONNXType* out);
+  void* gap_68[1];
+  OrtStatus*(LB_ORT_CALL* CreateCpuMemoryInfo)(enum OrtAllocatorType type, enum OrtMemType mem_type,
+                                               OrtMemoryInfo** out);
+  void* gap_70[6];
+  OrtStatus*(LB_ORT_CALL* AllocatorFree)(OrtAllocator* ort_allocator, void* p);
+  void* gap_77[1];
+  OrtStatus*(LB_ORT_CALL* GetAllocatorWithDefaultOptions)(OrtAllocator** out);
+  void* gap_79[14];
+  void(LB_ORT_CALL* ReleaseStatus)(OrtStatus* input);
+  void(LB_ORT_CALL* ReleaseMemoryInfo)(OrtMemoryInfo* input);
+  void(LB_ORT_CALL* ReleaseSession)(OrtSession* input);
+  void(LB_ORT_CALL* ReleaseValue)(OrtValue* input);
+  void* gap_97[1];
+  void(LB_ORT_CALL* ReleaseTypeInfo)(OrtTypeInfo* input);
+  void(LB_ORT_CALL* ReleaseTensorTypeAndShapeInfo)(OrtTensorTypeAndShapeInfo* input);
+  void(LB_ORT_CALL* ReleaseSessionOptions)(OrtSessionOptions* input);
+  void* gap_101[29];
+  OrtStatus*(LB_ORT_CALL* AddSessionConfigEntry)(OrtSessionOptions* options, const char* config_key,
+                                                 const char* config_value);
+  void* gap_131[121];
+  OrtStatus*(LB_ORT_CALL* GetResizedStringTensorElementBuffer)(OrtValue* value, size_t index, size_t length_in_bytes,
+                                                               char** buffer);
+  void* gap_253[137];
+  bool(LB_ORT_CALL* TensorTypeAndShape_HasShape)(const OrtTensorTypeAndShapeInfo* info);
+} lb_ort_table;
+
+typedef struct lb_ort_base {
+  const lb_ort_table*(LB_ORT_CALL* GetApi)(uint32_t version);
+  const char*(LB_ORT_CALL* GetVersionString)(void);
+} lb_ort_base;
+
+/* A bound runtime: its table, and how much of the table is there. Fill it with lb_ort_attach(). */
+typedef struct lb_ort_api {
+  const lb_ort_table* table;
+  uint32_t version;   /* the API version that was asked for: slots up to it exist */
+  lb_version runtime; /* what the runtime says of itself */
+} lb_ort_api;
+
+/* Functions by name, for lb_ort_available() and lb_ort_explain(). */
+typedef enum lb_ort_function {
+  LB_ORT_CreateStatus = 0,
+  LB_ORT_GetErrorCode = 1,
+  LB_ORT_GetErrorMessage = 2,
+  LB_ORT_CreateEnv = 3,
+  LB_ORT_CreateSession = 7,
+  LB_ORT_CreateSessionFromArray = 8,
+  LB_ORT_Run = 9,
+  LB_ORT_CreateSessionOptions = 10,
+  LB_ORT_SetSessionLogSeverityLevel = 22,
+  LB_ORT_SetSessionGraphOptimizationLevel = 23,
+  LB_ORT_SetIntraOpNumThreads = 24,
+  LB_ORT_SetInterOpNumThreads = 25,
+  LB_ORT_SessionGetInputCount = 30,
+  LB_ORT_SessionGetOutputCount = 31,
+  LB_ORT_SessionGetInputTypeInfo = 33,
+  LB_ORT_SessionGetOutputTypeInfo = 34,
+  LB_ORT_SessionGetInputName = 36,
+  LB_ORT_SessionGetOutputName = 37,
+  LB_ORT_CreateTensorAsOrtValue = 48,
+  LB_ORT_CreateTensorWithDataAsOrtValue = 49,
+  LB_ORT_GetTensorMutableData = 51,
+  LB_ORT_GetStringTensorDataLength = 53,
+  LB_ORT_GetStringTensorContent = 54,
+  LB_ORT_CastTypeInfoToTensorInfo = 55,
+  LB_ORT_GetOnnxTypeFromTypeInfo = 56,
+  LB_ORT_GetTensorElementType = 60,
+  LB_ORT_GetDimensionsCount = 61,
+  LB_ORT_GetDimensions = 62,
+  LB_ORT_GetSymbolicDimensions = 63,
+  LB_ORT_GetTensorTypeAndShape = 65,
+  LB_ORT_GetValueType = 67,
+  LB_ORT_CreateCpuMemoryInfo = 69,
+  LB_ORT_AllocatorFree = 76,
+  LB_ORT_GetAllocatorWithDefaultOptions = 78,
+  LB_ORT_ReleaseStatus = 93,
+  LB_ORT_ReleaseMemoryInfo = 94,
+  LB_ORT_ReleaseSession = 95,
+  LB_ORT_ReleaseValue = 96,
+  LB_ORT_ReleaseTypeInfo = 98,
+  LB_ORT_ReleaseTensorTypeAndShapeInfo = 99,
+  LB_ORT_ReleaseSessionOptions = 100,
+  LB_ORT_AddSessionConfigEntry = 130,
+  LB_ORT_GetResizedStringTensorElementBuffer = 252,
+  LB_ORT_TensorTypeAndShape_HasShape = 390
+} lb_ort_function;
+
+/* X(name, slot, since) for every function above. */
+#define LB_ORT_FUNCTIONS(X)                       \
+  X(CreateStatus, 0, 14)                          \
+  X(GetErrorCode, 1, 14)                          \
+  X(GetErrorMessage, 2, 14)                       \
+  X(CreateEnv, 3, 14)                             \
+  X(CreateSession, 7, 14)                         \
+  X(CreateSessionFromArray, 8, 14)                \
+  X(Run, 9, 14)                                   \
+  X(CreateSessionOptions, 10, 14)                 \
+  X(SetSessionLogSeverityLevel, 22, 14)           \
+  X(SetSessionGraphOptimizationLevel, 23, 14)     \
+  X(SetIntraOpNumThreads, 24, 14)                 \
+  X(SetInterOpNumThreads, 25, 14)                 \
+  X(SessionGetInputCount, 30, 14)                 \
+  X(SessionGetOutputCount, 31, 14)                \
+  X(SessionGetInputTypeInfo, 33, 14)              \
+  X(SessionGetOutputTypeInfo, 34, 14)             \
+  X(SessionGetInputName, 36, 14)                  \
+  X(SessionGetOutputName, 37, 14)                 \
+  X(CreateTensorAsOrtValue, 48, 14)               \
+  X(CreateTensorWithDataAsOrtValue, 49, 14)       \
+  X(GetTensorMutableData, 51, 14)                 \
+  X(GetStringTensorDataLength, 53, 14)            \
+  X(GetStringTensorContent, 54, 14)               \
+  X(CastTypeInfoToTensorInfo, 55, 14)             \
+  X(GetOnnxTypeFromTypeInfo, 56, 14)              \
+  X(GetTensorElementType, 60, 14)                 \
+  X(GetDimensionsCount, 61, 14)                   \
+  X(GetDimensions, 62, 14)                        \
+  X(GetSymbolicDimensions, 63, 14)                \
+  X(GetTensorTypeAndShape, 65, 14)                \
+  X(GetValueType, 67, 14)                         \
+  X(CreateCpuMemoryInfo, 69, 14)                  \
+  X(AllocatorFree, 76, 14)                        \
+  X(GetAllocatorWithDefaultOptions, 78, 14)       \
+  X(ReleaseStatus, 93, 14)                        \
+  X(ReleaseMemoryInfo, 94, 14)                    \
+  X(ReleaseSession, 95, 14)                       \
+  X(ReleaseValue, 96, 14)                         \
+  X(ReleaseTypeInfo, 98, 14)                      \
+  X(ReleaseTensorTypeAndShapeInfo, 99, 14)        \
+  X(ReleaseSessionOptions, 100, 14)               \
+  X(AddSessionConfigEntry, 130, 14)               \
+  X(GetResizedStringTensorElementBuffer, 252, 15) \
+  X(TensorTypeAndShape_HasShape, 390, 24)
+
+/*
+ * Takes the table of a bound runtime: asks it once for the lower of LB_ORT_API_VERSION and its own minor version.
+ * Returns 0, or non-zero when nothing is bound or the runtime has no such table.
+ */
+int lb_ort_attach(const lb_binding* binding, lb_ort_api* api);
+
+/* 1 when the bound runtime has the function. */
+int lb_ort_available(const lb_ort_api* api, lb_ort_function function);
+
+/* The API version that added the function; 0 for an unknown one. */
+uint32_t lb_ort_since(lb_ort_function function);
+
+/* Writes "TensorTypeAndShape_HasShape needs ONNX Runtime 1.24; this is 1.19.2" to `text`; returns `text`. */
+const char* lb_ort_explain(const lb_ort_api* api, lb_ort_function function, char* text, size_t size);
+
+/* The same sentence as an OrtStatus that the caller releases; what a call to a missing function returns. */
+OrtStatus* lb_ort_missing(const lb_ort_api* api, lb_ort_function function);
+
+/* ---- calls ---------------------------------------------------------------------------------------------- */
+
+static inline OrtStatus* lb_ort_CreateStatus(const lb_ort_api* api, OrtErrorCode code, const char* msg) {
+  return api->table->CreateStatus(code, msg);
+}
+
+static inline OrtErrorCode lb_ort_GetErrorCode(const lb_ort_api* api, const OrtStatus* status) {
+  return api->table->GetErrorCode(status);
+}
+
+static inline const char* lb_ort_GetErrorMessage(const lb_ort_api* api, const OrtStatus* status) {
+  return api->table->GetErrorMessage(status);
+}
+
+static inline OrtStatus* lb_ort_CreateEnv(const lb_ort_api* api, OrtLoggingLevel log_severity_level, const char* logid,
+                                          OrtEnv** out) {
+  return api->table->CreateEnv(log_severity_level, logid, out);
+}
+
+static inline OrtStatus* lb_ort_CreateSession(const lb_ort_api* api, const OrtEnv* env, const ORTCHAR_T* model_path,
+                                              const OrtSessionOptions* options, OrtSession** out) {
+  return api->table->CreateSession(env, model_path, options, out);
+}
+
+static inline OrtStatus* lb_ort_CreateSessionFromArray(const lb_ort_api* api, const OrtEnv* env, const void* model_data,
+                                                       size_t model_data_length, const OrtSessionOptions* options,
+                                                       OrtSession** out) {
+  return api->table->CreateSessionFromArray(env, model_data, model_data_length, options, out);
+}
+
+static inline OrtStatus* lb_ort_Run(const lb_ort_api* api, OrtSession* session, const OrtRunOptions* run_options,
+                                    const char* const* input_names, const OrtValue* const* inputs, size_t input_len,
+                                    const char* const* output_names, size_t output_names_len, OrtValue** outputs) {
+  return api->table->Run(session, run_options, input_names, inputs, input_len, output_names, output_names_len, outputs);
+}
+
+static inline OrtStatus* lb_ort_CreateSessionOptions(const lb_ort_api* api, OrtSessionOptions** options) {
+  return api->table->CreateSessionOptions(options);
+}
+
+static inline OrtStatus* lb_ort_SetSessionLogSeverityLevel(const lb_ort_api* api, OrtSessionOptions* options,
+                                                           int session_log_severity_level) {
+  return api->table->SetSessionLogSeverityLevel(options, session_log_severity_level);
+}
+
+static inline OrtStatus* lb_ort_SetSessionGraphOptimizationLevel(const lb_ort_api* api, OrtSessionOptions* options,
+                                                                 GraphOptimizationLevel graph_optimization_level) {
+  return api->table->SetSessionGraphOptimizationLevel(options, graph_optimization_level);
+}
+
+static inline OrtStatus* lb_ort_SetIntraOpNumThreads(const lb_ort_api* api, OrtSessionOptions* options,
+                                                     int intra_op_num_threads) {
+  return api->table->SetIntraOpNumThreads(options, intra_op_num_threads);
+}
+
+static inline OrtStatus* lb_ort_SetInterOpNumThreads(const lb_ort_api* api, OrtSessionOptions* options,
+                                                     int inter_op_num_threads) {
+  return api->table->SetInterOpNumThreads(options, inter_op_num_threads);
+}
+
+static inline OrtStatus* lb_ort_SessionGetInputCount(const lb_ort_api* api, const OrtSession* session, size_t* out) {
+  return api->table->SessionGetInputCount(session, out);
+}
+
+static inline OrtStatus* lb_ort_SessionGetOutputCount(const lb_ort_api* api, const OrtSession* session, size_t* out) {
+  return api->table->SessionGetOutputCount(session, out);
+}
+
+static inline OrtStatus* lb_ort_SessionGetInputTypeInfo(const lb_ort_api* api, const OrtSession* session, size_t index,
+                                                        OrtTypeInfo** type_info) {
+  return api->table->SessionGetInputTypeInfo(session, index, type_info);
+}
+
+static inline OrtStatus* lb_ort_SessionGetOutputTypeInfo(const lb_ort_api* api, const OrtSession* session, size_t index,
+                                                         OrtTypeInfo** type_info) {
+  return api->table->SessionGetOutputTypeInfo(session, index, type_info);
+}
+
+static inline OrtStatus* lb_ort_SessionGetInputName(const lb_ort_api* api, const OrtSession* session, size_t index,
+                                                    OrtAllocator* allocator, char** value) {
+  return api->table->SessionGetInputName(session, index, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_SessionGetOutputName(const lb_ort_api* api, const OrtSession* session, size_t index,
+                                                     OrtAllocator* allocator, char** value) {
+  return api->table->SessionGetOutputName(session, index, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_CreateTensorAsOrtValue(const lb_ort_api* api, OrtAllocator* allocator,
+                                                       const int64_t* shape, size_t shape_len,
+                                                       ONNXTensorElementDataType type, OrtValue** out) {
+  return api->table->CreateTensorAsOrtValue(allocator, shape, shape_len, type, out);
+}
+
+static inline OrtStatus* lb_ort_CreateTensorWithDataAsOrtValue(const lb_ort_api* api, const OrtMemoryInfo* info,
+                                                               void* p_data, size_t p_data_len, const int64_t* shape,
+                                                               size_t shape_len, ONNXTensorElementDataType type,
+                                                               OrtValue** out) {
+  return api->table->CreateTensorWithDataAsOrtValue(info, p_data, p_data_len, shape, shape_len, type, out);
+}
+
+static inline OrtStatus* lb_ort_GetTensorMutableData(const lb_ort_api* api, OrtValue* value, void** out) {
+  return api->table->GetTensorMutableData(value, out);
+}
+
+static inline OrtStatus* lb_ort_GetStringTensorDataLength(const lb_ort_api* api, const OrtValue* value, size_t* len) {
+  return api->table->GetStringTensorDataLength(value, len);
+}
+
+static inline OrtStatus* lb_ort_GetStringTensorContent(const lb_ort_api* api, const OrtValue* value, void* s,
+                                                       size_t s_len, size_t* offsets, size_t offsets_len) {
+  return api->table->GetStringTensorContent(value, s, s_len, offsets, offsets_len);
+}
+
+static inline OrtStatus* lb_ort_CastTypeInfoToTensorInfo(const lb_ort_api* api, const OrtTypeInfo* type_info,
+                                                         const OrtTensorTypeAndShapeInfo** out) {
+  return api->table->CastTypeInfoToTensorInfo(type_info, out);
+}
+
+static inline OrtStatus* lb_ort_GetOnnxTypeFromTypeInfo(const lb_ort_api* api, const OrtTypeInfo* type_info,
+                                                        enum ONNXType* out) {
+  return api->table->GetOnnxTypeFromTypeInfo(type_info, out);
+}
+
+static inline OrtStatus* lb_ort_GetTensorElementType(const lb_ort_api* api, const OrtTensorTypeAndShapeInfo* info,
+                                                     enum ONNXTensorElementDataType* out) {
+  return api->table->GetTensorElementType(info, out);
+}
+
+static inline OrtStatus* lb_ort_GetDimensionsCount(const lb_ort_api* api, const OrtTensorTypeAndShapeInfo* info,
+                                                   size_t* out) {
+  return api->table->GetDimensionsCount(info, out);
+}
+
+static inline OrtStatus* lb_ort_GetDimensions(const lb_ort_api* api, const OrtTensorTypeAndShapeInfo* info,
+                                              int64_t* dim_values, size_t dim_values_length) {
+  return api->table->GetDimensions(info, dim_values, dim_values_length);
+}
+
+static inline OrtStatus* lb_ort_GetSymbolicDimensions(const lb_ort_api* api, const OrtTensorTypeAndShapeInfo* info,
+                                                      const char* dim_params[], size_t dim_params_length) {
+  return api->table->GetSymbolicDimensions(info, dim_params, dim_params_length);
+}
+
+static inline OrtStatus* lb_ort_GetTensorTypeAndShape(const lb_ort_api* api, const OrtValue* value,
+                                                      OrtTensorTypeAndShapeInfo** out) {
+  return api->table->GetTensorTypeAndShape(value, out);
+}
+
+static inline OrtStatus* lb_ort_GetValueType(const lb_ort_api* api, const OrtValue* value, enum ONNXType* out) {
+  return api->table->GetValueType(value, out);
+}
+
+static inline OrtStatus* lb_ort_CreateCpuMemoryInfo(const lb_ort_api* api, enum OrtAllocatorType type,
+                                                    enum OrtMemType mem_type, OrtMemoryInfo** out) {
+  return api->table->CreateCpuMemoryInfo(type, mem_type, out);
+}
+
+static inline OrtStatus* lb_ort_AllocatorFree(const lb_ort_api* api, OrtAllocator* ort_allocator, void* p) {
+  return api->table->AllocatorFree(ort_allocator, p);
+}
+
+static inline OrtStatus* lb_ort_GetAllocatorWithDefaultOptions(const lb_ort_api* api, OrtAllocator** out) {
+  return api->table->GetAllocatorWithDefaultOptions(out);
+}
+
+static inline void lb_ort_ReleaseStatus(const lb_ort_api* api, OrtStatus* input) {
+  api->table->ReleaseStatus(input);
+}
+
+static inline void lb_ort_ReleaseMemoryInfo(const lb_ort_api* api, OrtMemoryInfo* input) {
+  api->table->ReleaseMemoryInfo(input);
+}
+
+static inline void lb_ort_ReleaseSession(const lb_ort_api* api, OrtSession* input) {
+  api->table->ReleaseSession(input);
+}
+
+static inline void lb_ort_ReleaseValue(const lb_ort_api* api, OrtValue* input) {
+  api->table->ReleaseValue(input);
+}
+
+static inline void lb_ort_ReleaseTypeInfo(const lb_ort_api* api, OrtTypeInfo* input) {
+  api->table->ReleaseTypeInfo(input);
+}
+
+static inline void lb_ort_ReleaseTensorTypeAndShapeInfo(const lb_ort_api* api, OrtTensorTypeAndShapeInfo* input) {
+  api->table->ReleaseTensorTypeAndShapeInfo(input);
+}
+
+static inline void lb_ort_ReleaseSessionOptions(const lb_ort_api* api, OrtSessionOptions* input) {
+  api->table->ReleaseSessionOptions(input);
+}
+
+static inline OrtStatus* lb_ort_AddSessionConfigEntry(const lb_ort_api* api, OrtSessionOptions* options,
+                                                      const char* config_key, const char* config_value) {
+  return api->table->AddSessionConfigEntry(options, config_key, config_value);
+}
+
+/* Since 1.15. */
+static inline OrtStatus* lb_ort_GetResizedStringTensorElementBuffer(const lb_ort_api* api, OrtValue* value,
+                                                                    size_t index, size_t length_in_bytes,
+                                                                    char** buffer) {
+  if (api->version < 15) return lb_ort_missing(api, LB_ORT_GetResizedStringTensorElementBuffer);
+  return api->table->GetResizedStringTensorElementBuffer(value, index, length_in_bytes, buffer);
+}
+
+/* Since 1.24. Older runtimes: true. */
+static inline bool lb_ort_TensorTypeAndShape_HasShape(const lb_ort_api* api, const OrtTensorTypeAndShapeInfo* info) {
+  if (api->version < 24) return true;
+  return api->table->TensorTypeAndShape_HasShape(info);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,111 @@
+/*
+ * candidate.c: judges one candidate, in the order that is safest for the process: is it a library at all, does it
+ * open, has it the entry symbol, is its version right. Must not decide where to look.
+ */
+#include <string.h>
+
+#include "internal.h"
+#include "os.h"
+
+enum { LB_WHY_SIZE = 1024, LB_VERSION_SIZE = 128 };
+
+/* Remembers a file; 1 when it was tried before, under whatever name. */
+static int lb_seen(lb_search* search, lb_identity identity) {
+  for (size_t i = 0; i < search->seen_count; i++) {
+    if (search->seen[i].device == identity.device && search->seen[i].file == identity.file) return 1;
+  }
+  if (search->seen_count == search->seen_capacity) {
+    size_t capacity = search->seen_capacity ? search->seen_capacity * 2 : 8;
+    lb_identity* seen = lb_resize(search->seen, capacity * sizeof *seen);
+    if (!seen) return 0; /* trying a file twice does no harm */
+    search->seen = seen;
+    search->seen_capacity = capacity;
+  }
+  search->seen[search->seen_count++] = identity;
+  return 0;
+}
+
+static lb_outcome lb_judge_version(const lb_search* search, lb_version version) {
+  lb_version any = {0, 0, 0};
+  if (lb_version_compare(search->minimum, any) == 0) return LB_OUTCOME_BOUND;
+  if (lb_version_compare(version, search->minimum) < 0) return LB_OUTCOME_TOO_OLD;
+  if (version.major != search->minimum.major) return LB_OUTCOME_OTHER_MAJOR;
+  return LB_OUTCOME_BOUND;
+}
+
+/* Version first: nothing else in the image is called before its version is known to be right. */
+static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, size_t version_size, char* why,
+                                 size_t why_size) {
+  lb_version read = {0, 0, 0};
+  version[0] = 0;
+  int failed = search->runtime->read_version(entry, version, version_size);
+  version[version_size - 1] = 0;
+  if (failed || lb_version_parse(version, &read)) {
+    size_t length = strlen(version);
+    if (length >= why_size) length = why_size - 1;
+    memcpy(why, version, length); /* what it said instead of a version */
+    why[length] = 0;
+    version[0] = 0;
+    return LB_OUTCOME_NO_VERSION;
+  }
+  search->version = read;
+  return lb_judge_version(search, read);
+}
+
+int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry) {
+  char version[LB_VERSION_SIZE];
+  char why[LB_WHY_SIZE] = "";
+  lb_outcome outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
+  lb_record_add(search->record, source, outcome, path, version, why);
+  if (outcome != LB_OUTCOME_BOUND) return 0;
+  search->handle = handle;
+  search->entry = entry;
+  search->record->bound = 1;
+  search->record->version = lb_duplicate(version);
+  search->record->path = lb_os_file_of(entry);
+  if (!search->record->path) search->record->path = lb_duplicate(path);
+  return 1;
+}
+
+/* Opens what passed inspection and judges what is in it. */
+static int lb_try_open(lb_search* search, lb_source source, const char* path) {
+  char why[LB_WHY_SIZE] = "";
+  void* handle = lb_os_open(path, search->options->flags, why, sizeof why);
+  if (!handle) {
+    lb_record_add(search->record, source, lb_os_explain(path, why), path, NULL, why);
+    return 0;
+  }
+  void* entry = lb_os_symbol(handle, search->runtime->entry_symbol);
+  if (!entry) {
+    lb_record_add(search->record, source, LB_OUTCOME_NO_ENTRY, path, NULL, NULL);
+  } else if (lb_try_handle(search, source, path, handle, entry)) {
+    return 1;
+  }
+  lb_os_close(handle);
+  return 0;
+}
+
+int lb_try_file(lb_search* search, lb_source source, const char* path) {
+  char why[LB_WHY_SIZE] = "";
+  lb_identity identity = {0, 0};
+  switch (lb_os_look(path, &identity, why, sizeof why)) {
+    case LB_PLACE_ABSENT: lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, path, NULL, why); return 0;
+    case LB_PLACE_REFUSED: lb_record_add(search->record, source, LB_OUTCOME_REFUSED, path, NULL, why); return 0;
+    case LB_PLACE_FOLDER:
+    case LB_PLACE_OTHER:
+      lb_record_add(search->record, source, LB_OUTCOME_NOT_A_LIBRARY, path, NULL, "not a regular file");
+      return 0;
+    case LB_PLACE_FILE: break;
+  }
+  if (lb_seen(search, identity)) return 0;
+  lb_outcome outcome = lb_os_inspect(path, why, sizeof why);
+  if (outcome != LB_OUTCOME_BOUND) {
+    lb_record_add(search->record, source, outcome, path, NULL, why);
+    return 0;
+  }
+  return lb_try_open(search, source, path);
+}
+
+int lb_try_name(lb_search* search, const char* name) {
+  return lb_try_open(search, LB_SOURCE_SYSTEM, name);
+}

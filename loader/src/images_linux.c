@@ -1,0 +1,109 @@
+/*
+ * images_linux.c: os.h for Linux: opening libraries, and finding those that are open already; must not judge them.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+/* Parentheses around strchr and its like keep newer glibc headers from making C11 macros of them. */
+#include <dlfcn.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os.h"
+
+void* lb_os_open(const char* path, uint32_t flags, char* why, size_t why_size) {
+  void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
+  if (handle) return handle;
+  const char* error = dlerror();
+  snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
+  return NULL;
+}
+
+/*
+ * The system's text begins with the object at fault, then a colon, then words in the user's language: so the
+ * object is read and the words are not. (musl: "Error loading shared library X: ... (needed by Y)".)
+ */
+lb_outcome lb_os_explain(const char* path, const char* why) {
+  static const char musl[] = "Error loading shared library ";
+  int bare = (strchr)(path, '/') == NULL;
+  if (strncmp(why, musl, sizeof musl - 1) == 0) why += sizeof musl - 1;
+  const char* colon = (strstr)(why, ": ");
+  size_t length = colon ? (size_t)(colon - why) : 0;
+  int same = length && strlen(path) == length && memcmp(why, path, length) == 0;
+  if (same) return bare ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_LOAD_FAILED;
+  if (!length) return LB_OUTCOME_LOAD_FAILED;
+  /* A bare name that another object is blamed for was found; an object with a folder is there but unfit. */
+  int has_folder = (memchr)(why, '/', length) != NULL;
+  if (!has_folder) return LB_OUTCOME_MISSING_DEPENDENCY;
+  return LB_OUTCOME_LOAD_FAILED;
+}
+
+void* lb_os_symbol(void* handle, const char* name) {
+  return dlsym(handle, name);
+}
+
+void lb_os_close(void* handle) {
+  dlclose(handle);
+}
+
+/* ---- images that are loaded ------------------------------------------------------------------------------------ */
+
+typedef struct lb_image {
+  char* path; /* "" is the program itself */
+  uintptr_t base;
+} lb_image;
+
+typedef struct lb_images {
+  lb_image* list;
+  size_t count;
+  size_t capacity;
+} lb_images;
+
+/* Runs under the system loader's own lock: it may only take notes. */
+static int lb_note_image(struct dl_phdr_info* info, size_t size, void* context) {
+  lb_images* images = context;
+  (void)size;
+  if (images->count == images->capacity) {
+    size_t capacity = images->capacity ? images->capacity * 2 : 64;
+    lb_image* list = lb_resize(images->list, capacity * sizeof *list);
+    if (!list) return 1;
+    images->list = list;
+    images->capacity = capacity;
+  }
+  char* path = lb_duplicate(info->dlpi_name ? info->dlpi_name : "");
+  if (!path) return 1;
+  images->list[images->count].path = path;
+  images->list[images->count].base = (uintptr_t)info->dlpi_addr;
+  images->count++;
+  return 0;
+}
+
+/* The symbol's address if this very image has it: dlsym() alone would also look into what the image depends on. */
+static void* lb_own_symbol(void* handle, uintptr_t base, const char* symbol) {
+  Dl_info info;
+  struct link_map* map = NULL;
+  void* address = dlsym(handle, symbol);
+  if (!address || !dladdr1(address, &info, (void**)&map, RTLD_DL_LINKMAP) || !map) return NULL;
+  return (uintptr_t)map->l_addr == base ? address : NULL;
+}
+
+int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path, void* handle, void* address),
+                 void* context) {
+  lb_images images = {NULL, 0, 0};
+  int kept = 0;
+  dl_iterate_phdr(lb_note_image, &images);
+  for (size_t i = 0; i < images.count; i++) {
+    lb_image* image = &images.list[i];
+    if (!kept) {
+      /* RTLD_NOLOAD: an image that was unloaded meanwhile, and the kernel's own, give NULL. */
+      void* handle = dlopen(*image->path ? image->path : NULL, RTLD_LAZY | RTLD_NOLOAD);
+      void* address = handle ? lb_own_symbol(handle, image->base, symbol) : NULL;
+      if (address) kept = each(context, image->path, handle, address);
+      if (handle && !kept) dlclose(handle);
+    }
+    lb_free(image->path);
+  }
+  lb_free(images.list);
+  return kept;
+}

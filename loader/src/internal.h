@@ -1,0 +1,115 @@
+/*
+ * internal.h: what the loader's own files share; nothing here is for hosts, and nothing here names an operating
+ * system (see os.h).
+ */
+#ifndef LATEBIND_INTERNAL_H
+#define LATEBIND_INTERNAL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "latebind/latebind.h"
+
+/* ---- memory.c: every allocation of the loader, so that tests can make each of them fail -------------------- */
+
+void* lb_allocate(size_t size);
+void* lb_resize(void* memory, size_t size);
+void lb_free(void* memory);
+char* lb_duplicate(const char* text); /* NULL when out of memory, and for NULL */
+
+/* ---- text.c: text that grows; a failed allocation is remembered and all later additions are ignored -------- */
+
+typedef struct lb_text {
+  char* data;
+  size_t length;
+  size_t capacity;
+  int failed;
+} lb_text;
+
+void lb_text_add(lb_text* text, const char* piece);
+void lb_text_add_bytes(lb_text* text, const char* bytes, size_t count);
+void lb_text_add_number(lb_text* text, unsigned long long number);
+/* Words that came from outside, for people: bad UTF-8 and control bytes become U+FFFD, the overlong is cut short. */
+void lb_text_add_foreign(lb_text* text, const char* piece);
+void lb_text_add_version(lb_text* text, lb_version version); /* "1.19", "1.19.2" */
+char* lb_text_take(lb_text* text);                           /* the caller frees; NULL when anything failed */
+void lb_text_clear(lb_text* text);
+/* The length of the UTF-8 sequence at `at`, 0 when it is none (truncated, overlong, surrogate, out of range). */
+size_t lb_utf8_length(const char* at);
+
+/* ---- names.c: versions and file names ----------------------------------------------------------------------- */
+
+int lb_version_parse(const char* text, lb_version* version); /* "1.19.2", "1.20.0-rc1"; 0 on success */
+int lb_version_compare(lb_version left, lb_version right);   /* <0, 0, >0 */
+int lb_glob_match(const char* pattern, const char* name);    /* '*' only */
+int lb_name_compare(const char* left, const char* right);    /* digits by value: "so.1.9" before "so.1.19" */
+
+/* ---- record.c: what was tried, and what came of it ----------------------------------------------------------- */
+
+typedef struct lb_record {
+  const lb_runtime* runtime;
+  lb_version minimum;
+  lb_attempt* attempts;
+  size_t attempt_count;
+  size_t attempt_capacity;
+  size_t image_count;
+  int bound;
+  int out_of_memory; /* something could not be written down: the outcome holds, the account is short */
+  char* path;        /* of the bound file */
+  char* version;
+  char* sentence;
+  char* warning;
+} lb_record;
+
+lb_record* lb_record_create(const lb_runtime* runtime, lb_version minimum);
+void lb_record_release(lb_record* record);
+void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
+                   const char* detail);
+/* The attempt that tells most about a failure; NULL when nothing was tried. */
+const lb_attempt* lb_record_telling(const lb_record* record);
+
+/* ---- sentence.c ------------------------------------------------------------------------------------------------ */
+
+/* Writes record->sentence and record->warning. `named_by` is the environment variable or NULL for an option. */
+void lb_record_conclude(lb_record* record, const char* advice);
+
+/* ---- report.c, report_json.c ------------------------------------------------------------------------------------ */
+
+/* Fills a caller's report. An owned record is released with the report; one that is not must live for ever. */
+void lb_report_fill(lb_report* report, lb_record* record, int owned);
+void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime);
+int lb_report_is_usable(const lb_report* report);
+char* lb_record_json(const lb_record* record); /* the caller frees; NULL when out of memory */
+
+/* ---- candidate.c, search.c -------------------------------------------------------------------------------------- */
+
+typedef struct lb_identity {
+  uint64_t device;
+  uint64_t file;
+} lb_identity;
+
+/* One run of the search. Holds what was found in `handle` and `entry`. */
+typedef struct lb_search {
+  const lb_runtime* runtime;
+  const lb_options* options;
+  lb_version minimum;
+  lb_record* record;
+  lb_identity* seen; /* files that were tried, so that links to them are not tried again */
+  size_t seen_count;
+  size_t seen_capacity;
+  void* handle;
+  void* entry;
+  lb_version version;
+} lb_search;
+
+/* Each returns 1 when the candidate is bound, 0 when the search goes on. */
+int lb_try_file(lb_search* search, lb_source source, const char* path);
+int lb_try_name(lb_search* search, const char* name);
+int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
+
+int lb_search_run(lb_search* search);
+void lb_search_clear(lb_search* search); /* frees what the search noted; not the handle, not the record */
+/* Counts the images in this process that have the entry symbol. */
+size_t lb_count_images(const char* symbol);
+
+#endif

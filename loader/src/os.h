@@ -1,0 +1,65 @@
+/*
+ * os.h: all that the loader asks of an operating system; one os_<system>.c answers. Paths are UTF-8. No function
+ * prints, and none keeps what it is given.
+ */
+#ifndef LATEBIND_OS_H
+#define LATEBIND_OS_H
+
+#include <stddef.h>
+
+#include "internal.h"
+
+/*
+ * The lock of binding, one for each library that holds a loader. Returns 0, or non-zero when this very thread has
+ * it already (a runtime that calls back while it is being opened). A fork waits for it, so a child never inherits
+ * it from a thread that is gone.
+ */
+int lb_os_lock(void);
+void lb_os_unlock(void);
+
+/* A copy of an environment variable; NULL when unset, empty, or when this process has more rights than its user. */
+char* lb_os_environment(const char* name);
+
+typedef enum lb_place {
+  LB_PLACE_FILE,
+  LB_PLACE_FOLDER,
+  LB_PLACE_OTHER,  /* a device, a pipe, a socket */
+  LB_PLACE_ABSENT, /* nothing there */
+  LB_PLACE_REFUSED /* there may be something, but we may not look */
+} lb_place;
+
+/* What `path` is. `identity` tells files apart whatever they are called; `why` gets the system's words on failure. */
+lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size);
+/* `path` made absolute without resolving links (a library may look for others beside the link). */
+char* lb_os_absolute(const char* path);
+char* lb_os_join(const char* folder, const char* name);
+/* The names in a folder, sorted by nobody. Returns 0 on success; `each` returns non-zero to stop. */
+int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
+               size_t why_size);
+
+/*
+ * Reads the head of a file before the system's loader sees it. LB_OUTCOME_BOUND means "nothing speaks against it";
+ * else `why` says in words what is wrong.
+ */
+lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size);
+
+/* Opens a library, by path or by a bare name that the system searches. On failure `why` is the system's own text. */
+void* lb_os_open(const char* path, uint32_t flags, char* why, size_t why_size);
+/* What kind of failure the system's text tells of. `path` is what was given to lb_os_open(). */
+lb_outcome lb_os_explain(const char* path, const char* why);
+void* lb_os_symbol(void* handle, const char* name);
+void lb_os_close(void* handle);
+
+/* The file that holds `address`; NULL when unknown. The caller frees. */
+char* lb_os_file_of(const void* address);
+/* The real folder of the library (or program) that this loader is compiled into. */
+char* lb_os_own_folder(void);
+
+/*
+ * Calls `each` for every loaded image that itself has `symbol` (not through what it depends on). `handle` holds a
+ * reference that `each` may keep; it returns 1 to keep it and stop, 0 to go on (then the reference is given back).
+ */
+int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path, void* handle, void* address),
+                 void* context);
+
+#endif

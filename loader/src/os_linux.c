@@ -1,0 +1,172 @@
+/*
+ * os_linux.c: os.h for Linux (glibc and musl): files, folders, the lock and the environment; must not know what a
+ * runtime is. Loaded images are in images_linux.c.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "elf_head.h"
+#include "os.h"
+
+/* ---- the lock --------------------------------------------------------------------------------------------------- */
+
+static pthread_mutex_t lb_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_t lb_holder;
+static int lb_held;           /* read by the holder only, or by others to learn that they are not the holder */
+static int lb_fork_is_waited; /* guarded by the mutex */
+static int lb_fork_has_lock;  /* set by the forking thread, which holds the mutex */
+
+static int lb_is_holder(void) {
+  return __atomic_load_n(&lb_held, __ATOMIC_ACQUIRE) && pthread_equal(lb_holder, pthread_self());
+}
+
+/* A fork waits until no thread binds: a child has only the thread that forked, so it could never be unlocked. */
+static void lb_before_fork(void) {
+  if (lb_is_holder()) return; /* the runtime's own start-up code forks: its thread lives on in the child */
+  pthread_mutex_lock(&lb_mutex);
+  lb_fork_has_lock = 1;
+}
+
+static void lb_after_fork(void) {
+  if (!lb_fork_has_lock) return;
+  lb_fork_has_lock = 0;
+  pthread_mutex_unlock(&lb_mutex);
+}
+
+int lb_os_lock(void) {
+  if (lb_is_holder()) return 1;
+  pthread_mutex_lock(&lb_mutex);
+  lb_holder = pthread_self();
+  __atomic_store_n(&lb_held, 1, __ATOMIC_RELEASE);
+  if (!lb_fork_is_waited) lb_fork_is_waited = pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
+  return 0;
+}
+
+void lb_os_unlock(void) {
+  __atomic_store_n(&lb_held, 0, __ATOMIC_RELEASE);
+  pthread_mutex_unlock(&lb_mutex);
+}
+
+/* ---- environment and places ------------------------------------------------------------------------------------ */
+
+char* lb_os_environment(const char* name) {
+#if defined(__GLIBC__)
+  const char* value = secure_getenv(name);
+#else
+  const char* value = getuid() == geteuid() && getgid() == getegid() ? getenv(name) : NULL;
+#endif
+  return value && *value ? lb_duplicate(value) : NULL;
+}
+
+static void lb_say_error(int error, char* why, size_t why_size) {
+  switch (error) { /* strerror() is not safe in threads and speaks the user's language: these are what people see */
+    case ENOENT: snprintf(why, why_size, "no such file or folder"); break;
+    case ENOTDIR: snprintf(why, why_size, "a part of the path is not a folder"); break;
+    case EACCES:
+    case EPERM: snprintf(why, why_size, "permission denied"); break;
+    case ENAMETOOLONG: snprintf(why, why_size, "the path is too long"); break;
+    case ELOOP: snprintf(why, why_size, "the links go round in a circle"); break;
+    case EMFILE:
+    case ENFILE: snprintf(why, why_size, "too many files are open"); break;
+    case ENOMEM: snprintf(why, why_size, "out of memory"); break;
+    default: snprintf(why, why_size, "system error %d", error); break;
+  }
+}
+
+lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size) {
+  struct stat found;
+  why[0] = 0;
+  if (stat(path, &found)) {
+    lb_say_error(errno, why, why_size);
+    return errno == ENOENT || errno == ENOTDIR || errno == ENAMETOOLONG || errno == ELOOP ? LB_PLACE_ABSENT
+                                                                                          : LB_PLACE_REFUSED;
+  }
+  identity->device = (uint64_t)found.st_dev;
+  identity->file = (uint64_t)found.st_ino;
+  if (S_ISREG(found.st_mode)) return LB_PLACE_FILE;
+  return S_ISDIR(found.st_mode) ? LB_PLACE_FOLDER : LB_PLACE_OTHER;
+}
+
+char* lb_os_join(const char* folder, const char* name) {
+  lb_text path = {NULL, 0, 0, 0};
+  size_t length = strlen(folder);
+  lb_text_add(&path, folder);
+  if (length && folder[length - 1] != '/') lb_text_add(&path, "/");
+  lb_text_add(&path, name);
+  return lb_text_take(&path);
+}
+
+char* lb_os_absolute(const char* path) {
+  if (path[0] == '/') return lb_duplicate(path);
+  char* here = getcwd(NULL, 0); /* glibc and musl allocate */
+  if (!here) return lb_os_join(".", path);
+  char* whole = lb_os_join(here, path);
+  free(here);
+  return whole;
+}
+
+int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
+               size_t why_size) {
+  DIR* open = opendir(folder);
+  if (!open) {
+    lb_say_error(errno, why, why_size);
+    return 1;
+  }
+  const struct dirent* entry;
+  while ((entry = readdir(open)) != NULL) {
+    if (each(context, entry->d_name)) break;
+  }
+  closedir(open);
+  return 0;
+}
+
+lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
+  struct stat found;
+  /* O_NONBLOCK: the file may have become a pipe since we looked, and nobody may be writing. */
+  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (file < 0 || fstat(file, &found)) {
+    int error = errno;
+    lb_say_error(error, why, why_size);
+    if (file >= 0) close(file);
+    return error == ENOENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
+  }
+  lb_outcome outcome = lb_elf_inspect(file, (unsigned long long)found.st_size, why, why_size);
+  close(file);
+  return outcome;
+}
+
+/* ---- where we are ----------------------------------------------------------------------------------------------- */
+
+char* lb_os_file_of(const void* address) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
+  return lb_duplicate(info.dli_fname);
+}
+
+char* lb_os_own_folder(void) {
+  Dl_info info;
+  static const char anchor = 0;
+  char* real = NULL;
+  if (dladdr(&anchor, &info) && info.dli_fname && (strchr)(info.dli_fname, '/')) real = realpath(info.dli_fname, NULL);
+  if (!real) real = realpath("/proc/self/exe", NULL); /* a program names itself by argv[0], which may be no path */
+  char* slash = real ? (strrchr)(real, '/') : NULL;
+  if (!slash) {
+    free(real);
+    return NULL;
+  }
+  slash[slash == real] = 0; /* "/" stays "/" */
+  char* folder = lb_duplicate(real);
+  free(real);
+  return folder;
+}

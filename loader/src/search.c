@@ -1,0 +1,166 @@
+/* search.c: where to look for a runtime, and in which order; must not judge what it finds (candidate.c does). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "os.h"
+
+enum { LB_LOOK_SIZE = 512 };
+
+/* ---- one folder --------------------------------------------------------------------------------------------- */
+
+typedef struct lb_names {
+  const char* const* globs;
+  char** names;
+  size_t count;
+  size_t capacity;
+} lb_names;
+
+static int lb_collect(void* context, const char* name) {
+  lb_names* list = context;
+  int wanted = 0;
+  for (const char* const* glob = list->globs; glob && *glob && !wanted; glob++) wanted = lb_glob_match(*glob, name);
+  if (!wanted) return 0;
+  if (list->count == list->capacity) {
+    size_t capacity = list->capacity ? list->capacity * 2 : 8;
+    char** names = lb_resize(list->names, capacity * sizeof *names);
+    if (!names) return 1;
+    list->names = names;
+    list->capacity = capacity;
+  }
+  char* copy = lb_duplicate(name);
+  if (!copy) return 1;
+  list->names[list->count++] = copy;
+  return 0;
+}
+
+static int lb_newest_first(const void* left, const void* right) {
+  return lb_name_compare(*(const char* const*)right, *(const char* const*)left);
+}
+
+/* Tries folder/name when there is such a file. `*present` counts those that are there. */
+static int lb_try_in(lb_search* search, lb_source source, const char* folder, const char* name, size_t* present) {
+  char why[LB_LOOK_SIZE];
+  lb_identity identity;
+  char* path = lb_os_join(folder, name);
+  int bound = 0;
+  if (!path) {
+    search->record->out_of_memory = 1;
+  } else if (lb_os_look(path, &identity, why, sizeof why) != LB_PLACE_ABSENT) {
+    (*present)++;
+    bound = lb_try_file(search, source, path);
+  }
+  lb_free(path);
+  return bound;
+}
+
+static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
+  char why[LB_LOOK_SIZE] = "";
+  size_t present = 0;
+  int bound = 0;
+  for (const char* const* name = search->runtime->file_names; name && *name && !bound; name++) {
+    bound = lb_try_in(search, source, folder, *name, &present);
+  }
+  if (bound) return 1;
+  lb_names list = {search->runtime->file_globs, NULL, 0, 0};
+  int refused = list.globs && *list.globs ? lb_os_list(folder, lb_collect, &list, why, sizeof why) : 0;
+  if (list.count) qsort(list.names, list.count, sizeof *list.names, lb_newest_first);
+  for (size_t i = 0; i < list.count; i++) {
+    if (!bound) bound = lb_try_in(search, source, folder, list.names[i], &present);
+    lb_free(list.names[i]);
+  }
+  lb_free(list.names);
+  if (!present && refused) {
+    lb_record_add(search->record, source, LB_OUTCOME_REFUSED, folder, NULL, why);
+  } else if (!present) {
+    lb_record_add(search->record, source, LB_OUTCOME_NOT_FOUND, folder, NULL, "no file of its name in this folder");
+  }
+  return bound;
+}
+
+/* A file or a folder, whichever is there. */
+static int lb_try_place(lb_search* search, lb_source source, const char* given) {
+  char why[LB_LOOK_SIZE];
+  lb_identity identity;
+  char* path = lb_os_absolute(given);
+  int bound = 0;
+  if (!path) {
+    search->record->out_of_memory = 1;
+  } else if (lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
+    bound = lb_try_folder(search, source, path);
+  } else {
+    bound = lb_try_file(search, source, path);
+  }
+  lb_free(path);
+  return bound;
+}
+
+/* ---- the steps ------------------------------------------------------------------------------------------------ */
+
+static int lb_is_given(const char* text) {
+  return text && *text;
+}
+
+/* Step 1. Returns 1 when somebody named a place, found or not: then the search is over. */
+static int lb_search_explicit(lb_search* search) {
+  if (lb_is_given(search->options->path)) {
+    lb_try_place(search, LB_SOURCE_EXPLICIT, search->options->path);
+    return 1;
+  }
+  if (!lb_is_given(search->runtime->environment)) return 0;
+  char* named = lb_os_environment(search->runtime->environment);
+  if (!named) return 0;
+  lb_try_place(search, LB_SOURCE_ENVIRONMENT, named);
+  lb_free(named);
+  return 1;
+}
+
+static int lb_try_loaded(void* context, const char* path, void* handle, void* entry) {
+  return lb_try_handle(context, LB_SOURCE_LOADED, path, handle, entry);
+}
+
+static int lb_search_beside(lb_search* search) {
+  char* folder = lb_os_own_folder();
+  if (!folder) return 0;
+  int bound = lb_try_folder(search, LB_SOURCE_BESIDE, folder);
+  lb_free(folder);
+  return bound;
+}
+
+int lb_search_run(lb_search* search) {
+  const lb_options* options = search->options;
+  if (lb_search_explicit(search)) return search->handle != NULL;
+  if (!(options->flags & LB_FLAG_NO_LOADED) && lb_os_loaded(search->runtime->entry_symbol, lb_try_loaded, search)) {
+    return 1;
+  }
+  for (size_t i = 0; options->directories && i < options->directory_count; i++) {
+    if (!lb_is_given(options->directories[i])) continue;
+    if (lb_try_place(search, LB_SOURCE_HOST, options->directories[i])) return 1;
+  }
+  if (lb_search_beside(search)) return 1;
+  if (options->flags & LB_FLAG_NO_SYSTEM) return 0;
+  for (const char* const* name = search->runtime->file_names; name && *name; name++) {
+    if (lb_try_name(search, *name)) return 1;
+  }
+  return 0;
+}
+
+void lb_search_clear(lb_search* search) {
+  lb_free(search->seen);
+  search->seen = NULL;
+  search->seen_count = search->seen_capacity = 0;
+}
+
+static int lb_count_one(void* context, const char* path, void* handle, void* entry) {
+  (void)path;
+  (void)handle;
+  (void)entry;
+  ++*(size_t*)context;
+  return 0;
+}
+
+size_t lb_count_images(const char* symbol) {
+  size_t count = 0;
+  lb_os_loaded(symbol, lb_count_one, &count);
+  return count;
+}

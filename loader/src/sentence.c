@@ -1,0 +1,199 @@
+/*
+ * sentence.c: says in one paragraph what was bound, or what was wrong, where, why, and what to do next; must not
+ * look for anything itself.
+ */
+#include <string.h>
+
+#include "internal.h"
+
+static int lb_is_any(lb_version version) {
+  return version.major == 0 && version.minor == 0 && version.patch == 0;
+}
+
+static int lb_is_explicit(const lb_attempt* attempt) {
+  return attempt->source == LB_SOURCE_EXPLICIT || attempt->source == LB_SOURCE_ENVIRONMENT;
+}
+
+static void lb_add_floor(lb_text* text, const lb_record* record) {
+  if (lb_is_any(record->minimum)) return;
+  lb_text_add(text, "; version ");
+  lb_text_add_version(text, record->minimum);
+  lb_text_add(text, " or newer is needed");
+}
+
+/* "ONNX Runtime at /x" */
+static void lb_add_subject(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  lb_text_add(text, record->runtime->title);
+  if (*attempt->version) {
+    lb_text_add(text, " ");
+    lb_text_add_foreign(text, attempt->version);
+  }
+  lb_text_add(text, " at ");
+  lb_text_add_foreign(text, attempt->path);
+}
+
+static void lb_add_detail(lb_text* text, const char* before, const lb_attempt* attempt) {
+  lb_text_add(text, before);
+  if (!*attempt->detail) return;
+  lb_text_add(text, ": ");
+  lb_text_add_foreign(text, attempt->detail);
+}
+
+/* "among the images already loaded, in 2 folders, by the system's search" from what was really tried. */
+static void lb_add_places(lb_text* text, const lb_record* record) {
+  size_t folders = 0, system = 0;
+  for (size_t i = 0; i < record->attempt_count; i++) {
+    if (record->attempts[i].source == LB_SOURCE_SYSTEM) {
+      system++;
+    } else if (record->attempts[i].source != LB_SOURCE_LOADED) {
+      folders++;
+    }
+  }
+  lb_text_add(text, " was not found");
+  if (folders) {
+    lb_text_add(text, " in ");
+    lb_text_add_number(text, folders);
+    lb_text_add(text, folders == 1 ? " place that was looked at" : " places that were looked at");
+  }
+  if (system) lb_text_add(text, folders ? ", nor by the system's own search" : " by the system's own search");
+}
+
+static void lb_add_not_found(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  lb_text_add(text, record->runtime->title);
+  if (!lb_is_explicit(attempt)) {
+    lb_add_places(text, record);
+    lb_add_floor(text, record);
+    return;
+  }
+  lb_text_add(text, " was not found at ");
+  lb_text_add_foreign(text, attempt->path);
+  if (attempt->source == LB_SOURCE_ENVIRONMENT) {
+    lb_text_add(text, ", which ");
+    lb_text_add(text, record->runtime->environment);
+    lb_text_add(text, " names");
+  }
+  lb_add_detail(text, "", attempt);
+}
+
+/* glibc and musl put the object at fault in front; a name without a folder is one that was looked for in vain. */
+static void lb_add_missing_dependency(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  lb_add_subject(text, record, attempt);
+  lb_text_add(text, " cannot be loaded: a library that it needs is missing or broken");
+  lb_add_detail(text, "", attempt);
+}
+
+static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  if (attempt->outcome == LB_OUTCOME_NOT_FOUND) {
+    lb_add_not_found(text, record, attempt);
+    return;
+  }
+  if (attempt->outcome == LB_OUTCOME_MISSING_DEPENDENCY) {
+    lb_add_missing_dependency(text, record, attempt);
+    return;
+  }
+  lb_add_subject(text, record, attempt);
+  switch (attempt->outcome) {
+    case LB_OUTCOME_NOT_A_LIBRARY: lb_add_detail(text, " is not a usable library", attempt); break;
+    case LB_OUTCOME_WRONG_ARCHITECTURE: lb_add_detail(text, " is for another processor", attempt); break;
+    case LB_OUTCOME_NO_ENTRY:
+      lb_text_add(text, " is something else: it has no symbol ");
+      lb_text_add(text, record->runtime->entry_symbol);
+      break;
+    case LB_OUTCOME_TOO_OLD:
+      lb_text_add(text, " is too old");
+      lb_add_floor(text, record);
+      break;
+    case LB_OUTCOME_OTHER_MAJOR:
+      lb_text_add(text, " is of another major version");
+      lb_add_floor(text, record);
+      lb_text_add(text, ", below ");
+      lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
+      break;
+    case LB_OUTCOME_NO_VERSION: lb_add_detail(text, " does not tell its version", attempt); break;
+    case LB_OUTCOME_REFUSED: lb_add_detail(text, " may not be opened", attempt); break;
+    default: lb_add_detail(text, " cannot be loaded", attempt); break;
+  }
+}
+
+static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
+  lb_text_add(text, ".");
+  if (attempt && attempt->source == LB_SOURCE_ENVIRONMENT) {
+    lb_text_add(text, " Correct the environment variable ");
+    lb_text_add(text, record->runtime->environment);
+    lb_text_add(text, " or unset it; a place that it names is the only one that is tried.");
+    return;
+  }
+  if (attempt && attempt->source == LB_SOURCE_EXPLICIT) {
+    lb_text_add(text, " Correct the path or leave it out; a path that is given is the only place that is tried.");
+    return;
+  }
+  if (advice && *advice) {
+    lb_text_add(text, " Get it with: ");
+    lb_text_add(text, advice);
+    if (record->runtime->environment) lb_text_add(text, " (or name its file in ");
+  } else if (record->runtime->environment) {
+    lb_text_add(text, " (Its file can be named in ");
+  }
+  if (!record->runtime->environment) return;
+  lb_text_add(text, record->runtime->environment);
+  lb_text_add(text, ")");
+}
+
+static void lb_add_bound(lb_text* text, const lb_record* record) {
+  const lb_attempt* last = record->attempt_count ? &record->attempts[record->attempt_count - 1] : NULL;
+  lb_text_add(text, record->runtime->title);
+  lb_text_add(text, " ");
+  lb_text_add_foreign(text, record->version ? record->version : "");
+  lb_text_add(text, " is bound from ");
+  lb_text_add_foreign(text, record->path ? record->path : "");
+  if (!last) return;
+  lb_text_add(text, " (source: ");
+  lb_text_add(text, lb_source_name(last->source));
+  lb_text_add(text, ")");
+}
+
+static void lb_add_warning(lb_text* text, const lb_record* record) {
+  lb_version version;
+  lb_version built = record->runtime->built;
+  if (!record->bound) return;
+  built.patch = UINT32_MAX; /* a patch release changes no interface */
+  if (!lb_is_any(record->runtime->built) && !lb_version_parse(record->version, &version) &&
+      lb_version_compare(version, built) > 0) {
+    lb_text_add(text, record->runtime->title);
+    lb_text_add(text, " ");
+    lb_text_add_foreign(text, record->version);
+    lb_text_add(text, " is newer than ");
+    lb_text_add_version(text, record->runtime->built);
+    lb_text_add(text, ", the newest that this library was made for.");
+  }
+  if (record->image_count > 1) {
+    if (text->length) lb_text_add(text, " ");
+    lb_text_add_number(text, record->image_count);
+    lb_text_add(text, " copies of ");
+    lb_text_add(text, record->runtime->title);
+    lb_text_add(text, " are loaded in this process; this library uses ");
+    lb_text_add_foreign(text, record->path ? record->path : "one of them");
+    lb_text_add(text, ".");
+  }
+}
+
+void lb_record_conclude(lb_record* record, const char* advice) {
+  lb_text sentence = {NULL, 0, 0, 0};
+  lb_text warning = {NULL, 0, 0, 0};
+  const lb_attempt* telling = lb_record_telling(record);
+  if (record->bound) {
+    lb_add_bound(&sentence, record);
+  } else if (telling) {
+    lb_add_reason(&sentence, record, telling);
+    lb_add_next(&sentence, record, telling, advice);
+  } else {
+    lb_text_add(&sentence, record->runtime->title);
+    lb_text_add(&sentence,
+                record->out_of_memory ? " was not found: out of memory" : " was not found: no place to look");
+    lb_add_next(&sentence, record, NULL, advice);
+  }
+  lb_add_warning(&warning, record);
+  record->sentence = lb_text_take(&sentence);
+  record->warning = lb_text_take(&warning);
+  if (!record->sentence || !record->warning) record->out_of_memory = 1;
+}
