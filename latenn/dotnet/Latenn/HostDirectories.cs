@@ -60,6 +60,9 @@ namespace Latenn
             try
             {
                 string full = Path.GetFullPath(directory);
+                // The host ends its folders with a separator; a root keeps its own.
+                if (full.Length > (Path.GetPathRoot(full) ?? "").Length)
+                    full = full.TrimEnd(Path.DirectorySeparatorChar, Path.AltDirectorySeparatorChar);
                 if (!found.Contains(full) && Directory.Exists(full))
                     found.Add(full);
             }

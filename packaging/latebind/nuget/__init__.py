@@ -1,0 +1,1 @@
+"""NuGet's own terms, for those who make packages and those who consume them: container, nuspec, `dotnet`."""

@@ -1,0 +1,75 @@
+"""Where `dotnet` is and the private environment that it runs in; it neither installs nor builds anything."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import quoteattr
+
+from latebind.archive import write_text
+from latebind.errors import NotRun
+from latebind.run import which
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+_QUIET = {
+    "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
+    "DOTNET_NOLOGO": "1",
+    "DOTNET_PRINT_TELEMETRY_MESSAGE": "false",
+    "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1",
+    "DOTNET_GENERATE_ASPNET_CERTIFICATE": "false",
+    # No server outlives a build: it would keep folders busy and see another environment.
+    "MSBUILDDISABLENODEREUSE": "1",
+    "UseSharedCompilation": "false",
+    "DOTNET_CLI_UI_LANGUAGE": "en",
+    # The framework's own texts need no ICU, which bare machines lack.
+    "DOTNET_SYSTEM_GLOBALIZATION_INVARIANT": "1",
+}
+
+
+def find(environment: Mapping[str, str]) -> Path:
+    """The `dotnet` on the PATH of an environment.
+
+    Raises NotRun with the reason `no-dotnet` when there is none.
+    """
+    found = which("dotnet", path=environment.get("PATH", ""))
+    if found is None:
+        raise NotRun("no-dotnet", "no `dotnet` on PATH", advice="Install a .NET SDK, 8.0 or newer.")
+    return found
+
+
+def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
+    """An environment in which `dotnet` keeps packages and settings below `home` and sees nobody else's."""
+    packages = home / "packages"
+    packages.mkdir(parents=True, exist_ok=True)
+    return {
+        **environment,
+        **_QUIET,
+        "HOME": str(home),
+        "DOTNET_CLI_HOME": str(home),
+        "NUGET_PACKAGES": str(packages),
+        "NUGET_HTTP_CACHE_PATH": str(home / "http"),
+        "NUGET_SCRATCH": str(home / "scratch"),
+    }
+
+
+def write_nuget_config(path: Path, sources: Sequence[str]) -> None:
+    """Write a NuGet.config that knows these sources and no others, whatever the machine has configured."""
+    rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />" for i, value in enumerate(sources)]
+    text = "\n".join(
+        [
+            '<?xml version="1.0" encoding="utf-8"?>',
+            "<configuration>",
+            "  <packageSources>",
+            "    <clear />",
+            *rows,
+            "  </packageSources>",
+            "  <fallbackPackageFolders>",
+            "    <clear />",
+            "  </fallbackPackageFolders>",
+            "</configuration>",
+            "",
+        ]
+    )
+    write_text(path, text)

@@ -1,0 +1,178 @@
+"""What a nupkg says of itself: ids, versions and licences in NuGet's own terms, checked, and rendered as a nuspec.
+
+NuGet's schema rejects unknown elements and a missing id, but neither a wrong version nor a wrong licence: those are
+refused here, with what would be right.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.version import InvalidVersion, Version
+
+from latebind.errors import BuildError
+from latebind.templates import render as render_template
+
+MAX_ID = 100
+"""The longest id that feeds take (NuGet.Packaging, PackageIdValidator)."""
+
+_ID = re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*")
+_SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(\.[1-9]\d*)?(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?")
+_FRAMEWORK = re.compile(r"netstandard(\d+\.\d+)|netcoreapp(\d+\.\d+)|net(\d+\.\d+)")
+_PHASES = {"a": "alpha", "b": "beta", "rc": "rc"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A package that another needs, with NuGet's range notation: `1.19.0` is "that or newer"."""
+
+    id: str
+    range: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nuspec:
+    """All that a nuspec holds. `framework` is the short name of the folder in lib/: `netstandard2.0`."""
+
+    id: str
+    version: str
+    authors: tuple[str, ...]
+    description: str
+    framework: str
+    license: str = ""
+    readme: str = ""
+    repository: str = ""
+    commit: str = ""
+    tags: tuple[str, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+
+
+def render(nuspec: Nuspec) -> bytes:
+    """The nuspec as XML.
+
+    Raises BuildError with every problem: an id, a version, a licence, a tag or a text that feeds would refuse.
+    """
+    problems = list(_problems(nuspec))
+    if problems:
+        raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
+    license_ = canonical_license(nuspec.license)
+    text = render_template(
+        "nuget.nuspec.j2",
+        id=nuspec.id,
+        version=nuspec.version,
+        authors=nuspec.authors,
+        description=nuspec.description,
+        license=license_,
+        license_url=license_url(license_),
+        readme=nuspec.readme,
+        repository=nuspec.repository,
+        commit=nuspec.commit,
+        tags=nuspec.tags,
+        framework=long_framework(nuspec.framework),
+        dependencies=sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
+    )
+    return text.encode()
+
+
+def semantic_version(version: str) -> str:
+    """A PEP 440 version in NuGet's normalised form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
+
+    Development releases get a number first, since SemVer sorts numbers before words and they must come before
+    alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
+
+    Raises BuildError for what NuGet cannot say: epochs, local versions, development releases of pre-releases.
+    """
+    try:
+        parsed = Version(version)
+    except InvalidVersion as error:
+        raise BuildError(f"{version!r} is not a version", advice="Use the form 1.2.3 or 1.2.3rc1.") from error
+    release = [*parsed.release, 0, 0][: max(3, len(parsed.release))]
+    too_much = (
+        (parsed.epoch, "an epoch"),
+        (parsed.local, "a local version"),
+        (parsed.is_devrelease and (parsed.pre or parsed.post is not None), "a development release of a pre-release"),
+        (parsed.post is not None and parsed.pre, "a post-release of a pre-release"),
+        (len(release) + (parsed.post is not None) > 4, "more than four numbers"),  # noqa: PLR2004  # NuGet's limit
+    )
+    for present, what in too_much:
+        if present:
+            raise BuildError(f"version {version} has {what}, which NuGet cannot express", advice="Use the form 1.2.3.")
+    if parsed.post is not None:
+        release.append(parsed.post)
+    if release[3:] == [0]:  # NuGet normalises 1.2.3.0 to 1.2.3
+        release.pop()
+    text = ".".join(map(str, release))
+    if parsed.pre:
+        return f"{text}-{_PHASES[parsed.pre[0]]}.{parsed.pre[1]}"
+    return text if parsed.dev is None else f"{text}-0.dev.{parsed.dev}"
+
+
+def same_minor(version: str) -> str:
+    """The range of a sibling package: this version or a newer one of the same minor version.
+
+    The same rule as the wheels' `~=`: the binary interface between siblings is checked at run time, and a patch
+    release of one must not force one of all. NuGet takes the lowest version in a range, so a fresh install gets
+    the pair that was verified. The upper end is `-0`, the lowest pre-release, which keeps 1.3.0-alpha out of 1.2.
+    """
+    release = Version(version).release
+    major, minor = (*release, 0)[:2]
+    return f"[{semantic_version(version)}, {major}.{minor + 1}.0-0)"
+
+
+def canonical_license(expression: str) -> str:
+    """An SPDX expression in its canonical form, "" for none.
+
+    Raises BuildError when it is not one.
+    """
+    if not expression:
+        return ""
+    try:
+        return str(canonicalize_license_expression(expression))
+    except InvalidLicenseExpression as error:
+        raise BuildError(
+            f"{expression!r} is not an SPDX licence expression: {error}",
+            where="project.license",
+            advice="Use identifiers of the SPDX list: MIT, Apache-2.0, MIT OR Apache-2.0.",
+        ) from error
+
+
+def license_url(expression: str) -> str:
+    """The address that older clients are to be shown; a feed refuses an expression without it.
+
+    NuGet/NuGetGallery#6530 and #6679: it must be exactly this, with spaces as %20.
+    """
+    return f"https://licenses.nuget.org/{quote(expression, safe='()')}" if expression else ""
+
+
+def long_framework(short: str) -> str:
+    """The name of a framework in a dependency group: netstandard2.0 → .NETStandard2.0.
+
+    Raises BuildError for a name that NuGet does not know.
+    """
+    match = _FRAMEWORK.fullmatch(short)
+    if match is None:
+        raise BuildError(f"{short!r} is not a target framework", advice="Use netstandard2.0, netcoreapp3.1 or net8.0.")
+    standard, core, _ = match.groups()
+    return f".NETStandard{standard}" if standard else f".NETCoreApp{core}" if core else short
+
+
+def _problems(nuspec: Nuspec) -> list[str]:
+    """What the schema lets through and feeds or clients do not."""
+    ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
+    found = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
+    found += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]
+    if not _SEMVER.fullmatch(nuspec.version):
+        found.append(f"the version {nuspec.version!r} is not normalised")
+    if not any(author.strip() for author in nuspec.authors):
+        found.append("there are no authors (project.authors)")
+    if any("," in author for author in nuspec.authors):
+        found.append("an author's name holds a comma, which separates authors")
+    if not nuspec.description.strip():
+        found.append("there is no description (project.description)")
+    found += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
+    if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
+        found.append(f"the repository {nuspec.repository!r} is not a web address")
+    return found

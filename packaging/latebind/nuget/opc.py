@@ -1,0 +1,138 @@
+"""Writes a nupkg's container: OPC parts around the files, as NuGet writes them; it knows nothing of what is packed.
+
+The layout follows NuGet's PackageBuilder (NuGet/NuGet.Client, src/NuGet.Core/NuGet.Packaging) and ECMA-376 part 2:
+a content type for every part, a relationship to the nuspec and to the core properties, part names percent-encoded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+from xml.sax.saxutils import escape, quoteattr
+
+from latebind.archive import Entry, write_zip
+from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+CONTENT_TYPES = "[Content_Types].xml"
+RELATIONSHIPS = "_rels/.rels"
+
+_TYPES_NS = "http://schemas.openxmlformats.org/package/2006/content-types"
+_RELATIONS_NS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_PROPERTIES_NS = "http://schemas.openxmlformats.org/package/2006/metadata/core-properties"
+_MANIFEST_RELATION = "http://schemas.microsoft.com/packaging/2010/07/manifest"
+_PROPERTIES_RELATION = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties"
+_HEAD = '<?xml version="1.0" encoding="utf-8"?>\n'
+_KNOWN_TYPES = {
+    "rels": "application/vnd.openxmlformats-package.relationships+xml",
+    "psmdcp": "application/vnd.openxmlformats-package.core-properties+xml",
+}
+_FILE_TYPE = "application/octet"
+_RESERVED = frozenset({"_rels", "package"})
+_PART_SAFE = "/-._~!$&'()*,;=:@"
+"""What RFC 3986 allows in a path segment, but for "+", which NuGet escapes: a form decoder reads it as a space."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoreProperties:
+    """What the container itself says of the package; the nuspec is what NuGet reads."""
+
+    identifier: str
+    version: str
+    creator: str
+    description: str
+    keywords: str = ""
+
+
+def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: CoreProperties) -> None:
+    """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
+
+    The archive is written aside and renamed. Raises InputError when a name is no plain relative path, stands where
+    OPC keeps its own parts, is there twice, or differs from another by case alone (part names are equal then:
+    ECMA-376 part 2, 6.2.2.3).
+    """
+    manifest = f"{properties.identifier}.nuspec"
+    _check_names([manifest, *(file.name for file in files)], where=str(path))
+    identity = hashlib.sha256(nuspec).hexdigest()[:32]
+    core = f"package/services/metadata/core-properties/{identity}.psmdcp"
+    parts = [
+        Entry(name=manifest, data=nuspec),
+        Entry(name=RELATIONSHIPS, data=_relationships(manifest, core)),
+        Entry(name=core, data=_core_properties(properties)),
+        *(Entry(name=part_name(file.name), data=file.data) for file in files),
+    ]
+    types = Entry(name=CONTENT_TYPES, data=_content_types(part.name for part in parts))
+    write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest))
+
+
+def part_name(path: str) -> str:
+    """The name under which a file is stored: percent-encoded UTF-8, as NuGet does and undoes it."""
+    return quote(path, safe=_PART_SAFE)
+
+
+def _check_names(names: Sequence[str], *, where: str) -> None:
+    seen: dict[str, str] = {}
+    for name in names:
+        path = PurePosixPath(name)
+        plain = not path.is_absolute() and str(path) == name and ".." not in path.parts and "\\" not in name
+        if not plain or not name or any(ord(char) < ord(" ") for char in name):
+            raise InputError(f"{name!r} is not a plain relative path", where=where)
+        if path.parts[0].lower() in _RESERVED or name.lower() == CONTENT_TYPES.lower():
+            raise InputError(f"{name} stands where the container keeps its own parts", where=where)
+        other = seen.setdefault(name.casefold(), name)
+        if other != name or names.count(name) > 1:
+            detail = "is there twice" if other == name else f"differs from {other} by case alone"
+            raise InputError(f"{name} {detail}", where=where)
+
+
+def _content_types(names: Iterable[str]) -> bytes:
+    """A default for each extension, an override for each part without one; relationships and properties first."""
+    extensions, bare = dict(_KNOWN_TYPES), []
+    for name in sorted(names):
+        dot = re.fullmatch(r".*\.([^./]+)", name)
+        if dot is None:
+            bare.append(name)
+        else:
+            extensions.setdefault(dot.group(1).lower(), _FILE_TYPE)
+    rows = [f'<Default Extension="{extension}" ContentType="{kind}" />' for extension, kind in extensions.items()]
+    rows += [f'<Override PartName={quoteattr("/" + name)} ContentType="{_FILE_TYPE}" />' for name in bare]
+    return _xml(f'<Types xmlns="{_TYPES_NS}">', rows, "</Types>")
+
+
+def _relationships(manifest: str, core: str) -> bytes:
+    rows = [
+        f'<Relationship Type="{kind}" Target="/{target}" Id="R{_short(target)}" />'
+        for kind, target in ((_MANIFEST_RELATION, manifest), (_PROPERTIES_RELATION, core))
+    ]
+    return _xml(f'<Relationships xmlns="{_RELATIONS_NS}">', rows, "</Relationships>")
+
+
+def _core_properties(properties: CoreProperties) -> bytes:
+    head = (
+        '<coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
+        f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns="{_PROPERTIES_NS}">'
+    )
+    rows = [
+        f"<dc:creator>{escape(properties.creator)}</dc:creator>",
+        f"<dc:description>{escape(properties.description)}</dc:description>",
+        f"<dc:identifier>{escape(properties.identifier)}</dc:identifier>",
+        f"<version>{escape(properties.version)}</version>",
+        f"<keywords>{escape(properties.keywords)}</keywords>",
+        "<lastModifiedBy>latebind</lastModifiedBy>",
+    ]
+    return _xml(head, rows, "</coreProperties>")
+
+
+def _xml(head: str, rows: Iterable[str], foot: str) -> bytes:
+    return "\n".join([_HEAD + head, *(f"  {row}" for row in rows), foot, ""]).encode()
+
+
+def _short(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16].upper()
