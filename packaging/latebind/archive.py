@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import struct
 import time
 import zipfile
 import zlib
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
@@ -24,6 +26,23 @@ MAX_MEMBER_BYTES = 4 * 1024**3
 MAX_TOTAL_BYTES = 16 * 1024**3
 MAX_RATIO = 1_100
 """Deflate cannot pass 1032:1, so anything above is a lie in the directory."""
+BOMB_BYTES = 256 * 1024**2
+BOMB_RATIO = 150
+"""An archive that grows past BOMB_BYTES by more than this factor is a bomb: code and models stay below 20:1."""
+
+_BLOCK = 1 << 20
+_LOCAL_HEADER = 30
+_READ_ERRORS = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,
+    NotImplementedError,
+    OverflowError,
+    ValueError,
+)
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first moment that a zip can name
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
@@ -71,7 +90,7 @@ class ZipReader:
         self.path = path
         try:
             self._zip = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, OverflowError) as error:
+        except _READ_ERRORS as error:
             raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self.problems: list[Problem] = []
@@ -88,35 +107,48 @@ class ZipReader:
 
         Raises InputError: no such member, damaged, encrypted, or longer than the limit or its own directory entry.
         """
+        return b"".join(self.blocks(name, limit))
+
+    def blocks(self, name: str, limit: int = MAX_MEMBER_BYTES) -> Iterator[bytes]:
+        """The bytes of a member, piece by piece, so that a large one never lies in memory whole.
+
+        Raises InputError as `read` does; what was given before is then not to be trusted.
+        """
         info = self._infos.get(name)
         where = f"{self.path.name}!{name}"
         if info is None:
             raise InputError("no such member", where=where)
         if info.file_size > limit:
             raise InputError(f"{info.file_size} bytes are over the limit of {limit}", where=where)
+        size = 0
         try:
             with self._zip.open(info) as file:
-                data = file.read(info.file_size + 1)
-        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as e:
-            raise InputError(f"damaged member: {e}", where=where) from e
-        if len(data) != info.file_size:
-            raise InputError(f"holds {len(data)} bytes, the directory says {info.file_size}", where=where)
-        return data
+                while block := file.read(_BLOCK):
+                    size += len(block)
+                    yield block
+        except _READ_ERRORS as error:
+            raise InputError(f"damaged member: {error}", where=where) from error
+        if size != info.file_size:
+            raise InputError(f"holds {size} bytes, the directory says {info.file_size}", where=where)
 
     def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
         seen: dict[str, str] = {}
-        total = 0
+        total = compressed = 0
+        overlapping = _overlapping(infos)
         if len(infos) > MAX_MEMBERS:
             self._problem("bomb", "", f"{len(infos)} members, the limit is {MAX_MEMBERS}")
             infos = infos[:MAX_MEMBERS]
         for info in infos:
             kind, detail = _objection(info)
+            if kind is None and info.header_offset in overlapping:
+                kind, detail = "bomb", "shares its bytes with another member"
             if kind is not None:
                 self._problem(kind, info.filename, detail)
                 continue
             total += info.file_size
-            if total > MAX_TOTAL_BYTES:
-                self._problem("bomb", info.filename, f"over {MAX_TOTAL_BYTES} bytes in all")
+            compressed += info.compress_size
+            if total > MAX_TOTAL_BYTES or (total > BOMB_BYTES and total > BOMB_RATIO * max(compressed, 1)):
+                self._problem("bomb", info.filename, f"{compressed} bytes become {total} up to here; not read further")
                 return
             if info.filename in self._infos:
                 self._problem("duplicate", info.filename, "stored more than once")
@@ -135,6 +167,16 @@ class ZipReader:
 
     def _problem(self, kind: ProblemKind, member: str, detail: str) -> None:
         self.problems.append(Problem(kind=kind, member=member, detail=detail))
+
+
+def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
+    """Where members start whose bytes reach into the next member's: the trick of non-recursive zip bombs."""
+    rows = sorted(infos, key=lambda info: info.header_offset)
+    return {
+        row.header_offset
+        for row, following in pairwise(rows)
+        if row.header_offset + _LOCAL_HEADER + len(row.orig_filename) + row.compress_size > following.header_offset
+    }
 
 
 def _objection(info: zipfile.ZipInfo) -> tuple[ProblemKind | None, str]:

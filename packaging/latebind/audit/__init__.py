@@ -1,1 +1,1 @@
-"""Audits of packages and binaries: opens bytes and reasons; never runs a process, never writes."""
+"""Audits of packages and binaries: opens bytes and reasons; never runs a program, never writes."""

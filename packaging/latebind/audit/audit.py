@@ -1,0 +1,213 @@
+"""Audits packages: reads each in a worker process, applies every check, gathers one report; prints nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from latebind.audit.policy import Policy
+from latebind.audit.pool import Died, Limits, Pool, default_jobs
+from latebind.audit.reading import kind_of, package_suffix, read_package
+from latebind.audit.registry import Check, checks
+from latebind.audit.subject import Package
+from latebind.audit.twins import Facts, facts
+from latebind.errors import InputError
+from latebind.model import AuditReport, Finding, Skipped, Waived
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.audit.subject import File, Kind
+
+_MOST_DEATHS = 5
+_NOT_READ = {"macho": "Mach-O", "pe": "PE"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One package to audit. `lost` are the files that killed a worker before, with how."""
+
+    path: Path
+    kind: Kind
+    policy: Policy
+    lost: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """What came out of one package."""
+
+    findings: tuple[Finding, ...]
+    skipped: tuple[Skipped, ...]
+    facts: Facts | None
+
+
+def audit_paths(
+    paths: Sequence[Path],
+    policy: Policy | None = None,
+    *,
+    jobs: int = 0,
+    limits: Limits | None = None,
+    work: Callable[[Task, Callable[[str], None]], Result] | None = None,
+) -> AuditReport:
+    """Audit packages, folders and binaries; in a folder every package below it.
+
+    `jobs` is the number of worker processes, 0 for one per processor. The report does not depend on it, nor on the
+    order of the paths; its `subjects` counts packages, folders and bare binaries. `work` is what a worker does,
+    for tests that need one that dies.
+
+    Raises InputError when a path is missing or is nothing that can be audited.
+    """
+    policy = policy or Policy()
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in expand(paths)]
+    results = _run(tasks, jobs or default_jobs(), limits or Limits(), work or audit_package)
+    findings: list[Finding] = []
+    skipped: list[Skipped] = []
+    for result in results:
+        findings += result.findings
+        skipped += result.skipped
+    known = [result.facts for result in results if result.facts is not None]
+    for row in _together(known, policy):
+        (findings if isinstance(row, Finding) else skipped).append(row)  # type: ignore[arg-type]
+    open_findings, waived = _waive(findings, policy)
+    return AuditReport(
+        subjects=len(tasks),
+        findings=tuple(sorted(open_findings, key=_order)),
+        waived=tuple(sorted(waived, key=lambda row: _order(row.finding))),
+        skipped=tuple(sorted(set(skipped), key=lambda row: (row.subject, row.check, row.reason))),
+    )
+
+
+def audit_package(task: Task, tell: Callable[[str], None]) -> Result:
+    """Audit one package in this very process. `tell` is told each file before it is read."""
+    markers = sorted({marker for runtime in task.policy.runtimes for marker in runtime.markers})
+    package = read_package(task.path, task.kind, markers=markers, lost=task.lost, about_to_read=tell)
+    rows = list(_judge(package, task.policy))
+    return Result(
+        findings=tuple(row for row in rows if isinstance(row, Finding)),
+        skipped=tuple(row for row in rows if isinstance(row, Skipped)),
+        facts=facts(package),
+    )
+
+
+def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
+    """Each package, folder and binary that the paths mean, once, sorted.
+
+    A folder stands for the packages below it, and for itself when it holds native files outside them or no package.
+    Raises InputError.
+    """
+    found: dict[Path, Kind] = {}
+    for path in paths:
+        if not path.exists():
+            raise InputError("there is no such file or folder", where=str(path))
+        kind = kind_of(path)
+        if kind != "folder":
+            found[path] = kind
+            continue
+        files = sorted(file for file in path.rglob("*") if not file.is_symlink() and file.is_file())
+        packages = [file for file in files if package_suffix(file.name)]
+        found.update({package: kind_of(package) for package in packages})
+        if not packages or any(_is_binary(file) for file in files if not package_suffix(file.name)):
+            found[path] = "folder"
+    return sorted(found.items(), key=lambda row: row[0].as_posix())
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        return kind_of(path) == "binary"
+    except InputError:
+        return False
+
+
+def _run(
+    tasks: Sequence[Task],
+    jobs: int,
+    limits: Limits,
+    work: Callable[[Task, Callable[[str], None]], Result],
+) -> list[Result]:
+    """Do the tasks. One whose worker died is done again without the file that killed it, so that the rest is told."""
+    results: dict[int, Result] = {}
+    # The largest first: two processors then end at nearly the same time.
+    pending = dict(sorted(enumerate(tasks), key=lambda row: -_size(row[1].path)))
+    with Pool(work, min(jobs, len(tasks)), limits) as pool:
+        while pending:
+            numbers = list(pending)
+            outcomes = pool.run([pending[number] for number in numbers])
+            for number, outcome in zip(numbers, outcomes, strict=True):
+                task = pending.pop(number)
+                if not isinstance(outcome, Died):
+                    results[number] = outcome
+                elif outcome.part in task.lost or not outcome.part or len(task.lost) >= _MOST_DEATHS:
+                    results[number] = _gave_up(task, outcome)
+                else:
+                    pending[number] = replace(task, lost={**task.lost, outcome.part: outcome.how})
+    return [results[number] for number in range(len(tasks))]
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 1 << 30
+
+
+def _gave_up(task: Task, died: Died) -> Result:
+    """A package that no worker came through: nothing but that is known of it."""
+    package = Package(path=task.path, kind=task.kind)
+    finding = Finding(
+        code="LB605",
+        severity="error",
+        subject=package.subject(died.part),
+        message=f"the package was not audited: its reader {died.how}",
+        evidence=(died.how, *(f"{name}: {how}" for name, how in task.lost.items())),
+        fix=checks()["LB605"].cure,
+    )
+    return Result(findings=(finding,), skipped=(), facts=None)
+
+
+def _judge(package: Package, policy: Policy) -> Iterator[Finding | Skipped]:
+    for check in checks().values():
+        if package.kind not in check.kinds:
+            continue
+        if package.damage and check.code != "LB601":
+            continue
+        if check.scope == "package":
+            yield from check.judge(package.subject, "", package, policy)
+        elif check.scope == "binary":
+            for file in package.native:
+                yield from _judge_binary(check, package, file, policy)
+    for link in package.links:
+        yield Skipped(check="all", subject=package.subject(link), reason="a symbolic link is not followed")
+
+
+def _judge_binary(check: Check, package: Package, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
+    subject = package.subject(file.name)
+    if file.image is None:
+        reason = "the file cannot be read"
+        if file.format in _NOT_READ and not file.problem:
+            reason = f"{_NOT_READ[file.format]} files are not read by this version"
+        yield Skipped(check=check.code, subject=subject, reason=reason)
+    elif not file.image.is_linked:
+        yield Skipped(check=check.code, subject=subject, reason=f"{file.image.file_type} files are not loaded")
+    elif file.image.format in check.formats:
+        yield from check.judge(package.subject, file.name, package, file, file.image, policy)
+
+
+def _together(known: Sequence[Facts], policy: Policy) -> Iterator[Finding | Skipped]:
+    for check in checks().values():
+        if check.scope == "set":
+            yield from check.judge(lambda name: name, "", known, policy)
+
+
+def _waive(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[Waived]]:
+    kept: list[Finding] = []
+    waived: list[Waived] = []
+    for finding in findings:
+        waiver = next((waiver for waiver in policy.waivers if waiver.covers(finding)), None)
+        if waiver is None:
+            kept.append(finding)
+        else:
+            waived.append(Waived(finding=finding, reason=waiver.reason))
+    return kept, waived
+
+
+def _order(finding: Finding) -> tuple[str, str, str, tuple[str, ...]]:
+    return finding.subject, finding.code, finding.message, finding.evidence

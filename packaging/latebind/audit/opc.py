@@ -1,0 +1,116 @@
+"""Reads the XML of a nupkg: nuspec, content types, relationships; judges nothing, expands no entity."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import defusedxml.ElementTree
+from defusedxml.common import DefusedXmlException
+
+from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from xml.etree.ElementTree import Element
+
+    from latebind.audit.subject import Package
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A package that a nuspec depends on."""
+
+    id: str
+    version: str
+    framework: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nuspec:
+    """What a nuspec says. `fields` are the simple metadata elements by name."""
+
+    fields: Mapping[str, str]
+    license_type: str
+    dependencies: tuple[Dependency, ...]
+
+
+def parse(data: bytes, where: str) -> Element:
+    """The root element. Raises InputError when it is not well-formed XML or declares entities."""
+    try:
+        root: Element = defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
+    except DefusedXmlException as error:
+        raise InputError("declares a DTD or entities, which no tool of NuGet writes", where=where) from error
+    except (SyntaxError, ValueError, LookupError) as error:  # ParseError is a SyntaxError
+        raise InputError(f"is not well-formed XML: {error}", where=where) from error
+    return root
+
+
+def nuspecs(package: Package) -> Mapping[str, Nuspec]:
+    """The nuspecs at the root by file name. Raises InputError for the first that cannot be read."""
+    return {
+        name: nuspec(data, name)
+        for name, data in sorted(package.texts.items())
+        if name.lower().endswith(".nuspec") and "/" not in name
+    }
+
+
+def readable_nuspec(package: Package) -> tuple[str, Nuspec] | None:
+    """The one nuspec and its name, or None when there is none that can be read (LB405 says so)."""
+    try:
+        return next(iter(nuspecs(package).items()), None)
+    except InputError:
+        return None
+
+
+def nuspec(data: bytes, where: str) -> Nuspec:
+    """Read a nuspec, whatever its XML namespace. Raises InputError."""
+    root = parse(data, where)
+    metadata = next((child for child in root if _local(child) == "metadata"), None)
+    if _local(root) != "package" or metadata is None:
+        raise InputError("has no <package><metadata>", where=where)
+    fields = {_local(child): (child.text or "").strip() for child in metadata}
+    dependencies = []
+    for child in metadata:
+        if _local(child) == "license":
+            fields["license"] = (child.text or "").strip()
+        for row in child.iter():
+            if _local(child) == "dependencies" and _local(row) == "group":
+                dependencies += [_dependency(leaf, row.get("targetFramework", "")) for leaf in row]
+        if _local(child) == "dependencies":
+            dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
+    kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
+    return Nuspec(fields=fields, license_type=kind, dependencies=tuple(dependencies))
+
+
+def content_types(package: Package) -> tuple[set[str], set[str]]:
+    """Extensions and part names that have a content type, in lower case. Raises InputError."""
+    defaults: set[str] = set()
+    overrides: set[str] = set()
+    name = "[Content_Types].xml"
+    if name in package.texts:
+        for row in parse(package.texts[name], name):
+            if _local(row) == "Default":
+                defaults.add(row.get("Extension", "").lower())
+            elif _local(row) == "Override":
+                overrides.add(row.get("PartName", "").lower())
+    return defaults, overrides
+
+
+def relationships(package: Package) -> tuple[str, ...]:
+    """The parts that the package's relationships name, without the leading slash. Raises InputError."""
+    name = "_rels/.rels"
+    if name not in package.texts:
+        return ()
+    rows = [row for row in parse(package.texts[name], name) if row.get("TargetMode", "Internal") == "Internal"]
+    return tuple(unquote(posixpath.normpath(row.get("Target", "")).lstrip("/")) for row in rows)
+
+
+def _dependency(row: Element, framework: str) -> Dependency:
+    return Dependency(id=row.get("id", ""), version=row.get("version", ""), framework=framework)
+
+
+def _local(row: Element) -> str:
+    return str(row.tag).rpartition("}")[2]

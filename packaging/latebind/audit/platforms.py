@@ -1,0 +1,145 @@
+"""What platform tags promise: floors, system libraries, architectures; data lies in platforms.toml."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.targets import targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+Version = tuple[int, ...]
+
+_LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
+_RID_ARCH = {"x64": "x86_64", "arm64": "aarch64", "x86": "i686", "arm": "armv7l"}
+_DT_RELR = (2, 36)
+
+
+class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    aliases: dict[str, str]
+    glibc_libraries: frozenset[str]
+    system_libraries: frozenset[str]
+    musl_libraries: frozenset[str]
+    cxx: dict[str, dict[str, str]]
+    rid_systems: frozenset[str]
+    rid_archs: frozenset[str]
+    rid_distributions: frozenset[str]
+
+
+@cache
+def data() -> _Data:
+    """The table."""
+    return msgspec.toml.decode(Path(__file__).with_name("platforms.toml").read_bytes(), type=_Data)
+
+
+class LinuxTag(msgspec.Struct, frozen=True):
+    """A manylinux or musllinux tag, taken apart."""
+
+    libc: str
+    floor: Version
+    arch: str
+
+
+def linux_tag(platform: str) -> LinuxTag | None:
+    """The parts of a manylinux or musllinux tag, aliases such as manylinux2014 included; None for others."""
+    for alias, full in data().aliases.items():
+        if platform.startswith(f"{alias}_"):
+            platform = full + platform[len(alias) :]
+    match = _LINUX_TAG.fullmatch(platform)
+    if match is None:
+        return None
+    libc = "glibc" if match["libc"] == "manylinux" else "musl"
+    return LinuxTag(libc=libc, floor=(int(match["major"]), int(match["minor"])), arch=match["arch"])
+
+
+def tag_arch(platform: str) -> str:
+    """The architecture that a platform tag names, or "" for `any` and unknown ones."""
+    known = ("x86_64", "aarch64", "i686", "armv7l", "ppc64le", "s390x", "riscv64", "loongarch64", "arm64", "amd64")
+    found = next((arch for arch in known if platform.endswith(f"_{arch}")), "")
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(found, found) or ("i686" if platform == "win32" else "")
+
+
+def tag_format(platform: str) -> str:
+    """The binary format that a platform tag implies, or ""."""
+    starts = {"macosx": "macho", "win": "pe", "linux": "elf", "manylinux": "elf", "musllinux": "elf"}
+    return next((value for start, value in starts.items() if platform.startswith(start)), "")
+
+
+def rid_arch(rid: str) -> str:
+    """The architecture that a RID names in the spelling of wheel tags, or ""."""
+    last = rid.rpartition("-")[2]
+    return _RID_ARCH.get(last, last if last in data().rid_archs else "")
+
+
+def rid_format(rid: str) -> str:
+    """The binary format that a RID implies, or ""."""
+    starts = {"win": "pe", "osx": "macho", "ios": "macho", "tvos": "macho", "maccatalyst": "macho", "linux": "elf",
+              "android": "elf", "freebsd": "elf"}  # fmt: skip
+    return next((value for start, value in starts.items() if rid.startswith(start)), "")
+
+
+def rid_of_tag(platform: str) -> str:
+    """The RID that a wheel's platform tag corresponds to, or ""."""
+    tag = linux_tag(platform)
+    system = tag_format(platform)
+    for rid, row in targets().items():
+        libc = {"glibc": "glibc", "musl": "musl"}.get(row.libc, "")
+        same_libc = tag is None or tag.libc == libc
+        if tag_arch(platform) == row.arch and same_libc and system == rid_format(rid):
+            return rid
+    short = {"x86_64": "x64", "aarch64": "arm64", "i686": "x86", "armv7l": "arm"}.get(tag_arch(platform), "")
+    if not short:
+        return ""
+    name = {"elf": "linux-musl" if tag is not None and tag.libc == "musl" else "linux", "macho": "osx", "pe": "win"}
+    return f"{name[system]}-{short}" if system else ""
+
+
+def is_glibc(library: str) -> bool:
+    """Whether a library belongs to glibc or the compiler's own run-time, whose symbols all carry versions."""
+    return library in data().glibc_libraries or library.startswith(("ld-linux", "ld64.so", "ld-linux-"))
+
+
+def is_system(library: str) -> bool:
+    """Whether every system that a manylinux or musllinux tag admits has this library."""
+    return is_glibc(library) or library in data().system_libraries or is_musl(library)
+
+
+def is_musl(library: str) -> bool:
+    """Whether a library is musl's."""
+    return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
+
+
+def version(text: str) -> Version:
+    """`2.17` as numbers; empty when it is none."""
+    return tuple(int(part) for part in text.split(".")) if re.fullmatch(r"\d+(\.\d+)*", text) else ()
+
+
+def dotted(numbers: Version) -> str:
+    """Numbers as `2.17`."""
+    return ".".join(str(number) for number in numbers)
+
+
+def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
+    """The highest glibc among symbol versions and the version string that asks for it; ((), "") when none does."""
+    best: tuple[Version, str] = ((), "")
+    for name in versions:
+        numbers = _DT_RELR if name == "GLIBC_ABI_DT_RELR" else version(name.removeprefix("GLIBC_"))
+        if name.startswith("GLIBC_") and numbers > best[0]:
+            best = (numbers, name)
+    return best
+
+
+def cxx_limits(floor: Version) -> Mapping[str, Version]:
+    """The highest GLIBCXX and CXXABI that a system of that manylinux floor has, by prefix."""
+    rows = data().cxx
+    known = [name for name in rows if version(name) <= floor]
+    if not known:
+        return {}
+    row = rows[max(known, key=version)]
+    return {prefix: version(limit) for prefix, limit in row.items()}

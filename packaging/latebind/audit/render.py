@@ -1,0 +1,123 @@
+"""Renders an audit report as JSON and as text, and gives the JSON's schema; decides nothing."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from latebind.model import AuditReport, Finding, Skipped
+
+_SEVERITIES = ("error", "warning", "note")
+
+
+def to_json(report: AuditReport) -> str:
+    """The report as one JSON document, ending with a line feed. Its shape is `audit_schema()`."""
+    document = {
+        "subjects": report.subjects,
+        "findings": [_finding(row) for row in report.findings],
+        "waived": [{**_finding(row.finding), "reason": row.reason} for row in report.waived],
+        "skipped": [{"check": row.check, "subject": row.subject, "reason": row.reason} for row in report.skipped],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def to_text(report: AuditReport) -> str:
+    """The report for a reader: findings by package, then what was waived and skipped; the last line counts."""
+    lines: list[str] = []
+    for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
+        lines += [package, *(line for row in rows for line in _lines(row)), ""]
+    if report.waived:
+        lines.append("waived")
+        lines += [f"  {row.finding.code} {row.finding.subject}: {row.reason}" for row in report.waived]
+        lines.append("")
+    if report.skipped:
+        lines.append("skipped")
+        lines += _skipped(report.skipped)
+        lines.append("")
+    lines.append(_count(report))
+    return _printable("\n".join(lines)) + "\n"
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON Schema of `to_json`."""
+    text = {"type": "string"}
+    finding = {
+        "code": {"type": "string", "pattern": "^LB[1-7][0-9]{2}$"},
+        "severity": {"enum": list(_SEVERITIES)},
+        "subject": {**text, "description": "package-file!inner/path, or the path of a bare file"},
+        "message": text,
+        "evidence": {"type": "array", "items": text},
+        "fix": text,
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "latebind audit report",
+        **_object(
+            {
+                "subjects": {"type": "integer", "minimum": 0},
+                "findings": {"type": "array", "items": _object(finding)},
+                "waived": {"type": "array", "items": _object({**finding, "reason": text})},
+                "skipped": {"type": "array", "items": _object({"check": text, "subject": text, "reason": text})},
+            }
+        ),
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _finding(row: Finding) -> dict[str, Any]:
+    return {
+        "code": row.code,
+        "severity": row.severity,
+        "subject": row.subject,
+        "message": row.message,
+        "evidence": list(row.evidence),
+        "fix": row.fix,
+    }
+
+
+def _lines(row: Finding) -> list[str]:
+    inner = row.subject.partition("!")[2]
+    lines = [f"  {row.severity:7} {row.code} {inner}{' ' if inner else ''}{row.message}"]
+    lines += [f"          saw: {text}" for text in row.evidence if text not in row.message]
+    return [*lines, f"          fix: {row.fix}"]
+
+
+def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
+    """One line for each subject and reason, with the number of checks when they are many."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        groups.setdefault((row.subject, row.reason), []).append(row.check)
+    few = 4
+    return [
+        f"  {', '.join(names) if len(names) <= few else f'{len(names)} checks'} {subject}: {reason}"
+        for (subject, reason), names in groups.items()
+    ]
+
+
+def _count(report: AuditReport) -> str:
+    counts: Counter[str] = Counter(row.severity for row in report.findings)
+    found = ", ".join(_number(counts[name], name) for name in _SEVERITIES)
+    return (
+        f"{_number(report.subjects, 'subject')}: {found}, {len(report.waived)} waived, "
+        f"{_number(len(report.skipped), 'check')} skipped"
+    )
+
+
+def _number(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"
+
+
+def _printable(text: str) -> str:
+    """Names come from hostile files: no control character of theirs reaches a terminal."""
+    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)

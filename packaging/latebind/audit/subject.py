@@ -1,0 +1,125 @@
+"""What a check sees: a package with its files and their images, all read; nothing here opens a file."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from latebind.archive import Problem
+    from latebind.binary import Format, Image
+
+Kind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class File:
+    """One file of a package."""
+
+    name: str
+    """Its path inside the package; "" for a bare binary."""
+    size: int
+    mode: int = 0o644
+    sha256: str = ""
+    head: bytes = b""
+    """The first bytes, for telling what the file is."""
+    format: Format | None = None
+    is_managed: bool = False
+    image: Image | None = None
+    markers: tuple[str, ...] = ()
+    """Those of the policy's markers that the file holds."""
+    paths: tuple[str, ...] = ()
+    """Paths of a build machine that the file holds, shortened."""
+    problem: str = ""
+    """Why the file or its image could not be read."""
+    died: str = ""
+    """How the reader of this file ended, when it took its process with it."""
+
+    @property
+    def base(self) -> str:
+        """The file's name without folders."""
+        return posixpath.basename(self.name)
+
+    @property
+    def folder(self) -> str:
+        """The folder inside the package, "" at its root."""
+        return posixpath.dirname(self.name)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is machine code in a binary format, and no .NET assembly."""
+        return self.format is not None and not self.is_managed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelName:
+    """What a wheel's file name says."""
+
+    project: str
+    version: str
+    pythons: tuple[str, ...]
+    abis: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """One thing that is audited."""
+
+    path: Path
+    kind: Kind
+    files: tuple[File, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """The bytes of the metadata files, by name."""
+    wheel: WheelName | None = None
+    links: tuple[str, ...] = ()
+    """Symbolic links of a folder, which are not followed."""
+    damage: str = ""
+    """Why the package cannot be opened at all."""
+
+    def subject(self, inner: str = "") -> str:
+        """`package-file!inner/path`; the path alone for a bare binary."""
+        if self.kind in ("binary", "folder"):
+            return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
+        return f"{self.path.name}!{inner}" if inner else self.path.name
+
+    @property
+    def project(self) -> str:
+        """The distribution's name, or the NuGet id by the file name; "" where there is neither."""
+        if self.wheel is not None:
+            return self.wheel.project
+        return nupkg_id(self.path.name) if self.kind == "nupkg" else ""
+
+    @property
+    def native(self) -> Iterator[File]:
+        """The files that hold machine code."""
+        return (file for file in self.files if file.is_native)
+
+    @property
+    def images(self) -> Iterator[tuple[File, Image]]:
+        """The files whose image was read."""
+        return ((file, file.image) for file in self.files if file.image is not None)
+
+    @property
+    def dist_info(self) -> str:
+        """The wheel's `.dist-info` folder, or ""."""
+        names = {file.name.partition("/")[0] for file in self.files}
+        return next((name for name in sorted(names) if name.endswith(".dist-info")), "")
+
+
+def nupkg_id(file_name: str) -> str:
+    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: all up to the first part that is a number."""
+    parts = file_name.split(".")
+    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
+    return ".".join(parts[:number])
+
+
+def nupkg_version(file_name: str) -> str:
+    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
+    stem = file_name.rpartition(".")[0]
+    return stem[len(nupkg_id(file_name)) + 1 :]

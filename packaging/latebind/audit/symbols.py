@@ -1,0 +1,111 @@
+"""Checks LB2xx: what a binary exports; reads nothing."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from latebind.audit.registry import Hit, Skip, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import File, Package
+    from latebind.binary import Export, Image
+
+_SHOWN = 12
+_ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
+# The linker's own names for the edges of sections: every older linker exports them, no one binds to them.
+_EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__"}
+_OWN_ENTRY = ("PyInit_", "PyModExport_")
+
+
+@check(
+    "LB201",
+    "Export that the policy does not allow",
+    "error",
+    scope="binary",
+    example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
+    cure="Compile with -fvisibility=hidden and mark the interface; or list the symbol in `exports` of the package.",
+)
+def export_outside_policy(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Every export is an interface that others may bind to, and a name that may be taken from another library.
+
+    Applies where the configuration lists what a package exports.
+    """
+    allowed = policy.allowed_exports(file.base or package.path.name, package.project)
+    if allowed is None:
+        return
+    surplus = [
+        row.name
+        for row in _offered(image)
+        if not any(fnmatchcase(row.name, glob) for glob in allowed)
+        if not row.name.startswith(_OWN_ENTRY)
+    ]
+    if surplus:
+        yield Hit(
+            message=f"exports {len(surplus)} symbols besides {', '.join(allowed) or 'none'}: {_first(surplus)}",
+            evidence=_some(surplus),
+        )
+
+
+@check(
+    "LB202",
+    "C++ symbols exported",
+    "warning",
+    scope="binary",
+    example="libspeech.so exports _Znwm (operator new)",
+    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden, link with -Wl,--exclude-libs,ALL.",
+)
+def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """C++ symbols of two libraries in one process are merged by name, whatever versions they come from.
+
+    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error.
+    """
+    del package, file, policy
+    names = [row.name for row in _offered(image) if row.name.startswith("_Z")]
+    allocation = [name for name in names if name.startswith(_ALLOCATION)]
+    if allocation:
+        yield Hit(
+            message=f"exports operator new or delete, {len(names)} C++ symbols in all: {_first(allocation)}",
+            evidence=_some(allocation),
+            severity="error",
+        )
+    elif names:
+        yield Hit(message=f"exports {len(names)} C++ symbols: {_first(names)}", evidence=_some(names))
+
+
+@check(
+    "LB203",
+    "Data exported",
+    "warning",
+    scope="binary",
+    example="liblatenn.so exports the variable latenn_version",
+    cure="Export a function that returns the value; make the variable static.",
+)
+def data_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """An exported variable has its size and place copied into every program that links it.
+
+    Copy relocations then split it in two, and it can never grow.
+    """
+    del package, file, policy
+    names = [row.name for row in _offered(image) if row.kind == "data" and not row.name.startswith("_Z")]
+    if names:
+        yield Hit(message=f"exports {len(names)} variables: {_first(names)}", evidence=_some(names))
+
+
+def _offered(image: Image) -> list[Export]:
+    """The exports of a library. A program's dynamic symbols serve its own libraries."""
+    if image.file_type != "shared" or image.interpreter:
+        return []
+    return [row for row in image.exports if row.name not in _EDGES]
+
+
+def _first(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004
+
+
+def _some(names: Sequence[str]) -> tuple[str, ...]:
+    more = len(names) - _SHOWN
+    return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))

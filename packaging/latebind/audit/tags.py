@@ -1,0 +1,247 @@
+"""Checks LB3xx: whether binaries keep what the package's tags, RIDs and floors promise; reads nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit import platforms
+from latebind.audit.layout import rid_folder
+from latebind.audit.registry import Hit, Skip, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import File, Package
+    from latebind.binary import Image
+
+_SHOWN = 8
+
+
+@check(
+    "LB301",
+    "Newer glibc needed than promised",
+    "error",
+    scope="binary",
+    example="liblatenn.so needs GLIBC_2.34 because of pthread_create; the tag promises 2.28",
+    cure="Build for the older glibc (zig -target x86_64-linux-gnu.2.28, or the manylinux image), or raise the floor.",
+)
+def glibc_above_tag(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """The dynamic loader refuses a library that needs symbol versions which the system's glibc does not have.
+
+    Installers choose by the tag alone, so they install it there.
+    """
+    del file
+    versions = [
+        version
+        for library, rows in image.version_needs.items()
+        if platforms.is_glibc(library)
+        for version in rows
+        if version.startswith("GLIBC_")
+    ]
+    if "GLIBC_PRIVATE" in versions:
+        names = _because(image, "GLIBC_PRIVATE")
+        yield Hit(
+            message=f"needs GLIBC_PRIVATE because of {_list(names)}: it loads with one build of glibc only",
+            evidence=names,
+        )
+    needed, why = platforms.needed_glibc(versions)
+    promised = _promised_glibc(package, policy)
+    if needed and promised and needed > promised:
+        names = _because(image, why)
+        yield Hit(
+            message=f"needs {why} because of {_list(names)}, but {_promise(package)} glibc "
+            f"{platforms.dotted(promised)}",
+            evidence=(f"VERNEED {why}", *names),
+        )
+
+
+@check(
+    "LB302",
+    "Binary of another architecture or system",
+    "error",
+    scope="package",
+    kinds=("wheel", "nupkg"),
+    formats=("elf", "macho", "pe"),
+    example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
+    cure="Package the binary that was built for this tag, or correct the tag or the RID folder.",
+)
+def wrong_architecture(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """Such a file installs without a word and fails to load: `wrong ELF class`, `not a valid Win32 application`."""
+    del policy
+    for file in package.native:
+        places = _places(package, file)
+        seen_format = file.format or ""
+        arch = file.image.arch if file.image is not None else ""
+        wrong = [
+            (place, wanted_format, wanted_arch)
+            for place, wanted_format, wanted_arch in places
+            if (wanted_format and wanted_format != seen_format) or (wanted_arch and arch and wanted_arch != arch)
+        ]
+        if wrong:
+            place, wanted_format, wanted_arch = wrong[0]
+            seen = f"{seen_format} {arch}".strip()
+            yield Hit(
+                inner=file.name,
+                message=f"is {seen}, but {place} promises {wanted_format} {wanted_arch}".rstrip(),
+                evidence=(f"binary: {seen}", f"promised: {place}"),
+            )
+
+
+@check(
+    "LB303",
+    "Native code in a package for any platform",
+    "error",
+    scope="package",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-any.whl with latenn/liblatenn.so",
+    cure="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
+)
+def native_in_any(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """Installers give a wheel tagged `any` to every system; a pure one may be put where native code does not belong."""
+    del policy
+    native = [file.name for file in package.native]
+    if not native or package.wheel is None:
+        return
+    if "any" in package.wheel.platforms:
+        yield Hit(inner=native[0], message="is native code in a wheel tagged any", evidence=tuple(native[:_SHOWN]))
+    for name, text in package.texts.items():
+        if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():
+            yield Hit(
+                inner=name,
+                message="says Root-Is-Purelib: true, but the wheel holds native code",
+                evidence=("Root-Is-Purelib: true", *native[:_SHOWN]),
+            )
+
+
+@check(
+    "LB304",
+    "Newer C++ run-time needed than promised",
+    "error",
+    scope="binary",
+    kinds=("wheel",),
+    example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
+    cure="Build in the manylinux image, whose compiler links newer parts statically; or link libstdc++ statically.",
+)
+def cxx_above_tag(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """A manylinux floor names a libstdc++ as well: newer GLIBCXX or CXXABI versions are not found on such systems."""
+    del file, policy
+    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    if not tags:
+        return
+    limits = platforms.cxx_limits(min(tag.floor for tag in tags))
+    for prefix, limit in limits.items():
+        versions = [
+            name
+            for rows in image.version_needs.values()
+            for name in rows
+            if platforms.version(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
+        ]
+        if versions:
+            worst = max(versions, key=lambda name: platforms.version(name.rpartition("_")[2]))
+            names = _because(image, worst)
+            yield Hit(
+                message=f"needs {worst} because of {_list(names)}, but the tag promises {prefix}_"
+                f"{platforms.dotted(limit)}",
+                evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
+            )
+
+
+@check(
+    "LB305",
+    "Binary for another C library",
+    "error",
+    scope="binary",
+    kinds=("wheel", "nupkg"),
+    example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
+    cure="Package a build for the C library that the tag or RID names; musl has tags and RIDs of its own.",
+)
+def wrong_libc(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Binaries for glibc do not load on musl systems, nor the other way round."""
+    del policy
+    if image.libc == "unknown":
+        return
+    rid = rid_folder(file.name) if package.kind == "nupkg" else ""
+    promised = {tag.libc for name in _platforms(package) if (tag := platforms.linux_tag(name))}
+    if rid.startswith("linux"):
+        promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
+    if promised and image.libc not in promised:
+        place = rid or ", ".join(_platforms(package))
+        yield Hit(
+            message=f"was linked for {image.libc}, but {place} promises {', '.join(sorted(promised))}",
+            evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
+        )
+
+
+@check(
+    "LB306",
+    "Extension module in a wheel for every Python",
+    "error",
+    scope="binary",
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
+    cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
+)
+def module_in_generic_wheel(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """A CPython module loads in the Python it was built for; `none` promises that no Python's ABI is used."""
+    del policy
+    if package.wheel is not None and image.python_module and "none" in package.wheel.abis:
+        yield Hit(
+            message=f"is the Python module {image.python_module}, but the wheel's ABI tag is none",
+            evidence=(f"exports PyInit_{image.python_module}", f"file {file.base}"),
+        )
+
+
+@check(
+    "LB307",
+    "Platform tag without a floor",
+    "warning",
+    scope="package",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-linux_x86_64.whl",
+    cure="Tag the wheel manylinux_X_Y (auditwheel repair, or latebind pack with the configured floor).",
+)
+def tag_without_floor(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """Package indexes refuse plain linux tags: they promise nothing about the systems that can run the code."""
+    del policy
+    plain = [name for name in _platforms(package) if name.startswith("linux_")]
+    if plain:
+        yield Hit(message=f"is tagged {', '.join(plain)}, which promises no glibc", evidence=tuple(plain))
+
+
+def _platforms(package: Package) -> tuple[str, ...]:
+    return package.wheel.platforms if package.wheel is not None else ()
+
+
+def _promised_glibc(package: Package, policy: Policy) -> platforms.Version:
+    """The lowest floor that the package claims; the configured one where it has no tag; () for none."""
+    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    if tags:
+        return min(tag.floor for tag in tags)
+    return platforms.version(policy.glibc) if package.wheel is None else ()
+
+
+def _promise(package: Package) -> str:
+    return (
+        f"the tag {'.'.join(_platforms(package))} promises" if package.wheel is not None else "the configured floor is"
+    )
+
+
+def _places(package: Package, file: File) -> list[tuple[str, str, str]]:
+    """What promises a format and an architecture for that file: tags or the RID folder."""
+    if package.kind == "nupkg":
+        rid = rid_folder(file.name)
+        return [(rid, platforms.rid_format(rid), platforms.rid_arch(rid))] if rid else []
+    if any(name.endswith("universal2") for name in _platforms(package)):
+        return []
+    rows = [(name, platforms.tag_format(name), platforms.tag_arch(name)) for name in _platforms(package)]
+    return [row for row in rows if row[1]]
+
+
+def _because(image: Image, version: str) -> tuple[str, ...]:
+    names = sorted(row.name for row in image.imports if row.version == version)
+    return tuple(names[:_SHOWN]) if names else (version,)
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3])

@@ -1,0 +1,179 @@
+"""Checks of several packages together: a wheel and a nupkg of one project hold the same native bytes; reads nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from latebind.audit import platforms
+from latebind.audit.layout import native_place
+from latebind.audit.opc import readable_nuspec
+from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.subject import nupkg_id, nupkg_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Package
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What of a package the comparison needs. `native` is RID to file name to (path inside, SHA-256)."""
+
+    subject: str
+    is_wheel: bool
+    project: str
+    version: str
+    native: Mapping[str, Mapping[str, tuple[str, str]]]
+
+
+def facts(package: Package) -> Facts | None:
+    """The facts of a wheel or nupkg; None for anything else."""
+    if package.kind == "wheel" and package.wheel is not None:
+        rids = {rid for name in package.wheel.platforms if (rid := platforms.rid_of_tag(name))}
+        rows = {
+            file.base: (file.name, file.sha256)
+            for file in package.native
+            if file.image is None or not file.image.python_module  # a module is Python's alone
+            if not file.base.endswith(".pyd")
+        }
+        native: dict[str, dict[str, tuple[str, str]]] = dict.fromkeys(sorted(rids), rows)
+        return Facts(
+            subject=package.subject(),
+            is_wheel=True,
+            project=package.wheel.project,
+            version=package.wheel.version,
+            native=native,
+        )
+    if package.kind == "nupkg" and not package.path.name.lower().endswith(".snupkg"):
+        return _nupkg_facts(package)
+    return None
+
+
+def _nupkg_facts(package: Package) -> Facts:
+    native: dict[str, dict[str, tuple[str, str]]] = {}
+    for file in package.native:
+        rid, _ = native_place(file.name)
+        if rid:
+            native.setdefault(rid, {})[file.base] = (file.name, file.sha256)
+    found = readable_nuspec(package)
+    name = package.path.name
+    project = found[1].fields.get("id", "") if found else nupkg_id(name)
+    version = found[1].fields.get("version", "") if found else nupkg_version(name)
+    return Facts(subject=package.subject(), is_wheel=False, project=project, version=version, native=native)
+
+
+@check(
+    "LB406",
+    "Twins differ",
+    "error",
+    scope="set",
+    kinds=("wheel", "nupkg"),
+    formats=("elf", "macho", "pe"),
+    example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
+    cure="Build once and pack both from the same stage: latebind build, then latebind pack.",
+)
+def twins_differ(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
+    """The wheel and the nupkg of one version promise the same library.
+
+    With different bytes one of them was not built from what was tested.
+    """
+    for wheel, nupkg in _pairs(packages, policy):
+        for rid in sorted(wheel.native.keys() & nupkg.native.keys()):
+            ours, theirs = wheel.native[rid], nupkg.native[rid]
+            for name in sorted(ours.keys() & theirs.keys()):
+                (path, digest), (other_path, other_digest) = ours[name], theirs[name]
+                if digest != other_digest:
+                    other = f"{nupkg.subject}!{other_path}"
+                    yield Hit(
+                        inner=f"{wheel.subject}!{path}",
+                        message=f"differs from {other}",
+                        evidence=(f"wheel sha256 {digest}", f"nupkg sha256 {other_digest}"),
+                    )
+
+
+@check(
+    "LB407",
+    "File missing from the twin",
+    "error",
+    scope="set",
+    kinds=("wheel", "nupkg"),
+    formats=("elf", "macho", "pe"),
+    example="liblatenn_backend.so is in the wheel and not in runtimes/linux-x64/native/",
+    cure="Pack both from the same stage: latebind pack.",
+)
+def twin_lacks(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
+    """A library that only one of the two packages holds works in one ecosystem and fails in the other."""
+    for wheel, nupkg in _pairs(packages, policy):
+        for rid, rows in sorted(wheel.native.items()):
+            others = nupkg.native.get(rid, {})
+            yield from _lacking(wheel, rows, nupkg, others, rid)
+            if others:
+                yield from _lacking(nupkg, others, wheel, rows, rid)
+    yield from _unpaired(packages, policy)
+
+
+def _lacking(
+    one: Facts,
+    rows: Mapping[str, tuple[str, str]],
+    other: Facts,
+    others: Mapping[str, tuple[str, str]],
+    rid: str,
+) -> Iterator[Hit]:
+    for name in sorted(rows.keys() - others.keys()):
+        yield Hit(
+            inner=f"{one.subject}!{rows[name][0]}",
+            message=f"is not in {other.subject} for {rid}",
+            evidence=(f"{other.subject} has for {rid}: {', '.join(sorted(others)) or 'nothing'}",),
+        )
+
+
+def _unpaired(packages: Sequence[Facts], policy: Policy) -> Iterator[Skip]:
+    """Twins that the configuration names and of which only one was given."""
+    for distribution, package_id in policy.twins:
+        wheels = [row for row in packages if row.is_wheel and _same(row.project, distribution)]
+        nupkgs = [row for row in packages if not row.is_wheel and _same(row.project, package_id)]
+        for row in (*wheels, *nupkgs) if not (wheels and nupkgs) else ():
+            missing = package_id if wheels else distribution
+            yield Skip(inner=row.subject, reason=f"its twin {missing} was not given to this audit")
+    for wheel, nupkg in _nupkg_only(packages, policy):
+        yield Skip(inner=nupkg, reason=f"no wheel for {wheel} was given to this audit")
+
+
+def _nupkg_only(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[str, str]]:
+    pairs = list(_pairs(packages, policy))
+    for nupkg in dict.fromkeys(pair[1].subject for pair in pairs):
+        covered = {rid for wheel, other in pairs if other.subject == nupkg for rid in wheel.native}
+        native = next(other.native for _, other in pairs if other.subject == nupkg)
+        for rid in sorted(native.keys() - covered):
+            yield rid, nupkg
+
+
+def _pairs(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[Facts, Facts]]:
+    """Wheels and nupkgs of the same version that are twins: named so, or with names that differ in dots alone."""
+    for wheel in packages:
+        for nupkg in packages:
+            if wheel.is_wheel and not nupkg.is_wheel and _version(wheel.version) == _version(nupkg.version):
+                named = any(_same(wheel.project, one) and _same(nupkg.project, two) for one, two in policy.twins)
+                if named or (not policy.twins and _letters(wheel.project) == _letters(nupkg.project)):
+                    yield wheel, nupkg
+
+
+def _same(one: str, two: str) -> bool:
+    return canonicalize_name(one) == canonicalize_name(two)
+
+
+def _letters(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def _version(text: str) -> Version | str:
+    try:
+        return Version(text.partition("+")[0])
+    except InvalidVersion:
+        return text.lower()

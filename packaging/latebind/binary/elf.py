@@ -1,0 +1,242 @@
+"""Reads an ELF file into an Image over LIEF; judges nothing, and looks nothing up by section name that loaders do not.
+
+The dynamic table is the truth: a file whose section headers were stripped reads the same.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import lief
+
+from latebind.binary.image import Export, FileType, Image, Import
+from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_TAG = lief.ELF.DynamicEntry.TAG
+_PT_LOAD = 1
+_UNDEFINED = 0
+_DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW = 0x4, 0x8, 0x1
+
+# Wheel platform tags' spelling. EM_ARM is always the little-endian v7 of the tags: others are not tagged at all.
+_ARCH = {
+    3: "i686",
+    20: "ppc",
+    21: "ppc64le",
+    22: "s390x",
+    40: "armv7l",
+    62: "x86_64",
+    183: "aarch64",
+    243: "riscv64",
+    258: "loongarch64",
+}
+_FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
+_FUNCTION_TYPES = {lief.ELF.Symbol.TYPE.FUNC, lief.ELF.Symbol.TYPE.GNU_IFUNC}
+_IGNORED_TYPES = {lief.ELF.Symbol.TYPE.SECTION, lief.ELF.Symbol.TYPE.FILE}
+_HIDDEN = {lief.ELF.Symbol.VISIBILITY.HIDDEN, lief.ELF.Symbol.VISIBILITY.INTERNAL}
+_BINDINGS: Mapping[object, Literal["global", "weak", "unique"]] = {
+    lief.ELF.Symbol.BINDING.GLOBAL: "global",
+    lief.ELF.Symbol.BINDING.WEAK: "weak",
+    lief.ELF.Symbol.BINDING.GNU_UNIQUE: "unique",
+}
+
+lief.logging.disable()
+
+
+def read_elf(data: bytes, name: str) -> Image:
+    """The image in `data`. Raises InputError when the file is damaged or cut off."""
+    _refuse_cut_off(data, name)
+    binary = lief.ELF.parse(io.BytesIO(data), _config())
+    if not isinstance(binary, lief.ELF.Binary):
+        raise InputError("the ELF headers cannot be read", where=name)
+    try:
+        return _image(binary, data, name)
+    except (UnicodeDecodeError, ValueError, RuntimeError, TypeError) as error:
+        raise InputError(f"the ELF tables cannot be read: {error}", where=name) from error
+
+
+def _config() -> lief.ELF.ParserConfig:
+    config = lief.ELF.ParserConfig()
+    config.parse_relocations = False
+    config.parse_symtab_symbols = False
+    config.parse_overlay = False
+    return config
+
+
+def _image(binary: lief.ELF.Binary, data: bytes, name: str) -> Image:
+    entries = list(binary.dynamic_entries)
+    flags = _flags(entries)
+    machine = int.from_bytes(data[18:20], _order(data))
+    needed = tuple(_names(entries, _TAG.NEEDED))
+    interpreter = _text(binary.interpreter) if binary.has_interpreter else ""
+    needs, owner = _version_needs(binary)
+    imports, exports = _symbols(binary, owner)
+    sections = {_text(section.name) for section in binary.sections}
+    segments = {segment.type: segment for segment in binary.segments}
+    stack = segments.get(lief.ELF.Segment.TYPE.GNU_STACK)
+    file_type = _FILE_TYPE.get(int.from_bytes(data[16:18], _order(data)))
+    if file_type is None:
+        raise InputError("the ELF type is none of object, executable, shared object, core", where=name)
+    return Image(
+        format="elf",
+        file_type=file_type,
+        arch=_ARCH.get(machine, f"unknown-{machine}"),
+        soname=next(iter(_names(entries, _TAG.SONAME)), ""),
+        needed=needed,
+        imports=imports,
+        exports=exports,
+        rpath=_search_path(entries, _TAG.RPATH),
+        runpath=_search_path(entries, _TAG.RUNPATH),
+        version_needs=needs,
+        version_definitions=tuple(
+            _text(row.name)
+            for definition in binary.symbols_version_definition
+            if definition.flags & 1 == 0  # 1: the file's own name, not a version
+            for row in list(definition.auxiliary_symbols)[:1]
+        ),
+        interpreter=interpreter,
+        is_static=not needed and not interpreter,
+        exec_stack=stack is not None and bool(int(stack.flags) & 1),
+        text_relocations=flags.text_relocations,
+        relro=_relro(binary, bind_now=flags.bind_now),
+        bind_now=flags.bind_now,
+        build_id=_build_id(binary),
+        has_debug_info=bool(sections & {".debug_info", ".zdebug_info"}),
+        is_stripped=".symtab" not in sections,
+    )
+
+
+class _Flags:
+    """What DT_FLAGS, DT_FLAGS_1 and the older single tags say together."""
+
+    def __init__(self, flags: int, flags_1: int, *, textrel: bool, bind_now: bool) -> None:
+        self.text_relocations = textrel or bool(flags & _DF_TEXTREL)
+        self.bind_now = bind_now or bool(flags & _DF_BIND_NOW) or bool(flags_1 & _DF_1_NOW)
+
+
+def _flags(entries: Iterable[lief.ELF.DynamicEntry]) -> _Flags:
+    values = {entry.tag: entry.value for entry in entries}
+    return _Flags(
+        values.get(_TAG.FLAGS, 0),
+        values.get(_TAG.FLAGS_1, 0),
+        textrel=_TAG.TEXTREL in values,
+        bind_now=_TAG.BIND_NOW in values,
+    )
+
+
+def _names(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> Iterable[str]:
+    for entry in entries:
+        if entry.tag == tag and isinstance(entry, (lief.ELF.DynamicEntryLibrary, lief.ELF.DynamicSharedObject)):
+            yield _text(entry.name)
+
+
+def _search_path(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> tuple[str, ...]:
+    """The folders of DT_RPATH or DT_RUNPATH. An empty folder stays: it means the current folder."""
+    out: list[str] = []
+    for entry in entries:
+        if entry.tag == tag and isinstance(entry, lief.ELF.DynamicEntryRpath):
+            out += _text(entry.rpath).split(":")
+        elif entry.tag == tag and isinstance(entry, lief.ELF.DynamicEntryRunPath):
+            out += _text(entry.runpath).split(":")
+    return tuple(out)
+
+
+def _version_needs(binary: lief.ELF.Binary) -> tuple[dict[str, tuple[str, ...]], dict[int, str]]:
+    """What is needed of each library, and which library each version index belongs to."""
+    needs: dict[str, tuple[str, ...]] = {}
+    owner: dict[int, str] = {}
+    for requirement in binary.symbols_version_requirement:
+        library = _text(requirement.name)
+        rows = list(requirement.get_auxiliary_symbols())
+        needs[library] = (*needs.get(library, ()), *(_text(row.name) for row in rows))
+        owner.update({row.other & 0x7FFF: library for row in rows})
+    return needs, owner
+
+
+def _symbols(binary: lief.ELF.Binary, owner: Mapping[int, str]) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
+    imports: list[Import] = []
+    exports: list[Export] = []
+    for symbol in binary.dynamic_symbols:
+        binding = _BINDINGS.get(symbol.binding)
+        name = _text(symbol.name)
+        if binding is None or not name or symbol.type in _IGNORED_TYPES:
+            continue
+        version, index = "", 0
+        if symbol.has_version and (row := symbol.symbol_version) is not None:
+            index = row.value & 0x7FFF
+            auxiliary = row.symbol_version_auxiliary if row.has_auxiliary_version else None
+            version = _text(auxiliary.name) if auxiliary is not None else ""
+        if symbol.shndx == _UNDEFINED:
+            kind: Literal["normal", "weak"] = "weak" if binding == "weak" else "normal"
+            imports.append(Import(name=name, version=version, library=owner.get(index, ""), kind=kind))
+        elif symbol.visibility not in _HIDDEN and not _is_version_name(symbol):
+            what: Literal["func", "data"] = "func" if symbol.type in _FUNCTION_TYPES else "data"
+            exports.append(Export(name=name, kind=what, version=version, binding=binding))
+    return tuple(imports), tuple(exports)
+
+
+def _is_version_name(symbol: lief.ELF.Symbol) -> bool:
+    """Linkers add an absolute symbol of size 0 for each version that a file defines: no one can use it."""
+    absolute = 0xFFF1
+    return bool(symbol.shndx == absolute and symbol.size == 0)
+
+
+def _relro(binary: lief.ELF.Binary, *, bind_now: bool) -> Literal["none", "partial", "full"]:
+    if not any(segment.type == lief.ELF.Segment.TYPE.GNU_RELRO for segment in binary.segments):
+        return "none"
+    return "full" if bind_now else "partial"
+
+
+def _build_id(binary: lief.ELF.Binary) -> str:
+    for note in binary.notes:
+        if note.type == lief.ELF.Note.TYPE.GNU_BUILD_ID:
+            return bytes(note.description).hex()
+    return ""
+
+
+def _text(value: str | bytes) -> str:
+    """A name as text. LIEF gives bytes where a name is not UTF-8."""
+    return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+
+
+def _order(data: bytes) -> Literal["little", "big"]:
+    return "big" if data[5:6] == b"\x02" else "little"
+
+
+class _Layout(NamedTuple):
+    """Where the 32-bit and the 64-bit format keep the numbers that are read here: (offset, size) pairs."""
+
+    header: int
+    table: tuple[int, int]
+    entry: int
+    count: int
+    offset: tuple[int, int]
+    length: tuple[int, int]
+
+
+_LAYOUTS = {
+    1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4)),
+    2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8)),
+}
+
+
+def _refuse_cut_off(data: bytes, name: str) -> None:
+    """LIEF reads what is left of a file that was cut; loaders do not."""
+    layout = _LAYOUTS.get(data[4]) if len(data) > 4 else None  # noqa: PLR2004  # the byte EI_CLASS
+    if layout is None or len(data) < layout.header:
+        raise InputError("the ELF header is cut off or of an unknown class", where=name)
+    order = _order(data)
+
+    def number(start: int, size: int) -> int:
+        return int.from_bytes(data[start : start + size], order)
+
+    table, entry, count = number(*layout.table), number(layout.entry, 2), number(layout.count, 2)
+    if table + entry * count > len(data):
+        raise InputError("the program headers lie behind the end of the file", where=name)
+    for start in range(table, table + entry * count, max(entry, 1)):
+        end = number(start + layout.offset[0], layout.offset[1]) + number(start + layout.length[0], layout.length[1])
+        if number(start, 4) == _PT_LOAD and end > len(data):
+            raise InputError(f"cut off: a segment ends at byte {end}, the file at byte {len(data)}", where=name)

@@ -1,0 +1,61 @@
+"""Tells native binaries by their first bytes and reads those that are understood; loads LIEF only then."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latebind.binary.image import Format, Image
+
+_MACHO = {bytes.fromhex(text) for text in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe", "cafebabf")}
+_FAT = {bytes.fromhex("cafebabe"), bytes.fromhex("cafebabf")}
+_MOST_SLICES = 30  # Java classes share the fat magic; their next field is a version, 45 or more
+_DOS_HEADER = 64
+_PE32_PLUS = 0x20B
+_CLI_DIRECTORY = 14
+PEEK = 4096
+"""So many first bytes decide the format."""
+
+
+def sniff(head: bytes) -> Format | None:
+    """The format of a file by its first PEEK bytes, or None when it is no native binary."""
+    if head[:4] == b"\x7fELF":
+        return "elf"
+    if head[:4] in _MACHO:
+        if head[:4] in _FAT and int.from_bytes(head[4:8], "big") > _MOST_SLICES:
+            return None
+        return "macho"
+    if head[:2] == b"MZ" and len(head) >= _DOS_HEADER:
+        (start,) = struct.unpack_from("<I", head, 60)
+        return "pe" if head[start : start + 4] == b"PE\0\0" or start + 4 > PEEK else None
+    return None
+
+
+def is_managed(head: bytes) -> bool:
+    """Whether a PE file is a .NET assembly: its data directory 14 (the CLI header) is not empty."""
+    if sniff(head) != "pe":
+        return False
+    try:
+        (start,) = struct.unpack_from("<I", head, 60)
+        (magic,) = struct.unpack_from("<H", head, start + 24)
+        table = start + 24 + (112 if magic == _PE32_PLUS else 96)
+        count, cli = (
+            struct.unpack_from("<I", head, table - 4)[0],
+            struct.unpack_from("<I", head, table + _CLI_DIRECTORY * 8)[0],
+        )
+    except struct.error:
+        return False
+    return bool(count > _CLI_DIRECTORY and cli)
+
+
+def read_image(data: bytes, name: str) -> Image | None:
+    """The image in `data`, or None when it is not a native binary of a format that is read: today ELF.
+
+    `name` stands in errors. Raises InputError when the file is damaged.
+    """
+    if sniff(data[:PEEK]) != "elf":
+        return None
+    from latebind.binary.elf import read_elf  # noqa: PLC0415  # LIEF costs a third of a second and 50 MB
+
+    return read_elf(data, name)
