@@ -2,6 +2,7 @@
  * candidate.c: judges one candidate, in the order that is safest for the process: is it a library at all, does it
  * open, has it the entry symbol, is its version right. Must not decide where to look.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
@@ -41,10 +42,11 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
   int failed = search->runtime->read_version(entry, version, version_size);
   version[version_size - 1] = 0;
   if (failed || lb_version_parse(version, &read)) {
-    size_t length = strlen(version);
-    if (length >= why_size) length = why_size - 1;
-    memcpy(why, version, length); /* what it said instead of a version */
-    why[length] = 0;
+    if (failed) {
+      snprintf(why, why_size, "%s", version); /* its own words, if it had any */
+    } else {
+      snprintf(why, why_size, "its version reads \"%s\"", version);
+    }
     version[0] = 0;
     return LB_OUTCOME_NO_VERSION;
   }

@@ -39,10 +39,8 @@ size_t lb_utf8_length(const char* at);
 
 /* ---- names.c: versions and file names ----------------------------------------------------------------------- */
 
-int lb_version_parse(const char* text, lb_version* version); /* "1.19.2", "1.20.0-rc1"; 0 on success */
-int lb_version_compare(lb_version left, lb_version right);   /* <0, 0, >0 */
-int lb_glob_match(const char* pattern, const char* name);    /* '*' only */
-int lb_name_compare(const char* left, const char* right);    /* digits by value: "so.1.9" before "so.1.19" */
+int lb_glob_match(const char* pattern, const char* name); /* '*' only */
+int lb_name_compare(const char* left, const char* right); /* digits by value: "so.1.9" before "so.1.19" */
 
 /* ---- record.c: what was tried, and what came of it ----------------------------------------------------------- */
 

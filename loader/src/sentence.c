@@ -109,7 +109,9 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
       lb_text_add(text, ", below ");
       lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
       break;
-    case LB_OUTCOME_NO_VERSION: lb_add_detail(text, " does not tell its version", attempt); break;
+    case LB_OUTCOME_NO_VERSION:
+      lb_add_detail(text, *attempt->detail ? " cannot be used" : " does not tell its version", attempt);
+      break;
     case LB_OUTCOME_REFUSED: lb_add_detail(text, " may not be opened", attempt); break;
     default: lb_add_detail(text, " cannot be loaded", attempt); break;
   }

@@ -28,6 +28,11 @@ typedef struct lb_version {
   uint32_t patch;
 } lb_version;
 
+/* Reads "1.19", "1.19.2" or "1.20.0-rc1" (what follows the numbers is ignored). Returns 0 on success. */
+int lb_version_parse(const char* text, lb_version* version);
+/* Below, equal to or above 0, as left is older than, the same as or newer than right. */
+int lb_version_compare(lb_version left, lb_version right);
+
 /* ---- describing a runtime ------------------------------------------------------------------------------- */
 
 /*

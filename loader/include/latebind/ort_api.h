@@ -200,7 +200,8 @@ typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* AllocatorFree)(OrtAllocator* ort_allocator, void* p);
   void* gap_77[1];
   OrtStatus*(LB_ORT_CALL* GetAllocatorWithDefaultOptions)(OrtAllocator** out);
-  void* gap_79[14];
+  void* gap_79[13];
+  void(LB_ORT_CALL* ReleaseEnv)(OrtEnv* input);
   void(LB_ORT_CALL* ReleaseStatus)(OrtStatus* input);
   void(LB_ORT_CALL* ReleaseMemoryInfo)(OrtMemoryInfo* input);
   void(LB_ORT_CALL* ReleaseSession)(OrtSession* input);
@@ -267,6 +268,7 @@ typedef enum lb_ort_function {
   LB_ORT_CreateCpuMemoryInfo = 69,
   LB_ORT_AllocatorFree = 76,
   LB_ORT_GetAllocatorWithDefaultOptions = 78,
+  LB_ORT_ReleaseEnv = 92,
   LB_ORT_ReleaseStatus = 93,
   LB_ORT_ReleaseMemoryInfo = 94,
   LB_ORT_ReleaseSession = 95,
@@ -315,6 +317,7 @@ typedef enum lb_ort_function {
   X(CreateCpuMemoryInfo, 69, 14)                  \
   X(AllocatorFree, 76, 14)                        \
   X(GetAllocatorWithDefaultOptions, 78, 14)       \
+  X(ReleaseEnv, 92, 14)                           \
   X(ReleaseStatus, 93, 14)                        \
   X(ReleaseMemoryInfo, 94, 14)                    \
   X(ReleaseSession, 95, 14)                       \
@@ -508,6 +511,10 @@ static inline OrtStatus* lb_ort_AllocatorFree(const lb_ort_api* api, OrtAllocato
 
 static inline OrtStatus* lb_ort_GetAllocatorWithDefaultOptions(const lb_ort_api* api, OrtAllocator** out) {
   return api->table->GetAllocatorWithDefaultOptions(out);
+}
+
+static inline void lb_ort_ReleaseEnv(const lb_ort_api* api, OrtEnv* input) {
+  api->table->ReleaseEnv(input);
 }
 
 static inline void lb_ort_ReleaseStatus(const lb_ort_api* api, OrtStatus* input) {

@@ -1,0 +1,133 @@
+/* context.c: one computation at a time: inputs in, outputs out; must not let a backend see an unchecked argument. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+struct latenn_context {
+  latenn_model* model;
+  latenn_backend_context* context;
+  int computed;           /* the last latenn_compute() succeeded: outputs are there */
+  unsigned char is_set[]; /* one for each input */
+};
+
+/* A long list of names is cut short: the message is for a person. */
+enum { LATENN_NAMES_TEXT = 400 };
+
+latenn_status* latenn_context_create(latenn_model* model, latenn_context** context) {
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_context_create: context is NULL.");
+  *context = NULL;
+  if (!model) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_context_create: model is NULL.");
+  latenn_context* created = calloc(1, sizeof *created + latenn_input_count(model));
+  if (!created) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  created->model = model;
+  latenn_status* status = model->backend->create_context(model->model, &created->context);
+  if (status) {
+    free(created);
+    return status;
+  }
+  *context = created;
+  return NULL;
+}
+
+void latenn_context_release(latenn_context* context) {
+  if (!context) return;
+  context->model->backend->release_context(context->context);
+  free(context);
+}
+
+/* ---- names ------------------------------------------------------------------------------------------------------ */
+
+typedef const latenn_port* (*latenn_port_of)(const latenn_model* model, size_t index);
+
+static latenn_status* latenn_find(const latenn_model* model, const char* what, latenn_port_of port, size_t count,
+                                  const char* name, size_t* index) {
+  char names[LATENN_NAMES_TEXT] = "";
+  size_t used = 0;
+  if (!name) return latenn_failure(LATENN_INVALID_ARGUMENT, "The name of the %s is NULL.", what);
+  for (size_t i = 0; i < count; i++) {
+    const char* known = port(model, i)->name;
+    size_t length = strlen(known);
+    if (strcmp(known, name) == 0) {
+      *index = i;
+      return NULL;
+    }
+    if (used + length + 8 >= sizeof names) continue;
+    if (used) {
+      memcpy(names + used, ", ", 2);
+      used += 2;
+    }
+    names[used++] = '"';
+    memcpy(names + used, known, length);
+    used += length;
+    names[used++] = '"';
+    names[used] = 0;
+  }
+  return latenn_failure(LATENN_INVALID_ARGUMENT, "The model has no %s \"%.200s\"; it has %zu: %s.", what, name, count,
+                        used ? names : "none");
+}
+
+static latenn_status* latenn_check_index(const char* what, size_t index, size_t count) {
+  if (index < count) return NULL;
+  return latenn_failure(LATENN_INVALID_ARGUMENT, "There is no %s %zu; the model has %zu, counted from 0.", what, index,
+                        count);
+}
+
+/* ---- inputs, computing, outputs -----------------------------------------------------------------------------------
+ */
+
+latenn_status* latenn_set_input(latenn_context* context, size_t index, const latenn_tensor* tensor) {
+  if (!context || !tensor) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_set_input: %s is NULL.", context ? "tensor" : "context");
+  }
+  const latenn_model* model = context->model;
+  latenn_status* status = latenn_check_index("input", index, latenn_input_count(model));
+  if (!status) status = latenn_check_tensor("input", latenn_input(model, index), tensor);
+  if (!status) status = model->backend->set_input(context->context, index, tensor);
+  if (!status) context->is_set[index] = 1;
+  return status;
+}
+
+latenn_status* latenn_set_input_by_name(latenn_context* context, const char* name, const latenn_tensor* tensor) {
+  size_t index = 0;
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_set_input_by_name: context is NULL.");
+  const latenn_model* model = context->model;
+  latenn_status* status = latenn_find(model, "input", latenn_input, latenn_input_count(model), name, &index);
+  return status ? status : latenn_set_input(context, index, tensor);
+}
+
+latenn_status* latenn_compute(latenn_context* context) {
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_compute: context is NULL.");
+  const latenn_model* model = context->model;
+  size_t count = latenn_input_count(model);
+  for (size_t i = 0; i < count; i++) {
+    if (context->is_set[i]) continue;
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "Input \"%s\" was not set; the model needs %zu inputs.",
+                          latenn_input(model, i)->name, count);
+  }
+  latenn_status* status = model->backend->compute(context->context);
+  memset(context->is_set, 0, count);
+  context->computed = status == NULL;
+  return status;
+}
+
+latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor) {
+  if (!context || !tensor) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_get_output: %s is NULL.", context ? "tensor" : "context");
+  }
+  memset(tensor, 0, sizeof *tensor);
+  latenn_status* status = latenn_check_index("output", index, latenn_output_count(context->model));
+  if (status) return status;
+  if (!context->computed) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "There are no outputs: latenn_compute() has not succeeded yet.");
+  }
+  return context->model->backend->get_output(context->context, index, tensor);
+}
+
+latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor) {
+  size_t index = 0;
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_get_output_by_name: context is NULL.");
+  const latenn_model* model = context->model;
+  latenn_status* status = latenn_find(model, "output", latenn_output, latenn_output_count(model), name, &index);
+  return status ? status : latenn_get_output(context, index, tensor);
+}

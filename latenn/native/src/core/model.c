@@ -1,0 +1,138 @@
+/* model.c: loads models and tells about them; must leave everything about the inside of a model to the backend. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core.h"
+
+enum { LATENN_HEAD_SIZE = 64 };
+
+/* A caller built with an older header has a shorter struct: what it lacks is zero. */
+static latenn_status* latenn_take_options(const latenn_load_options* given, latenn_load_options* own) {
+  memset(own, 0, sizeof *own);
+  if (given && given->size < sizeof given->size) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "options.size is %u: set it to sizeof(latenn_load_options).",
+                          (unsigned)given->size);
+  }
+  if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+  own->size = sizeof *own;
+  return NULL;
+}
+
+static latenn_status* latenn_read_head(const char* path, unsigned char* head, size_t* size) {
+  errno = 0;
+  FILE* file = fopen(path, "rb");
+  if (file) *size = fread(head, 1, LATENN_HEAD_SIZE, file);
+  int failed = !file || ferror(file);
+  int error = errno;
+  if (file) fclose(file);
+  if (!failed) return NULL;
+  const char* why = error == ENOENT                     ? "there is no such file"
+                    : error == EACCES || error == EPERM ? "permission denied"
+                    : error == EISDIR                   ? "it is a folder"
+                                                        : "it cannot be read";
+  return latenn_failure(LATENN_IO, "The model %s cannot be loaded: %s.", path, why);
+}
+
+/* Opens the backend for a model that begins with `head`, then lets it load. */
+static latenn_status* latenn_load(const char* path, const void* bytes, size_t size, const unsigned char* head,
+                                  size_t head_size, const latenn_load_options* options, latenn_model** out) {
+  const latenn_encoding* encoding = latenn_sniff(head, head_size, path);
+  const char* named = getenv("LATENN_BACKEND");
+  int is_named = (options->backend && *options->backend) || (named && *named);
+  if (!encoding && !is_named) {
+    return latenn_failure(LATENN_MODEL_INVALID,
+                          "%s is in no encoding that latenn knows (ONNX, TFLite, OpenVINO IR). If a backend can "
+                          "read it, name that backend.",
+                          path ? path : "The model");
+  }
+  latenn_model* model = calloc(1, sizeof *model);
+  if (!model) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  latenn_status* status = latenn_backend_open(options, encoding ? encoding->backend : "onnxruntime", &model->backend);
+  if (!status) status = model->backend->load(latenn_host_table(), path, bytes, size, options, &model->model);
+  if (status) {
+    free(model);
+    return status;
+  }
+  *out = model;
+  return NULL;
+}
+
+latenn_status* latenn_load_path(const char* path, const latenn_load_options* options, latenn_model** model) {
+  unsigned char head[LATENN_HEAD_SIZE];
+  size_t size = 0;
+  latenn_load_options own;
+  if (!model) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_load_path: model is NULL.");
+  *model = NULL;
+  if (!path || !*path) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_load_path: the path is empty.");
+  latenn_status* status = latenn_take_options(options, &own);
+  if (!status) status = latenn_read_head(path, head, &size);
+  return status ? status : latenn_load(path, NULL, 0, head, size, &own, model);
+}
+
+latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_load_options* options,
+                                 latenn_model** model) {
+  latenn_load_options own;
+  if (!model) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_load_bytes: model is NULL.");
+  *model = NULL;
+  if (!bytes || !size) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_load_bytes: the model is empty.");
+  latenn_status* status = latenn_take_options(options, &own);
+  return status ? status : latenn_load(NULL, bytes, size, bytes, size, &own, model);
+}
+
+void latenn_model_release(latenn_model* model) {
+  if (!model) return;
+  model->backend->release_model(model->model);
+  free(model);
+}
+
+size_t latenn_input_count(const latenn_model* model) {
+  return model ? model->backend->input_count(model->model) : 0;
+}
+
+size_t latenn_output_count(const latenn_model* model) {
+  return model ? model->backend->output_count(model->model) : 0;
+}
+
+const latenn_port* latenn_input(const latenn_model* model, size_t index) {
+  return index < latenn_input_count(model) ? model->backend->input(model->model, index) : NULL;
+}
+
+const latenn_port* latenn_output(const latenn_model* model, size_t index) {
+  return index < latenn_output_count(model) ? model->backend->output(model->model, index) : NULL;
+}
+
+const char* latenn_model_backend(const latenn_model* model) {
+  return model ? model->backend->name : "";
+}
+
+const char* latenn_model_report(const latenn_model* model) {
+  return model ? model->backend->model_report(model->model) : "";
+}
+
+/* The backend's text is the backend's memory: give the caller a copy that the core can free. */
+static latenn_status* latenn_copy_text(const latenn_backend* backend, char* text, char** copy) {
+  if (!text) return NULL;
+  size_t size = strlen(text) + 1;
+  *copy = malloc(size);
+  if (*copy) memcpy(*copy, text, size);
+  backend->free_text(text);
+  return *copy ? NULL : latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+}
+
+latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {
+  latenn_load_options own;
+  const latenn_backend* backend = NULL;
+  char* text = NULL;
+  if (!report) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_runtime_report: report is NULL.");
+  *report = NULL;
+  latenn_status* status = latenn_take_options(options, &own);
+  if (!status) status = latenn_backend_open(&own, "onnxruntime", &backend);
+  if (status) return status;
+  status = backend->report(latenn_host_table(), &own, &text);
+  latenn_status* copied = latenn_copy_text(backend, text, report);
+  if (!status) return copied;
+  latenn_status_release(copied);
+  return status;
+}

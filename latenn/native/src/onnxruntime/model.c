@@ -1,0 +1,77 @@
+/* model.c: a model is a session and what it takes and gives; must not compute. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ort.h"
+
+#if defined(_WIN32)
+#error "model paths are wide characters on Windows: convert them here"
+#endif
+
+void ort_copy_options(const latenn_load_options* given, latenn_load_options* own) {
+  memset(own, 0, sizeof *own);
+  if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+}
+
+static latenn_status* ort_create_session(latenn_backend_model* model, const char* path, const void* bytes, size_t size,
+                                         const latenn_load_options* options) {
+  const ort_runtime* runtime = model->runtime;
+  const lb_ort_api* api = &runtime->api;
+  OrtSessionOptions* session_options = NULL;
+  OrtStatus* failed = lb_ort_CreateSessionOptions(api, &session_options);
+  if (failed) return ort_take(model->host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
+  latenn_status* status = ort_apply_options(model->host, api, options, session_options);
+  if (!status) {
+    failed = path ? lb_ort_CreateSession(api, runtime->env, path, session_options, &model->session)
+                  : lb_ort_CreateSessionFromArray(api, runtime->env, bytes, size, session_options, &model->session);
+    status = ort_take(model->host, api, failed, ORT_PHASE_LOAD, "refuses the model");
+  }
+  lb_ort_ReleaseSessionOptions(api, session_options);
+  return status;
+}
+
+static const char** ort_list_names(const ort_ports* ports) {
+  const char** names = calloc(ports->count + 1, sizeof *names);
+  for (size_t i = 0; names && i < ports->count; i++) names[i] = ports->list[i].name;
+  return names;
+}
+
+static latenn_status* ort_describe(latenn_backend_model* model) {
+  const latenn_host* host = model->host;
+  latenn_status* status = ort_read_ports(host, model->runtime, model->session, 1, &model->inputs);
+  if (!status) status = ort_read_ports(host, model->runtime, model->session, 0, &model->outputs);
+  if (status) return status;
+  model->input_names = ort_list_names(&model->inputs);
+  model->output_names = ort_list_names(&model->outputs);
+  return model->input_names && model->output_names ? NULL : ort_no_memory(host);
+}
+
+latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
+                        const latenn_load_options* options, latenn_backend_model** out) {
+  latenn_load_options own;
+  ort_copy_options(options, &own);
+  latenn_backend_model* model = calloc(1, sizeof *model);
+  if (!model) return ort_no_memory(host);
+  model->host = host;
+  latenn_status* status = ort_check_options(host, &own);
+  if (!status) status = ort_open(host, &own, &model->runtime, &model->report);
+  if (!status) status = ort_create_session(model, path, bytes, size, &own);
+  if (!status) status = ort_describe(model);
+  if (status) {
+    ort_release_model(model);
+    return status;
+  }
+  *out = model;
+  return NULL;
+}
+
+void ort_release_model(latenn_backend_model* model) {
+  if (!model) return;
+  if (model->session) lb_ort_ReleaseSession(&model->runtime->api, model->session);
+  ort_release_ports(&model->inputs);
+  ort_release_ports(&model->outputs);
+  free(model->input_names);
+  free(model->output_names);
+  free(model->report);
+  free(model);
+}

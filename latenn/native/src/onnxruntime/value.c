@@ -1,0 +1,151 @@
+/* value.c: tensors into the runtime and out of it; must copy strings and nothing else. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ort.h"
+
+/* Given instead of NULL for a tensor without elements: kernels may add 0 to the pointer, never read it. */
+static _Alignas(64) unsigned char ort_nothing[64];
+
+static latenn_status* ort_refused(const latenn_backend_model* model, OrtStatus* failed) {
+  return ort_take(model->host, &model->runtime->api, failed, ORT_PHASE_COMPUTE, "refuses a tensor");
+}
+
+/* ---- in -----------------------------------------------------------------------------------------------------------
+ */
+
+/* Every element gets a buffer of its length: NUL bytes are data. */
+static OrtStatus* ort_fill_strings(const lb_ort_api* api, const latenn_tensor* tensor, OrtValue* value) {
+  size_t count = 1;
+  for (int32_t i = 0; i < tensor->rank; i++) count *= (size_t)tensor->shape[i]; /* the core has ruled out overflow */
+  OrtStatus* failed = NULL;
+  for (size_t i = 0; i < count && !failed; i++) {
+    size_t length = tensor->offsets[i + 1] - tensor->offsets[i];
+    char* buffer = NULL;
+    failed = lb_ort_GetResizedStringTensorElementBuffer(api, value, i, length, &buffer);
+    if (!failed && length) memcpy(buffer, (const char*)tensor->data + tensor->offsets[i], length);
+  }
+  return failed;
+}
+
+latenn_status* ort_make_input(const latenn_backend_model* model, const latenn_tensor* tensor, OrtValue** value) {
+  const ort_runtime* runtime = model->runtime;
+  const lb_ort_api* api = &runtime->api;
+  size_t rank = (size_t)tensor->rank;
+  ONNXTensorElementDataType type = (ONNXTensorElementDataType)tensor->type;
+  OrtStatus* failed = NULL;
+  *value = NULL;
+  if (tensor->type == LATENN_STRING) {
+    failed = lb_ort_CreateTensorAsOrtValue(api, runtime->allocator, tensor->shape, rank, type, value);
+    if (!failed) failed = ort_fill_strings(api, tensor, *value);
+  } else {
+    void* data = tensor->data ? tensor->data : ort_nothing;
+    failed = lb_ort_CreateTensorWithDataAsOrtValue(api, runtime->memory, data, tensor->bytes, tensor->shape, rank, type,
+                                                   value);
+  }
+  if (!failed) return NULL;
+  if (*value) lb_ort_ReleaseValue(api, *value);
+  *value = NULL;
+  return ort_refused(model, failed);
+}
+
+/* ---- out ----------------------------------------------------------------------------------------------------------
+ */
+
+void ort_release_output(const latenn_backend_model* model, ort_output* output) {
+  if (output->value) lb_ort_ReleaseValue(&model->runtime->api, output->value);
+  free(output->shape);
+  free(output->text);
+  free(output->offsets);
+  memset(output, 0, sizeof *output);
+}
+
+static latenn_status* ort_read_shape(const latenn_backend_model* model, ort_output* output, size_t* count) {
+  const lb_ort_api* api = &model->runtime->api;
+  OrtTensorTypeAndShapeInfo* info = NULL;
+  enum ONNXTensorElementDataType type = ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
+  size_t rank = 0;
+  OrtStatus* failed = lb_ort_GetTensorTypeAndShape(api, output->value, &info);
+  if (failed) return ort_refused(model, failed);
+  failed = lb_ort_GetTensorElementType(api, info, &type);
+  if (!failed) failed = lb_ort_GetDimensionsCount(api, info, &rank);
+  if (!failed && !output->shape) output->shape = calloc(rank + 1, sizeof *output->shape);
+  if (!failed && output->shape) failed = lb_ort_GetDimensions(api, info, output->shape, rank);
+  lb_ort_ReleaseTensorTypeAndShapeInfo(api, info);
+  if (failed) return ort_refused(model, failed);
+  if (!output->shape) return ort_no_memory(model->host);
+  *count = 1;
+  for (size_t i = 0; i < rank; i++) *count *= (size_t)output->shape[i]; /* it is in memory, so it fits */
+  output->view.type = (int32_t)type;
+  output->view.rank = (int32_t)rank;
+  output->view.shape = output->shape;
+  return NULL;
+}
+
+static latenn_status* ort_read_strings(const latenn_backend_model* model, ort_output* output, size_t count) {
+  const lb_ort_api* api = &model->runtime->api;
+  size_t length = 0;
+  OrtStatus* failed = lb_ort_GetStringTensorDataLength(api, output->value, &length);
+  if (failed) return ort_refused(model, failed);
+  free(output->text);
+  free(output->offsets);
+  output->text = malloc(length + 1);
+  output->offsets = calloc(count + 1, sizeof *output->offsets);
+  if (!output->text || !output->offsets) return ort_no_memory(model->host);
+  if (count) failed = lb_ort_GetStringTensorContent(api, output->value, output->text, length, output->offsets, count);
+  if (failed) return ort_refused(model, failed);
+  output->offsets[count] = length;
+  output->view.data = output->text;
+  output->view.bytes = length;
+  output->view.offsets = output->offsets;
+  return NULL;
+}
+
+/* Bits of the element types that the runtime can give; 0 for strings and what we do not know. */
+static size_t ort_element_bits(int32_t type) {
+  static const unsigned char bits[LATENN_INT4 + 1] = {
+      [LATENN_FLOAT32] = 32,       [LATENN_UINT8] = 8,          [LATENN_INT8] = 8,
+      [LATENN_UINT16] = 16,        [LATENN_INT16] = 16,         [LATENN_INT32] = 32,
+      [LATENN_INT64] = 64,         [LATENN_BOOL] = 8,           [LATENN_FLOAT16] = 16,
+      [LATENN_FLOAT64] = 64,       [LATENN_UINT32] = 32,        [LATENN_UINT64] = 64,
+      [LATENN_COMPLEX64] = 64,     [LATENN_COMPLEX128] = 128,   [LATENN_BFLOAT16] = 16,
+      [LATENN_FLOAT8E4M3FN] = 8,   [LATENN_FLOAT8E4M3FNUZ] = 8, [LATENN_FLOAT8E5M2] = 8,
+      [LATENN_FLOAT8E5M2FNUZ] = 8, [LATENN_UINT4] = 4,          [LATENN_INT4] = 4};
+  return type > 0 && type <= LATENN_INT4 ? bits[type] : 0;
+}
+
+static latenn_status* ort_read_numbers(const latenn_backend_model* model, ort_output* output, const char* name,
+                                       size_t count) {
+  size_t bits = ort_element_bits(output->view.type);
+  if (!bits) {
+    return ort_fail(model->host, LATENN_UNSUPPORTED,
+                    "The output \"%s\" has elements of type number %d, which latenn does not know.", name,
+                    (int)output->view.type);
+  }
+  OrtStatus* failed = lb_ort_GetTensorMutableData(&model->runtime->api, output->value, &output->view.data);
+  if (failed) return ort_refused(model, failed);
+  output->view.bytes = bits < 8 ? (count * bits + 7) / 8 : count * (bits / 8);
+  if (!output->view.data) output->view.data = ort_nothing;
+  return NULL;
+}
+
+/* A model may leave out an optional output: then there is no value, and that is told, not hidden. */
+static latenn_status* ort_check_value(const latenn_backend_model* model, const ort_output* output, const char* name) {
+  enum ONNXType kind = ONNX_TYPE_UNKNOWN;
+  OrtStatus* failed = output->value ? lb_ort_GetValueType(&model->runtime->api, output->value, &kind) : NULL;
+  if (failed) return ort_refused(model, failed);
+  if (kind == ONNX_TYPE_TENSOR) return NULL;
+  return ort_fail(model->host, LATENN_UNSUPPORTED, "The output \"%s\" %s.", name,
+                  output->value ? "is not a tensor" : "has no value: the model left it out this time");
+}
+
+latenn_status* ort_read_output(const latenn_backend_model* model, ort_output* output, const char* name) {
+  size_t count = 0;
+  latenn_status* status = ort_check_value(model, output, name);
+  if (!status) status = ort_read_shape(model, output, &count);
+  if (status) return status;
+  status = output->view.type == LATENN_STRING ? ort_read_strings(model, output, count)
+                                              : ort_read_numbers(model, output, name, count);
+  if (!status) output->is_read = 1;
+  return status;
+}
