@@ -1,0 +1,203 @@
+using System;
+using System.Collections.Concurrent;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Text;
+using System.Threading;
+using System.Threading.Tasks;
+using Latenn;
+
+namespace Checks
+{
+    /// <summary>Models over the synthetic core, which gives back what it was given.</summary>
+    internal static class ModelChecks
+    {
+        public static void EveryTypeComesBackThroughNativeMemory()
+        {
+            foreach (ElementType type in Enum.GetValues(typeof(ElementType)).Cast<ElementType>())
+            {
+                if (type == ElementType.Undefined || type == ElementType.String)
+                    continue;
+                byte[] bytes = TensorChecks.Sample(type, 6);
+                using Model model = Load($"ok {{}}\nx {(int)type} 2 3");
+                Tensor result = model.Run(One("x", Tensor.FromBytes(type, bytes, 2, 3)))["x"];
+                Expect.Equal(type, result.ElementType);
+                Expect.Same(new long[] { 2, 3 }, result.Shape);
+                Expect.Same(bytes, result.ToBytes());
+            }
+        }
+
+        public static void TextsComeBackInAnyScript()
+        {
+            var texts = new[] { "", "héllo", "日本語", "\U0001F600", "a\0b", "" };
+            using Model model = Load("ok {}\nx 8 n");
+            Expect.Same(texts, model.Run(One("x", Tensor.Create(texts, 6)))["x"].GetData<string>());
+            Expect.Equal(0, model.Run(One("x", Tensor.Create(new string[0], 0)))["x"].GetData<string>().Length);
+        }
+
+        public static void ScalarsAndEmptyTensorsComeBack()
+        {
+            using Model model = Load("ok {}\nx 1");
+            Expect.Same(new[] { 5f }, model.Run(One("x", Tensor.Create(new[] { 5f })))["x"].GetData<float>());
+            Expect.Same(new long[] { 0, 3 }, model.Run(One("x", Tensor.Create(new float[0], 0, 3)))["x"].Shape);
+        }
+
+        public static void PortsTellNameTypeShapeAndOpenDimensions()
+        {
+            using Model model = Load("ok {}\nbatch 11 n 4\nother 7");
+            Expect.Same(new[] { "batch", "other" }, model.Inputs.Select(port => port.Name));
+            Expect.Equal(ElementType.Float64, model.Inputs[0].ElementType);
+            Expect.Same(new long[] { -1, 4 }, model.Inputs[0].Shape);
+            Expect.Same(new[] { "n", "" }, model.Inputs[0].Dimensions);
+            Expect.Equal(0, model.Inputs[1].Shape.Count);
+            Expect.Equal("echo", model.Backend);
+        }
+
+        public static void OutputsComeInTheModelsOrder()
+        {
+            using Model model = Load("ok {}\nz 1\na 1\nm 1");
+            var inputs = new Dictionary<string, Tensor> { ["a"] = Value(1), ["m"] = Value(2), ["z"] = Value(3) };
+            IReadOnlyDictionary<string, Tensor> outputs = model.Run(inputs);
+            Expect.Same(new[] { "z", "a", "m" }, outputs.Keys);
+            Expect.Same(new[] { 3f, 1f, 2f }, outputs.Values.Select(tensor => tensor.GetData<float>()[0]));
+            Expect.Contains("it has z, a, m", Expect.Throws<KeyNotFoundException>(() => _ = outputs["q"]).Message);
+        }
+
+        public static void AnUnknownMissingOrUnfitInputIsNamed()
+        {
+            using Model model = Load("ok {}\nx 1 2");
+            LatennException unknown = Expect.Throws<LatennException>(() => model.Run(One("y", Value(1))));
+            Expect.Equal(LatennCode.InvalidArgument, unknown.Code);
+            Expect.Contains("no input 'y'; it has x: Float32[2]", unknown.Message);
+            Expect.Contains("not set", Expect.Throws<LatennException>(() => model.Run(new Dictionary<string, Tensor>())).Message);
+            Expect.Contains("another type", Expect.Throws<LatennException>(() => model.Run(One("x", Tensor.Create(new long[2], 2)))).Message);
+        }
+
+        public static void AFailureCarriesCodeMessageAndReport()
+        {
+            var options = new LoadOptions { RuntimePath = "/näme with space", RuntimeMinimum = "1.20" };
+            LatennException problem = Expect.Throws<LatennException>(() => Load("fail 4 {\"attempts\": []}", options));
+            Expect.Equal(LatennCode.RuntimeUnavailable, problem.Code);
+            Expect.Contains("naïve", problem.Message);
+            Expect.Contains("path /näme with space, minimum 1.20, advice dotnet add package Microsoft.ML.OnnxRuntime", problem.Message);
+            Expect.Equal("{\"attempts\": []}", problem.Report);
+        }
+
+        public static void HostFoldersAreOffered()
+        {
+            LatennException problem = Expect.Throws<LatennException>(() => Load("fail 4 {}"));
+            if (problem.Message.Contains("naïve, 0 folders", StringComparison.Ordinal))
+                throw new InvalidOperationException(problem.Message);
+        }
+
+        public static void AModelIsLoadedFromAPathInAnyScript()
+        {
+            string path = Path.Combine(Path.GetTempPath(), $"modèle 模型 {Guid.NewGuid():N}.txt");
+            File.WriteAllText(path, "ok {}\nx 1");
+            try
+            {
+                using Model model = Model.Load(path);
+                Expect.Equal("x", model.Inputs[0].Name);
+            }
+            finally
+            {
+                File.Delete(path);
+            }
+            Expect.Equal(LatennCode.IO, Expect.Throws<LatennException>(() => Model.Load(path)).Code);
+        }
+
+        public static void TextThatCHasNoFormOfIsRefused()
+        {
+            Expect.Throws<ArgumentException>(() => Model.Load("a\0b"));
+            Expect.Throws<ArgumentException>(() => Model.Load("\ud800"));
+        }
+
+        public static void ADisposedModelRefusesToRun()
+        {
+            Model model = Load("ok {}\nx 1");
+            model.Dispose();
+            model.Dispose();
+            Expect.Throws<ObjectDisposedException>(() => model.Run(One("x", Value(1))));
+        }
+
+        public static void AWarningIsRaisedOnceForEachText()
+        {
+            var seen = new List<string>();
+            EventHandler<RuntimeWarningEventArgs> handler = (sender, warning) => seen.Add(warning.Message);
+            Runtime.Warning += handler;
+            try
+            {
+                string first = "ok {\"nested\": {\"warning\": \"no\"}, \"list\": [\"warning\", \"x\"], \"warning\": \"two \\u0022images\\u0022\\n\"}";
+                Load(first).Dispose();
+                Load(first).Dispose();
+                Load("ok {\"warning\": \"\"}").Dispose();
+                Load("ok {\"warning\":\"newer\"}").Dispose();
+                Load("ok not json \"").Dispose();
+            }
+            finally
+            {
+                Runtime.Warning -= handler;
+            }
+            Expect.Same(new[] { "two \"images\"\n", "newer" }, seen);
+        }
+
+        public static void TheRuntimeReportIsGivenOnFailureToo()
+        {
+            Expect.Contains("needs no runtime", Runtime.Report());
+            Expect.Contains("needs no runtime", Runtime.Report(new LoadOptions { RuntimePath = "/nowhere" }));
+            Expect.Equal("0.0.0-echo", Runtime.Version);
+        }
+
+        public static void ManyThreadsShareAModelWhileMemoryMoves()
+        {
+            using Model model = Load("ok {}\nx 7 n");
+            var problems = new ConcurrentBag<string>();
+            using var done = new CancellationTokenSource();
+            Task collector = Task.Run(() =>
+            {
+                while (!done.IsCancellationRequested)
+                    GC.Collect(2, GCCollectionMode.Forced, true, true);
+            });
+            Parallel.For(0, 400, new ParallelOptions { MaxDegreeOfParallelism = 4 }, i =>
+            {
+                long[] data = Enumerable.Range(i, 100 + i).Select(value => (long)value).ToArray();
+                Tensor result = model.Run(One("x", Tensor.Create(data, data.Length)))["x"];
+                if (!result.GetData<long>().SequenceEqual(data))
+                    problems.Add($"run {i} got other numbers");
+            });
+            done.Cancel();
+            collector.Wait();
+            Expect.Same(Array.Empty<string>(), problems);
+        }
+
+        public static void DisposingWhileOthersRunEndsInResultsOrRefusals()
+        {
+            for (int round = 0; round < 20; round++)
+            {
+                Model model = Load("ok {}\nx 1");
+                Task[] runs = Enumerable.Range(0, 4).Select(_ => Task.Run(() =>
+                {
+                    try
+                    {
+                        for (int i = 0; i < 200; i++)
+                            Expect.Same(new[] { 2f }, model.Run(One("x", Value(2)))["x"].GetData<float>());
+                    }
+                    catch (ObjectDisposedException)
+                    {
+                        // What a run that comes too late is told.
+                    }
+                })).ToArray();
+                Thread.Yield();
+                model.Dispose();
+                Task.WaitAll(runs);
+            }
+        }
+
+        private static Model Load(string text, LoadOptions? options = null) => Model.Load(Encoding.UTF8.GetBytes(text), options);
+
+        private static Tensor Value(float value) => Tensor.Create(new[] { value });
+
+        private static Dictionary<string, Tensor> One(string name, Tensor tensor) => new Dictionary<string, Tensor> { [name] = tensor };
+    }
+}
