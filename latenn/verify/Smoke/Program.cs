@@ -118,17 +118,21 @@ namespace Smoke
 
         private IReadOnlyList<string> _libraries = Array.Empty<string>();
 
-        /// <summary>The files in this process whose path names latenn or onnxruntime.</summary>
+        /// <summary>The libraries in this process whose name holds latenn or onnxruntime.</summary>
         public void SetLibraries()
         {
             IEnumerable<string> files = File.Exists("/proc/self/maps")
-                ? File.ReadLines("/proc/self/maps").Select(line => line.IndexOf('/')  < 0 ? "" : line.Substring(line.IndexOf('/')))
+                ? File.ReadLines("/proc/self/maps").Select(line => line.IndexOf('/') < 0 ? "" : line.Substring(line.IndexOf('/')))
                 : System.Diagnostics.Process.GetCurrentProcess().Modules.Cast<System.Diagnostics.ProcessModule>().Select(module => module.FileName ?? "");
             _libraries = files
-                .Where(file => Path.GetFileName(file).Contains("latenn", StringComparison.OrdinalIgnoreCase)
-                    || Path.GetFileName(file).Contains("onnxruntime", StringComparison.OrdinalIgnoreCase))
+                .Where(file => IsLibrary(Path.GetFileName(file)))
                 .Distinct().OrderBy(file => file, StringComparer.Ordinal).ToList();
         }
+
+        private static bool IsLibrary(string name) =>
+            (name.Contains("latenn", StringComparison.OrdinalIgnoreCase) || name.Contains("onnxruntime", StringComparison.OrdinalIgnoreCase))
+            && (name.EndsWith(".so", StringComparison.Ordinal) || name.Contains(".so.", StringComparison.Ordinal)
+                || name.EndsWith(".dylib", StringComparison.Ordinal) || name.EndsWith(".dll", StringComparison.OrdinalIgnoreCase));
 
         public void Write(string path)
         {

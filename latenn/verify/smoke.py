@@ -1,0 +1,175 @@
+"""The Python consumer that a verify cell runs inside a clean environment: ONNX's node tests through latenn.
+
+    python smoke.py --cases FOLDER --out RESULT.json [--runtime-path P] [--runtime-minimum V] [--reference]
+
+It needs NumPy and latenn, and `onnxruntime` only to compare with: `--reference` runs the same cases through plain
+onnxruntime, in a process of its own so that no second runtime meets the first. RESULT.json:
+
+    {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
+     "reference": {"passed": [names], "failed": n} or null, "libraries": [mapped files of latenn and the runtime]}
+
+or {"error": {"type", "code", "message", "report"}} when no model could be loaded at all.
+
+Exit status: 0 all passed that plain onnxruntime passes, 1 some failed, 3 no usable runtime.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Arrays = dict[str, "np.ndarray[Any, Any]"]
+    Runner = Callable[[bytes, Arrays], list["np.ndarray[Any, Any]"]]
+
+STRING = 8
+# ONNX's TensorProto.DataType for the types that NumPy has itself.
+DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8", 14: "c8", 15: "c16"}  # fmt: skip
+
+
+class Cases:
+    """cases.json and cases.bin."""
+
+    def __init__(self, folder: Path) -> None:
+        document = json.loads((folder / "cases.json").read_text("utf-8"))
+        self._blob = (folder / "cases.bin").read_bytes()
+        self.rows: list[dict[str, Any]] = document["cases"]
+        self.out_of_scope: dict[str, str] = document["out_of_scope"]
+
+    def bytes(self, place: list[int]) -> bytes:
+        """The bytes at [offset, size]."""
+        return self._blob[place[0] : place[0] + place[1]]
+
+    def array(self, row: dict[str, Any]) -> np.ndarray[Any, Any]:
+        """A tensor as an array."""
+        data, shape = self.bytes(row["data"]), row["shape"]
+        if row["type"] == STRING:
+            ends = np.frombuffer(self.bytes(row["offsets"]), "<i8")
+            texts = [data[a:b].decode("utf-8", "surrogateescape") for a, b in zip(ends[:-1], ends[1:], strict=True)]
+            array = np.empty(len(texts), dtype=object)
+            array[:] = texts
+            return array.reshape(shape)
+        if row["type"] not in DTYPES:
+            raise TypeError(f"element type {row['type']} is not one that NumPy has")
+        return np.frombuffer(data, np.dtype(DTYPES[row["type"]]).newbyteorder("<")).reshape(shape)
+
+
+def main() -> int:
+    """Run one mode and write the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cases", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--runtime-path")
+    parser.add_argument("--runtime-minimum")
+    parser.add_argument("--reference", action="store_true", help="plain onnxruntime instead of latenn")
+    arguments = parser.parse_args()
+    cases = Cases(arguments.cases)
+    result, status = _reference(cases) if arguments.reference else _latenn(cases, arguments)
+    arguments.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
+    return status
+
+
+def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any], int]:
+    import latenn  # noqa: PLC0415  # --reference must not load it
+
+    choice = {"runtime_path": arguments.runtime_path, "runtime_minimum": arguments.runtime_minimum}
+
+    def run(model: bytes, inputs: Arrays) -> list[np.ndarray[Any, Any]]:
+        with latenn.load(model, **choice) as loaded:
+            return list(loaded.run(inputs).values())
+
+    try:
+        with latenn.load(cases.bytes(cases.rows[0]["model"]), **choice) as first:
+            report = first.report
+    except latenn.LatennError as error:
+        text = {"type": type(error).__name__, "code": error.code, "message": str(error), "report": error.report}
+        return {"error": text}, 3
+    passed, failed = _run_all(cases, run)
+    reference = _compare(arguments)
+    expected = set(passed) | set(reference["passed"] if reference else [row["name"] for row in failed])
+    lost = [row for row in failed if row["name"] in expected]
+    result = {
+        "report": report,
+        "passed": passed,
+        "failed": lost,
+        "also_failed_by_reference": [row for row in failed if row["name"] not in expected],
+        "out_of_scope": cases.out_of_scope,
+        "reference": reference,
+        "libraries": sorted(_mapped("latenn", "onnxruntime")),
+    }
+    return result, int(bool(lost) or not passed)
+
+
+def _compare(arguments: argparse.Namespace) -> dict[str, Any] | None:
+    """What plain onnxruntime makes of the same cases, or None where it is not installed."""
+    if importlib.util.find_spec("onnxruntime") is None:
+        return None
+    out = arguments.out.with_suffix(".reference.json")
+    argv = [sys.executable, "-I", __file__, "--cases", str(arguments.cases), "--out", str(out), "--reference"]
+    subprocess.run(argv, check=True, timeout=900)
+    result = json.loads(out.read_text("utf-8"))
+    return {"passed": result["passed"], "failed": len(result["failed"])}
+
+
+def _reference(cases: Cases) -> tuple[dict[str, Any], int]:
+    import onnxruntime  # noqa: PLC0415  # only here
+
+    quiet = onnxruntime.SessionOptions()
+    quiet.log_severity_level = 4
+
+    def run(model: bytes, inputs: Arrays) -> list[np.ndarray[Any, Any]]:
+        session = onnxruntime.InferenceSession(model, quiet, providers=["CPUExecutionProvider"])
+        return list(session.run(None, inputs))
+
+    passed, failed = _run_all(cases, run)
+    return {"passed": passed, "failed": failed}, 0
+
+
+def _run_all(cases: Cases, run: Runner) -> tuple[list[str], list[dict[str, str]]]:
+    passed, failed = [], []
+    for case in cases.rows:
+        try:
+            for data in case["sets"]:
+                inputs = {row["name"]: cases.array(row) for row in data["inputs"]}
+                outputs = run(cases.bytes(case["model"]), inputs)
+                _agree(outputs, [cases.array(row) for row in data["outputs"]], case["rtol"], case["atol"])
+            passed.append(case["name"])
+        except Exception as error:  # noqa: BLE001  # every kind of failure is a failed case, with its words
+            failed.append({"name": case["name"], "message": f"{type(error).__name__}: {error}"[:600]})
+    return passed, failed
+
+
+def _agree(outputs: list[Any], expected: list[np.ndarray[Any, Any]], rtol: float, atol: float) -> None:
+    """ONNX's own comparison (onnx/backend/test/runner): equal type and shape; numbers within the case's tolerance."""
+    if len(outputs) != len(expected):
+        raise AssertionError(f"{len(outputs)} outputs, expected {len(expected)}")
+    for got, want in zip(outputs, expected, strict=True):
+        value = np.asarray(got)
+        if value.dtype != want.dtype or value.shape != want.shape:
+            raise AssertionError(f"{value.dtype}{value.shape}, expected {want.dtype}{want.shape}")
+        if want.dtype.kind in "fc":
+            np.testing.assert_allclose(value, want, rtol=rtol, atol=atol)
+        else:
+            np.testing.assert_array_equal(value, want)
+
+
+def _mapped(*words: str) -> Iterator[str]:
+    """Files mapped into this process whose path holds one of the words; nothing where there is no /proc."""
+    maps = Path("/proc/self/maps")
+    if maps.exists():
+        lines = maps.read_text("utf-8", "surrogateescape").splitlines()
+        paths = {line.split(None, 5)[5] for line in lines if len(line.split(None, 5)) > 5}  # noqa: PLR2004
+        yield from (path for path in paths if any(word in Path(path).name for word in words))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
