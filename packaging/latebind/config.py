@@ -119,10 +119,26 @@ class Audit(_Strict):
     waive: Annotated[tuple[Waive, ...], Meta(description="Accepted findings.")] = ()
 
 
+class VerifyData(_Strict):
+    """A script that prepares what the consumers compute, in an environment of its own."""
+
+    script: Annotated[str, Meta(description="Script, called with the folder to write to, relative to this file.")]
+    requires: Annotated[
+        dict[str, tuple[str, ...]],
+        Meta(description="What it needs installed, for each entry of the runtime's versions, or `default`."),
+    ] = msgspec.field(default_factory=dict)
+
+
 class Verify(_Strict):
     """How the packages are shown to work."""
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
+    reference: Annotated[
+        str,
+        Meta(description="Script that computes the same without the packages; called with --reference. What it cannot "
+             "compute is no failure of theirs."),
+    ] = ""
+    data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],

@@ -65,7 +65,7 @@ static const lb_runtime lb_onnxruntime = {
     "OrtGetApiBase",
     lb_onnxruntime_read_version,
     {LATEBIND_ONNXRUNTIME_MINIMUM_MAJOR, LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, LATEBIND_ONNXRUNTIME_MINIMUM_PATCH},
-    {1, 29, 0},
+    {1, 31, 0},
     "pip install \"onnxruntime>=" LATEBIND_ONNXRUNTIME_MINIMUM "\""};
 
 #ifdef __cplusplus

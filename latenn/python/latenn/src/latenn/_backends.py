@@ -17,8 +17,11 @@ class Backend(Protocol):
     def runtime_directories(self) -> list[str]:
         """Folders of installed runtime distributions that may hold the runtime, best first."""
 
-    def runtime_advice(self) -> str:
-        """What a user should do to get a usable runtime."""
+    def runtime_advice(self, minimum: str | None) -> str:
+        """The command that brings a usable runtime; `minimum` is a floor above the package's own, or None."""
+
+    def runtime_note(self) -> str:
+        """What installed metadata says of why there may be no usable runtime, one sentence, or ""."""
 
 
 def installed() -> dict[str, Backend]:

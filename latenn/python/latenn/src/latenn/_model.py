@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latenn import _backends, _native, _tensors
-from latenn._errors import InvalidArgumentError, RuntimeWarning, make
+from latenn._errors import InvalidArgumentError, RuntimeUnavailableError, RuntimeWarning, make
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -153,7 +153,7 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
         status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
     else:
         status = library.latenn_load_path(os.fsencode(model), byref(arguments.struct), byref(handle))
-    _check(status)
+    _check(status, arguments.note)
     loaded = Model(handle)
     _warn(loaded.report)
     return loaded
@@ -187,8 +187,9 @@ def runtime_report(
 class _Arguments:
     """latenn_load_options together with the memory that it points to."""
 
-    def __init__(self) -> None:
+    def __init__(self, note: str) -> None:
         self.struct = _native.LoadOptions(size=ctypes.sizeof(_native.LoadOptions))
+        self.note = note
         self._kept: list[object] = []
 
     def strings(self, field: str, texts: list[str]) -> None:
@@ -211,13 +212,14 @@ def _options(
     runtime_path: str | os.PathLike[str] | None,
     runtime_minimum: str | None,
 ) -> _Arguments:
-    arguments = _Arguments()
+    packages = _backends.chosen(backend or os.environ.get("LATENN_BACKEND"))
+    # An explicit path is the only place that is tried, so what is installed has no part in its failure.
+    note = "" if runtime_path is not None else " ".join(package.runtime_note() for package in packages.values())
+    arguments = _Arguments(note)
     struct = arguments.struct
-    wanted = backend or os.environ.get("LATENN_BACKEND")
-    packages = _backends.chosen(wanted)
     libraries = [package.library_directory() for package in packages.values()]
     runtimes = [folder for package in packages.values() for folder in package.runtime_directories()]
-    advice = " ".join(package.runtime_advice() for package in packages.values())
+    advice = " or ".join(package.runtime_advice(runtime_minimum) for package in packages.values())
     arguments.strings("backend_directories", libraries)
     arguments.strings("runtime_directories", runtimes)
     arguments.pairs(options)
@@ -246,7 +248,8 @@ def _port(raw: _native.Port) -> Port:
     return Port(name=raw.name.decode(), type=_tensors.NAMES.get(raw.type, "unknown"), shape=tuple(shape))
 
 
-def _check(status: int | None) -> None:
+def _check(status: int | None, note: str = "") -> None:
+    """Raise what a status says; `note` goes before the sentence of a missing runtime."""
     if not status:
         return
     library = _native.library()
@@ -256,6 +259,8 @@ def _check(status: int | None) -> None:
         report = library.latenn_status_report(status).decode("utf-8", "replace")
     finally:
         library.latenn_status_release(status)
+    if note.strip() and code == RuntimeUnavailableError.code:
+        message = f"{note.strip()} {message}"
     raise make(code, message, report)
 
 

@@ -89,6 +89,10 @@ def to_tensor(name: str, number: int, array: Any) -> tuple[Tensor, list[object]]
 def to_array(tensor: Tensor) -> NDArray[Any]:
     """A copy of an output as an array."""
     shape = tuple(tensor.shape[axis] for axis in range(tensor.rank))
+    if tensor.type not in PACKED and tensor.type != STRING:
+        array = np.empty(shape, dtype_of(tensor.type))
+        ctypes.memmove(array.ctypes.data, tensor.data, tensor.bytes)
+        return array
     raw = ctypes.string_at(tensor.data, tensor.bytes) if tensor.bytes else b""
     if tensor.type == STRING:
         count = int(np.prod(shape, dtype=np.int64))
@@ -97,10 +101,7 @@ def to_array(tensor: Tensor) -> NDArray[Any]:
         array = np.empty(count, dtype=object)
         array[:] = values
         return array.reshape(shape)
-    dtype = dtype_of(tensor.type)
-    if tensor.type in PACKED:
-        return _unpack(raw, dtype, shape)
-    return np.frombuffer(bytearray(raw), dtype=dtype).reshape(shape)
+    return _unpack(raw, dtype_of(tensor.type), shape)
 
 
 def _view(number: int, shape: tuple[int, ...], data: int | None, size: int, offsets: Any) -> Tensor:

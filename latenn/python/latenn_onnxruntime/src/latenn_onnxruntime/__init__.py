@@ -11,7 +11,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-__all__ = ["library_directory", "runtime_advice", "runtime_directories"]
+__all__ = ["library_directory", "runtime_advice", "runtime_directories", "runtime_note"]
 
 _DISTRIBUTION = "latenn-onnxruntime"
 _FOLDER = ("onnxruntime", "capi")
@@ -34,19 +34,24 @@ def runtime_directories() -> list[str]:
     return list(dict.fromkeys(folders))
 
 
-def runtime_advice() -> str:
-    """What to do: names an installed distribution that is too old to have a shared runtime, else the extra to install."""
-    minimum = dict(_suppliers()).get("onnxruntime", "")
-    for name, _ in _suppliers():
+def runtime_advice(minimum: str | None = None) -> str:
+    """The command that brings a usable runtime: an upgrade of what is installed, else the extra."""
+    for name, floor in _suppliers():
+        if _version(name):
+            return f'pip install --upgrade "{name}>={minimum or floor}"'
+    return f'pip install "{_DISTRIBUTION}[cpu]"'
+
+
+def runtime_note() -> str:
+    """A sentence about an installed distribution whose wheel holds no shared runtime; "" when there is none."""
+    for name, floor in _suppliers():
         version = _version(name)
         if version and not any(_LIBRARY.match(file.name) for file in _files(name)):
             return (
-                f"{name} {version} is installed, but its wheel holds no shared library: the first that does is "
-                f'{name} {minimum}. Run: pip install "{name}>={minimum}"'
+                f"{name} {version} is installed, but its wheel holds no shared library; "
+                f"the first that does is {name} {floor}."
             )
-        if version:
-            return f'{name} {version} is installed. Run: pip install --upgrade "{name}>={minimum}"'
-    return f'Run: pip install "{_DISTRIBUTION}[cpu]"'
+    return ""
 
 
 @cache

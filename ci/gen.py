@@ -1,0 +1,57 @@
+"""Writes every generated file, or with --check says which are out of step: schemas, reference pages, C headers.
+
+    python ci/gen.py [--check]
+
+Exit status: 0 all in step (or written), 1 out of step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import gen_loader
+
+from latebind.archive import write_text
+from latebind.audit.pages import render_pages
+from latebind.audit.render import audit_schema
+from latebind.schema import config_reference, config_schema_text
+from latebind.verify.report import verify_schema
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def outputs() -> dict[Path, str]:
+    """Every generated file with its text."""
+    schemas = ROOT / "docs" / "schema"
+    return {
+        schemas / "latebind.schema.json": config_schema_text(),
+        schemas / "audit.schema.json": _json(audit_schema()),
+        schemas / "verify.schema.json": _json(verify_schema()),
+        ROOT / "docs" / "configuration.md": config_reference(),
+        **{ROOT / path: text for path, text in render_pages().items()},
+        **{ROOT / path: text for path, text in gen_loader.outputs().items()},
+    }
+
+
+def main() -> int:
+    """Write or check."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when a file is out of step")
+    arguments = parser.parse_args()
+    stale = [path for path, text in outputs().items() if not path.is_file() or path.read_text("utf-8") != text]
+    for path in stale:
+        print(f"{'out of step' if arguments.check else 'written'}: {path.relative_to(ROOT)}")
+        if not arguments.check:
+            write_text(path, outputs()[path])
+    return int(bool(stale) and arguments.check)
+
+
+def _json(document: object) -> str:
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""The audit policy that a project's configuration implies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.policy import Policy, Waiver
+from latebind.presets import preset
+
+if TYPE_CHECKING:
+    from latebind.config import Config
+
+
+def project_policy(config: Config) -> Policy:
+    """Its runtimes and minimums, the exports of each package, wheel and nupkg as twins, its floor and its waivers."""
+    exports: dict[str, tuple[str, ...]] = {}
+    twins = []
+    for name, package in config.packages.items():
+        wheel = config.wheel_name(name)
+        for project in (wheel, package.nuget.id if package.nuget else ""):
+            if project:
+                exports[project] = package.exports
+        if wheel and package.nuget:
+            twins.append((wheel, package.nuget.id))
+    return Policy(
+        runtimes=tuple(preset(use.preset) for use in config.document.runtime),
+        minimums={use.preset: use.minimum for use in config.document.runtime},
+        exports=exports,
+        twins=tuple(twins),
+        glibc=config.document.targets.glibc,
+        waivers=tuple(
+            Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in config.document.audit.waive
+        ),
+    )

@@ -1,0 +1,229 @@
+"""The command line: parses arguments, calls one function, prints its result; decides nothing else.
+
+Exit status of every command: 0 all well; 1 findings of severity error, or failed cells; 2 usage, configuration or
+unusable input; 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind import __version__
+from latebind.errors import LatebindError, NotRun
+from latebind.log import LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from latebind.audit.policy import Policy
+    from latebind.build.pack import Packed
+    from latebind.build.stage import Stage
+    from latebind.config import Config
+    from latebind.model import Rid
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    arguments = _parser().parse_args(argv)
+    LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
+    try:
+        status: int = arguments.command(arguments)
+    except LatebindError as error:
+        sys.stdout.flush()
+        print(f"latebind: {error}", file=sys.stderr)
+        return error.exit_status
+    except KeyboardInterrupt:
+        print("\nlatebind: interrupted; nothing was left half written", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except OSError as error:
+        print(f"latebind: {error.strerror or error}: {error.filename or ''}\n  {_system_advice(error)}", file=sys.stderr)
+        return 2
+    else:
+        return status
+
+
+def _system_advice(error: OSError) -> str:
+    import errno  # noqa: PLC0415  # only on the way out
+
+    if error.errno == errno.ENOSPC:
+        return "The disk is full: free some room and run the command again; earlier output is untouched."
+    return "Mend what the system says and run the command again; earlier output is untouched."
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="latebind",
+        description="Build native libraries without linking their runtime, package them, audit and verify the result.",
+        epilog="Exit status: 0 all well, 1 findings or failed cells, 2 usage or unusable input, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"latebind {__version__}")
+    parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
+    parser.add_argument("-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml")
+    parser.add_argument("--workdir", type=Path, metavar="DIR", help="where build/, stage/, dist/, reports/ are made; by default the project's folder")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say more")
+    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but results and errors")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=text, description=text)
+        command.set_defaults(command=run)
+        return command
+
+    add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
+    build = add("build", _build, "one native build for each target -> stage/<rid>/<component>/")
+    pack = add("pack", _pack, "stage -> wheels, sdists and nupkgs -> dist/")
+    audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
+    audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
+    audit.add_argument("--format", choices=("text", "json"), default="text")
+    audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
+    verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
+    verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
+    verify.add_argument("--jobs", type=int, default=0, metavar="N", help="cells at once; by default one a processor")
+    verify.add_argument("--format", choices=("text", "json"), default="text")
+    for command in (plan, build, pack, verify):
+        command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
+    return parser
+
+
+class _CMakeDir(argparse.Action):
+    def __call__(self, *_: object) -> None:
+        from latebind.resources import cmake_dir  # noqa: PLC0415  # as all imports below: --help must be quick
+
+        print(cmake_dir())
+        sys.exit(0)
+
+
+def _load(arguments: argparse.Namespace) -> tuple[Config, Path]:
+    from latebind.configfile import find, load  # noqa: PLC0415
+
+    config = load(find(arguments.project))
+    workdir = (arguments.workdir or config.root).resolve()
+    return config, workdir
+
+
+def _rids(arguments: argparse.Namespace, config: Config) -> list[Rid]:
+    from latebind.targets import host_rid, target  # noqa: PLC0415
+
+    included = config.document.targets.include
+    if not arguments.target:
+        host = host_rid()
+        if host not in included:
+            raise LatebindError(
+                f"this machine is {host}, which is not a target of the project",
+                where=config.file.name,
+                advice=f"Name one: --target {included[0]}.",
+            )
+        return [host]
+    names = included if "all" in arguments.target else arguments.target
+    return [target(name).rid for name in names]
+
+
+def _doctor(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # one signature for all commands
+    from latebind.doctor import examine  # noqa: PLC0415
+
+    rows = examine()
+    width = max(len(row.what) for row in rows)
+    for row in rows:
+        print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
+        if row.cure:
+            print(f"     {'':{width}}  {row.cure}")
+    return 0
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from latebind.plan import plan  # noqa: PLC0415
+
+    config, workdir = _load(arguments)
+    for row in plan(config, _rids(arguments, config)):
+        print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
+    return 0
+
+
+def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
+    from latebind.build.native import stage_target  # noqa: PLC0415
+    from latebind.targets import target  # noqa: PLC0415
+
+    config, workdir = _load(arguments)
+    return config, workdir, [stage_target(config, target(rid), workdir) for rid in _rids(arguments, config)]
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    _, workdir, stages = _staged(arguments)
+    for stage in stages:
+        print(f"{stage.root.relative_to(workdir)}  {stage.manifest.toolchain}  floor {stage.manifest.floor or 'none'}")
+        for file in stage.manifest.files:
+            print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
+    return 0
+
+
+def _packed(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
+    from latebind.build.pack import pack  # noqa: PLC0415
+
+    config, workdir, stages = _staged(arguments)
+    return config, workdir, pack(config, stages, workdir, workdir / "dist")
+
+
+def _pack(arguments: argparse.Namespace) -> int:
+    _, workdir, packed = _packed(arguments)
+    width = max((len(artifact.path.name) for artifact in packed.artifacts), default=0)
+    for artifact in packed.artifacts:
+        place = artifact.path.relative_to(workdir).parent
+        print(f"{place}/{artifact.path.name:{width}}  {artifact.size:>8}  {artifact.sha256}")
+    for missing in packed.not_made:
+        print(f"not made: {missing.kind} of {missing.package}: {missing.reason}: {missing.message}")
+    return 0
+
+
+def _audit(arguments: argparse.Namespace) -> int:
+    from latebind.archive import write_text  # noqa: PLC0415
+    from latebind.audit.audit import audit_paths  # noqa: PLC0415
+    from latebind.audit.render import to_json, to_text  # noqa: PLC0415
+
+    config, workdir = _load(arguments) if not arguments.paths else (None, Path())
+    paths = arguments.paths or [workdir / "dist"]
+    report = audit_paths(paths, _policy(arguments, config))
+    print(to_json(report) if arguments.format == "json" else to_text(report), end="")
+    if arguments.output:
+        write_text(arguments.output, to_json(report))
+    return report.exit_status
+
+
+def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
+    """The project's own rules when it is named or its dist/ is audited; else those for packages of anybody."""
+    from latebind.audit.policy import Policy  # noqa: PLC0415
+    from latebind.audit.project import project_policy  # noqa: PLC0415
+
+    if config is None and arguments.project != Path():
+        config, _ = _load(arguments)
+    return project_policy(config) if config else Policy()
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from latebind.archive import write_text  # noqa: PLC0415
+    from latebind.verify.report import to_console, to_json, to_markdown  # noqa: PLC0415
+    from latebind.verify.verify import verify  # noqa: PLC0415
+
+    config, workdir, packed = _packed(arguments)
+    for missing in packed.not_made:
+        LOG.say(f"not made: {missing.kind} of {missing.package}: {missing.reason}: {missing.message}")
+    rids = _rids(arguments, config)
+    verified = verify(config, packed.artifacts, rids[0], workdir, jobs=arguments.jobs, fresh=arguments.fresh)
+    reports = workdir / "reports"
+    write_text(reports / "verify.json", to_json(verified))
+    write_text(reports / "verify.md", to_markdown(verified))
+    print(to_json(verified) if arguments.format == "json" else to_console(verified))
+    return verified.exit_status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,92 @@
+"""What this machine can build, run, and not run, and what to do about it; changes nothing."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, find_zig, program, toolchain
+from latebind.errors import LatebindError
+from latebind.run import run, which
+from latebind.targets import host_rid, targets
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One thing that was looked for."""
+
+    what: str
+    there: bool
+    detail: str
+    cure: str = ""
+
+
+def examine() -> tuple[Row, ...]:
+    """All rows, in the order in which a build needs them."""
+    return (
+        Row(what="python", there=True, detail=platform.python_version()),
+        _program("cmake", CMAKE_REQUIREMENT),
+        _program("ninja", NINJA_REQUIREMENT),
+        _zig(),
+        _host_compiler(),
+        _program("uv", "uv", "clean environments are made by virtualenv without it"),
+        _dotnet(),
+        *_machines(),
+    )
+
+
+def _program(name: str, requirement: str, note: str = "") -> Row:
+    found = program(name)
+    if found is None:
+        return Row(what=name, there=False, detail=note, cure=f'Run: pip install "{requirement}"')
+    return Row(what=name, there=True, detail=_version(found))
+
+
+def _version(found: Path, *words: str) -> str:
+    lines = run([found, *(words or ("--version",))], timeout=60, check=False).output.splitlines()
+    return f"{lines[0] if lines else ''}  ({found})"
+
+
+def _zig() -> Row:
+    zig = find_zig()
+    if zig is None:
+        cure = 'Run: pip install "latebind[native]"'
+        return Row(what="zig", there=False, detail="compiles for every target from any machine", cure=cure)
+    return Row(what="zig", there=True, detail=_version(zig, "version"))
+
+
+def _host_compiler() -> Row:
+    row = targets().get(host_rid())
+    if row is None:
+        return Row(what="host compiler", there=False, detail=f"{host_rid()} is not a target of latebind")
+    try:
+        return Row(what="host compiler", there=True, detail=toolchain("host", row).identity())
+    except LatebindError as error:
+        return Row(what="host compiler", there=False, detail=error.message, cure=error.advice)
+
+
+def _dotnet() -> Row:
+    found = which("dotnet")
+    if found is None:
+        detail = "managed assemblies are not compiled and .NET cells are not run without it"
+        return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
+    return Row(what="dotnet", there=True, detail=_version(found))
+
+
+def _machines() -> list[Row]:
+    """For each target: whether its binaries run here."""
+    host = host_rid()
+    can_build = find_zig() is not None or importlib.util.find_spec("ziglang") is not None
+    rows = []
+    for rid in targets():
+        runs = rid == host
+        build = "builds" if can_build or (runs and os.environ.get("CC")) or runs else "does not build"
+        detail = f"{build} here; its packages {'run' if runs else 'do not run'} here"
+        rows.append(Row(what=rid, there=runs, detail=detail))
+    return rows

@@ -1,0 +1,130 @@
+"""Which cells there are: packages x consumers x runtime versions x scenarios, as data; runs nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.model import Cell, Rid
+from latebind.presets import RuntimePreset, preset
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.config import Config, RuntimeUse
+
+BELOW_FLOOR = "<"
+"""Stands, before a version, for the newest release below it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One way in which a package is tried.
+
+    A negative scenario expects that loading fails and that the sentence holds every part of `says`, in which
+    {minimum}, {title}, {dist}, {extra} and {version} are replaced.
+    """
+
+    name: str
+    title: str
+    says: tuple[str, ...] = ()
+    versions: str = "latest"
+    """Which runtime versions it is tried with: `all` (as configured), `latest`, `below` (the floor), `none`."""
+    consumers: tuple[str, ...] = ("python",)
+
+    @property
+    def negative(self) -> bool:
+        """Whether a failure is expected."""
+        return bool(self.says)
+
+
+SCENARIOS: tuple[Scenario, ...] = (
+    Scenario(name="works", title="loads and computes what is expected", versions="all",
+             consumers=("python", "dotnet-build", "dotnet-publish")),
+    Scenario(name="extra", title="installed with its extra, as a user would"),
+    Scenario(name="absent", title="no runtime is installed", versions="none",
+             says=("{title} was not found", "{minimum}", "{install}"), consumers=("python", "dotnet-build")),
+    Scenario(name="no-shared-library", title="the installed runtime has no shared library", versions="below",
+             says=("{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade")),
+    Scenario(name="too-old", title="the runtime is older than the floor, raised for this cell",
+             says=("{title} {version}", "too old", "version {raised} or newer"), consumers=("python", "dotnet-build")),
+    Scenario(name="path-wrong", title="the explicit path does not exist",
+             says=("{path}", "no such file"), consumers=("python", "dotnet-build")),
+    Scenario(name="not-a-library", title="the explicit path is a text file",
+             says=("{path}", "not a library"), consumers=("python", "dotnet-build")),
+    Scenario(name="wrong-architecture", title="the explicit path is the runtime for another processor",
+             says=("{path}", "aarch64", "x86_64"), consumers=("python", "dotnet-build")),
+)  # fmt: skip
+
+
+def scenario(name: str) -> Scenario:
+    """The scenario of that name."""
+    return next(row for row in SCENARIOS if row.name == name)
+
+
+def expand(config: Config, rid: Rid, python: str, versions: Mapping[str, str]) -> tuple[Cell, ...]:
+    """All cells of a target, in the order of the table.
+
+    `versions` maps each entry of [verify].runtimes (and BELOW_FLOOR) to the version that the index has for it; an
+    entry that is missing there stays as it is written, so that its cells are listed as *not run*.
+    """
+    return tuple(cell for use in config.document.runtime for cell in _of_runtime(config, use, rid, python, versions))
+
+
+def _of_runtime(
+    config: Config, use: RuntimeUse, rid: Rid, python: str, versions: Mapping[str, str]
+) -> Iterator[Cell]:
+    known = preset(use.preset)
+    wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
+    for row in SCENARIOS:
+        for consumer in row.consumers:
+            if not _wanted(config, consumer):
+                continue
+            kind = "wheel" if consumer == "python" else "nupkg"
+            name = python if consumer == "python" else consumer
+            supply = _distribution(known) if consumer == "python" else (known.nuget.ids or ("",))[0]
+            for version in _versions(row, wanted):
+                yield Cell(
+                    kind="wheel" if kind == "wheel" else "nupkg",
+                    target=rid,
+                    consumer=name,
+                    runtime=supply if version else "",
+                    version=versions.get(version, version),
+                    scenario=row.name,
+                )
+
+
+def _wanted(config: Config, consumer: str) -> bool:
+    verify = config.document.verify
+    return bool(verify.python if consumer == "python" else verify.dotnet)
+
+
+def _versions(row: Scenario, wanted: tuple[str, ...]) -> tuple[str, ...]:
+    table = {"all": wanted, "latest": wanted[-1:], "below": (BELOW_FLOOR,), "none": ("",)}
+    return table[row.versions]
+
+
+def _distribution(known: RuntimePreset) -> str:
+    """The distribution of the first extra: the ordinary one."""
+    return next(iter(known.python.extras.values()))
+
+
+def requirement(entry: str, use: RuntimeUse) -> str:
+    """What to ask the index for: `onnxruntime==1.19.*` for the minimum, `onnxruntime` for the latest."""
+    name = _distribution(preset(use.preset))
+    if entry == "latest":
+        return name
+    if entry == BELOW_FLOOR:
+        return f"{name}<{use.minimum}"
+    if entry == "minimum":
+        parsed = Version(use.minimum)
+        return f"{name}=={parsed.major}.{parsed.minor}.*,>={use.minimum}"
+    return f"{name}=={entry}"
+
+
+def raised_minimum(version: str) -> str:
+    """A floor just above a version: 1.31.1 -> 1.32."""
+    parsed = Version(version)
+    return f"{parsed.major}.{parsed.minor + 1}"

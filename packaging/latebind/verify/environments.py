@@ -1,0 +1,124 @@
+"""Clean Python environments: made and filled by uv, or by virtualenv and pip where there is no uv."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from latebind.errors import NotRun, ToolError
+from latebind.run import run, which
+from latebind.verify.index import installer_environment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TIME_LIMIT = 600.0
+_ABSENT = ("No solution found", "No matching distribution", "not found in the package registry")
+
+
+class Installer(Protocol):
+    """What fills an environment."""
+
+    @property
+    def name(self) -> str:
+        """`uv` or `virtualenv`."""
+
+    def create(self, folder: Path, python: Path, log: Path) -> None:
+        """Make an empty environment for an interpreter."""
+
+    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
+        """Install from the index, and from the files in `links`.
+
+        Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
+        """
+
+    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
+        """Unpack one wheel for a platform (`aarch64`, `x86_64`) into a folder, without what it depends on.
+
+        Raises NotRun as `install` does.
+        """
+
+
+def installer(home: Path) -> Installer:
+    """uv when it is there (beside this Python or on PATH), else virtualenv.
+
+    Raises ToolError when neither is.
+    """
+    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
+    uv = beside if beside.is_file() else which("uv")
+    if uv is not None:
+        return _Uv(uv, home)
+    if importlib.util.find_spec("virtualenv"):
+        return _Virtualenv(home)
+    raise ToolError("neither uv nor virtualenv is here", advice='Run: pip install "latebind[verify]"')
+
+
+def python_of(folder: Path) -> Path:
+    """The interpreter of an environment."""
+    return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+
+def consumer_environment(folder: Path, home: Path) -> dict[str, str]:
+    """What a program inside an environment may see: nothing of the caller's but what the system itself needs."""
+    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
+    path = [str(python_of(folder).parent), *([] if sys.platform == "win32" else ["/usr/bin", "/bin"])]
+    return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Uv:
+    uv: Path
+    home: Path
+    name: str = "uv"
+
+    def create(self, folder: Path, python: Path, log: Path) -> None:
+        run([self.uv, "venv", "--no-project", "--no-config", "--python", python, folder],
+            env=self._environment(), timeout=_TIME_LIMIT, log=log)  # fmt: skip
+
+    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
+        more = ["--find-links", str(links)] if links else []
+        argv = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:", *more, *wanted]
+        _run(argv, self._environment(), log)
+
+    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
+        argv = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
+        argv += ["--python-platform", f"{platform}-manylinux_2_28", "--python", sys.executable, wanted]
+        _run(argv, self._environment(), log)
+
+    def _environment(self) -> dict[str, str]:
+        return installer_environment(self.home)
+
+
+@dataclass(frozen=True, slots=True)
+class _Virtualenv:
+    home: Path
+    name: str = "virtualenv"
+
+    def create(self, folder: Path, python: Path, log: Path) -> None:
+        argv = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
+        run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
+
+    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
+        more = ["--find-links", str(links)] if links else []
+        argv = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
+        _run(argv, installer_environment(self.home), log)
+
+    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
+        scratch = folder.with_name(f"{folder.name}.env")
+        self.create(scratch, Path(sys.executable), log)
+        argv = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
+        argv += ["--target", folder, *(f"--platform=manylinux_2_{minor}_{platform}" for minor in (28, 27, 17)), wanted]
+        _run(argv, installer_environment(self.home), log)
+
+
+def _run(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+    try:
+        run(argv, env=environment, timeout=_TIME_LIMIT, log=log)
+    except ToolError as error:
+        if any(words in error.message for words in _ABSENT):
+            raise NotRun("no-distribution", f"the index has nothing that fits: {error.message}") from error
+        raise

@@ -1,0 +1,133 @@
+"""What cells share and is made once: the data that consumers compute, and runtimes unpacked from their wheels."""
+
+from __future__ import annotations
+
+import fnmatch
+import hashlib
+import json
+import shutil
+import sys
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.archive import sha256
+from latebind.errors import InputError
+from latebind.presets import preset
+from latebind.run import run
+from latebind.verify.environments import Installer, consumer_environment, python_of
+
+if TYPE_CHECKING:
+    from latebind.config import Config, RuntimeUse
+
+_TIME_LIMIT = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """Makes things below one folder, each once, also when several cells ask at the same time."""
+
+    config: Config
+    folder: Path
+    installer: Installer
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def data(self, entry: str) -> Path:
+        """The folder of prepared data for an entry of the runtime's versions (`minimum`, `latest`, `1.22`).
+
+        Raises ToolError when the project's script fails, InputError when it writes nothing.
+        """
+        settings = self.config.document.verify.data
+        if settings is None:
+            return self._empty()
+        script = self.config.root / settings.script
+        requires = settings.requires.get(entry) or settings.requires.get("default", ())
+        if not script.is_file():
+            raise InputError(
+                "the script of [verify] data is not there", where=str(script), advice="Set verify.data.script."
+            )
+        key = hashlib.sha256("\0".join([sha256(script), *requires]).encode()).hexdigest()[:16]
+        made = self.folder / "data" / key
+        with self._lock:
+            if not made.is_dir():
+                self._prepare(script, requires, made)
+        return made
+
+    def reference(self, use: RuntimeUse, version: str, entry: str) -> frozenset[str] | None:
+        """The names of the cases that the runtime's own API computes as expected; None without [verify] reference.
+
+        Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
+        """
+        script = self.config.document.verify.reference
+        if not script:
+            return None
+        path = self.config.root / script
+        name = next(iter(preset(use.preset).python.extras.values()))
+        data = self.data(entry)
+        key = hashlib.sha256("\0".join([sha256(path), data.name, name, version]).encode()).hexdigest()[:16]
+        made = self.folder / "reference" / f"{key}.json"
+        with self._lock:
+            if not made.is_file():
+                self._compute_reference(path, f"{name}=={version}", data, made)
+        return frozenset(json.loads(made.read_text("utf-8"))["passed"])
+
+    def library(self, use: RuntimeUse, version: str, platform: str) -> Path:
+        """The runtime's shared library of a version, unpacked from its wheel for a platform.
+
+        Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
+        """
+        known = preset(use.preset)
+        name = next(iter(known.python.extras.values()))
+        made = self.folder / "runtimes" / f"{name}-{version}-{platform}"
+        with self._lock:
+            if not made.is_dir():
+                aside = made.with_name(f".{made.name}.part")
+                shutil.rmtree(aside, ignore_errors=True)
+                aside.mkdir(parents=True)
+                self.installer.unpack(f"{name}=={version}", aside, platform, self.folder / "runtimes.log")
+                aside.rename(made)
+        globs = (*known.names.linux, *known.globs.linux)
+        folder = made / known.python.folder
+        found = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
+        if not found:
+            raise InputError(f"{name} {version} holds no shared runtime", where=str(folder))
+        return found[0]
+
+    def _compute_reference(self, script: Path, runtime: str, data: Path, made: Path) -> None:
+        env, log = made.with_suffix(".env"), made.with_suffix(".log")
+        aside = made.with_suffix(".part")
+        shutil.rmtree(env, ignore_errors=True)
+        env.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            self.installer.create(env, Path(sys.executable), log)
+            self.installer.install(env, [runtime, "numpy"], links=None, log=log)
+            argv = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
+            run(argv, cwd=env, env=consumer_environment(env, env), timeout=_TIME_LIMIT, log=log)
+            aside.replace(made)
+        finally:
+            shutil.rmtree(env, ignore_errors=True)
+
+    def _prepare(self, script: Path, requires: tuple[str, ...], made: Path) -> None:
+        aside, env = made.with_name(f".{made.name}.part"), made.with_name(f".{made.name}.env")
+        log = made.with_suffix(".log")
+        for folder in (aside, env):
+            shutil.rmtree(folder, ignore_errors=True)
+        aside.mkdir(parents=True)
+        try:
+            self.installer.create(env, Path(sys.executable), log)
+            if requires:
+                self.installer.install(env, requires, links=None, log=log)
+            argv = [python_of(env), "-I", script, aside]
+            run(argv, env=consumer_environment(env, aside), timeout=_TIME_LIMIT, log=log)
+            if not any(aside.iterdir()):
+                raise InputError("the script of [verify] data wrote nothing", where=str(script))
+            aside.rename(made)
+        finally:
+            shutil.rmtree(env, ignore_errors=True)
+            shutil.rmtree(aside, ignore_errors=True)
+
+    def _empty(self) -> Path:
+        folder = self.folder / "data" / "none"
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder

@@ -1,0 +1,221 @@
+"""Expands the cells, runs them in parallel, remembers what passed, and gathers the outcomes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from latebind.archive import sha256, write_text
+from latebind.errors import LatebindError, NotRun
+from latebind.log import LOG
+from latebind.model import Artifact, Cell, Outcome, Rid, State
+from latebind.run import which
+from latebind.targets import host_rid
+from latebind.verify.cell import Bench
+from latebind.verify.cells import BELOW_FLOOR, expand, requirement
+from latebind.verify.dotnet import run_dotnet_cell
+from latebind.verify.environments import installer
+from latebind.verify.index import installer_environment, resolve
+from latebind.verify.python import run_python_cell
+from latebind.verify.supply import Supply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from latebind.config import Config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """All outcomes in the order of the cells, and the machine that they were reached on."""
+
+    artifacts: tuple[Artifact, ...]
+    outcomes: tuple[Outcome, ...]
+    machine: Mapping[str, str]
+
+    @property
+    def exit_status(self) -> int:
+        """1 when a cell failed or none was run, else 0."""
+        states = [outcome.state for outcome in self.outcomes]
+        return int(State.FAILED in states or State.PASSED not in states)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What all cells of one run share."""
+
+    config: Config
+    artifacts: tuple[Artifact, ...]
+    supply: Supply
+    folder: Path
+    python: Path
+    fresh: bool
+
+
+def verify(  # noqa: PLR0913  # what, for which target, where, how many at once, whether to trust the past
+    config: Config,
+    artifacts: Sequence[Artifact],
+    rid: Rid,
+    workdir: Path,
+    *,
+    jobs: int = 0,
+    fresh: bool = False,
+) -> Verified:
+    """Run every cell of a target on this machine.
+
+    Outcomes of cells that passed are remembered by the content of all that they depend on; `fresh` forgets them.
+    `jobs` is how many cells run at once, by default one for each processor.
+    """
+    folder = workdir / "build" / "verify"
+    home = folder / "home"
+    home.mkdir(parents=True, exist_ok=True)
+    supply = Supply(config=config, folder=folder / "supply", installer=installer(home))
+    (folder / "supply").mkdir(exist_ok=True)
+    run = _Run(
+        config=config, artifacts=tuple(artifacts), supply=supply, folder=folder, python=_interpreter(), fresh=fresh
+    )
+    versions, trouble = _versions(config, run)
+    python = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    cells = expand(config, rid, python, versions)
+    entries = {version: entry for entry, version in versions.items()}
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        tasks = [pool.submit(_outcome, run, cell, _entry(config, cell, entries), trouble) for cell in cells]
+        try:
+            outcomes = tuple(task.result() for task in tasks)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
+
+
+def _versions(config: Config, run: _Run) -> tuple[dict[str, str], dict[str, NotRun]]:
+    """The version that the index has for each configured entry, and why it has none for the others."""
+    found: dict[str, str] = {}
+    trouble: dict[str, NotRun] = {}
+    for use in config.document.runtime:
+        wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
+        for entry in (*wanted, BELOW_FLOOR):
+            try:
+                found[entry] = _resolve(requirement(entry, use), run)
+            except NotRun as error:
+                trouble[entry] = error
+    return found, trouble
+
+
+def _entry(config: Config, cell: Cell, entries: Mapping[str, str]) -> str:
+    """The configured entry whose data a cell uses: its version's own, else the last, when it has none."""
+    own = entries.get(cell.version, "")
+    known = next(iter(config.document.verify.runtimes.values()), ("latest",))
+    return own if own in known else known[-1]
+
+
+def _resolve(wanted: str, run: _Run) -> str:
+    """Ask the index; without uv there is nothing to ask with, so the installer's choice decides later."""
+    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
+    uv = beside if beside.is_file() else which("uv")
+    if uv is None:
+        raise NotRun("no-index", "uv, which asks the index for versions, is not here")
+    return resolve(wanted, uv=uv, python=run.python, environment=installer_environment(run.folder / "home"))
+
+
+def _outcome(run: _Run, cell: Cell, entry: str, trouble: Mapping[str, NotRun]) -> Outcome:
+    started = time.monotonic()
+    log = run.folder / "logs" / f"{_safe(cell.id)}.log"
+    if cell.version in trouble:
+        error = trouble[cell.version]
+        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
+    if cell.target != host_rid():
+        return Outcome(cell=cell, state=State.NOT_RUN, reason="no-machine", summary=f"this machine is {host_rid()}")
+    memory = run.folder / "passed" / f"{_key(run, cell, entry)}.json"
+    if not run.fresh and memory.is_file():
+        return replace(_remembered(cell, memory), log=_relative(log, run))
+    outcome = _tried(run, cell, entry, log)
+    outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
+    LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
+    if outcome.state is State.PASSED:
+        text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
+        write_text(memory, json.dumps(text))
+    return outcome
+
+
+def _tried(run: _Run, cell: Cell, entry: str, log: Path) -> Outcome:
+    work = run.folder / "work" / _safe(cell.id)
+    shutil.rmtree(work, ignore_errors=True)
+    work.mkdir(parents=True)
+    log.unlink(missing_ok=True)
+    use = next(use for use in run.config.document.runtime)
+    package = next(name for name in run.config.packages if run.config.runtime_of(name) == use)
+    bench = Bench(
+        cell=cell, config=run.config, use=use, package=package, entry=entry, artifacts=run.artifacts,
+        supply=run.supply, work=work, log=log, python=run.python,
+    )  # fmt: skip
+    try:
+        outcome = run_python_cell(bench) if cell.kind == "wheel" else run_dotnet_cell(bench)
+    except NotRun as error:
+        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
+    except LatebindError as error:
+        return Outcome(cell=cell, state=State.FAILED, reason=str(error))
+    if outcome.state is State.PASSED:
+        shutil.rmtree(work, ignore_errors=True)
+    return outcome
+
+
+def _key(run: _Run, cell: Cell, entry: str) -> str:
+    """A hash of everything that decides how the cell ends."""
+    verify = run.config.document.verify
+    scripts = [verify.python, verify.data.script if verify.data else ""]
+    consumers = [run.config.root / script for script in scripts if script]
+    if verify.dotnet and cell.kind == "nupkg":
+        sources = (run.config.root / verify.dotnet).rglob("*")
+        consumers += sorted(path for path in sources if path.suffix in (".cs", ".csproj"))
+    parts = [
+        cell.id,
+        *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
+        *(sha256(path) for path in consumers if path.is_file()),
+        json.dumps(dict(verify.data.requires) if verify.data else {}, sort_keys=True),
+        entry,
+        sys.version,
+        run.supply.installer.name,
+        *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
+    ]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def _remembered(cell: Cell, memory: Path) -> Outcome:
+    known: dict[str, Any] = json.loads(memory.read_text("utf-8"))
+    return Outcome(
+        cell=cell, state=State.PASSED, summary=known["summary"], seconds=known["seconds"], facts=known["facts"],
+        cached=True,
+    )  # fmt: skip
+
+
+def _interpreter() -> Path:
+    """The Python that this environment was made from: environments for cells must not hang on ours."""
+    return Path(getattr(sys, "_base_executable", "") or sys.executable)
+
+
+def _machine(supply: Supply) -> dict[str, str]:
+    return {
+        "target": host_rid(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "installer": supply.installer.name,
+    }
+
+
+def _safe(text: str) -> str:
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", text)
+
+
+def _relative(log: Path, run: _Run) -> str:
+    return log.relative_to(run.folder).as_posix()
