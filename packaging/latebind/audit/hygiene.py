@@ -189,7 +189,7 @@ def relro_missing(package: Package, file: File, image: Image, policy: Policy) ->
     Partial RELRO, which leaves the lazily bound part writable, is a note.
     """
     del package, file, policy
-    if image.is_static:
+    if image.is_static and not image.imports:
         return  # nothing is bound at load time
     if image.relro == "none":
         yield Hit(message="has no RELRO", evidence=("no GNU_RELRO segment",))

@@ -104,7 +104,10 @@ def wheel_metadata(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     """Installers choose by the file name and install by what is inside: both must say the same."""
     del policy
     if package.wheel is None:
-        yield Hit(message="is not named as a wheel must be: project-version-python-abi-platform.whl")
+        yield Hit(
+            message="is not named as a wheel must be: project-version-python-abi-platform.whl",
+            evidence=(f"file name: {package.path.name}",),
+        )
         return
     folders = sorted({file.name.partition("/")[0] for file in package.files if ".dist-info/" in file.name})
     if len(folders) != 1:

@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
 from latebind.audit.registry import FAMILIES, Check, checks
-from latebind.resources import folder
+from latebind.templates import render
 
 _FOLDER = Path("docs/checks")
 
 
 def render_page(check: Check) -> str:
-    """The page of one check, in Markdown."""
-    environment = Environment(  # noqa: S701  # Markdown, not HTML
-        loader=FileSystemLoader(folder("templates")),
-        undefined=StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("check.md.j2").render(check=check, family=FAMILIES[check.code[:3]])
+    """The page of one check, in Markdown; also what `--explain` prints."""
+    return render("check.md.j2", check=check, family=FAMILIES[check.code[:3]])
 
 
 def render_pages() -> dict[Path, str]:

@@ -211,8 +211,8 @@ class _Layout(NamedTuple):
 
     header: int
     table: tuple[int, int]
-    entry: int
-    count: int
+    entry_size: int
+    entries: int
     offset: tuple[int, int]
     length: tuple[int, int]
 
@@ -233,7 +233,7 @@ def _refuse_cut_off(data: bytes, name: str) -> None:
     def number(start: int, size: int) -> int:
         return int.from_bytes(data[start : start + size], order)
 
-    table, entry, count = number(*layout.table), number(layout.entry, 2), number(layout.count, 2)
+    table, entry, count = number(*layout.table), number(layout.entry_size, 2), number(layout.entries, 2)
     if table + entry * count > len(data):
         raise InputError("the program headers lie behind the end of the file", where=name)
     for start in range(table, table + entry * count, max(entry, 1)):

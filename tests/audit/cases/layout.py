@@ -1,0 +1,215 @@
+"""Bad subjects for LB4xx, twins included."""
+
+from __future__ import annotations
+
+from latebind.audit.policy import Policy
+from tests.audit.cases.case import Case
+from tests.audit.corpus import Bench, nuspec, pe
+
+NATIVE = "runtimes/linux-x64/native/liblatenn.so"
+TWINS = Policy(twins=(("latenn-core", "Latenn.Kernel"),))
+
+
+def other(bench: Bench) -> bytes:
+    return bench.compiler.shared("int latenn_other(void) { return 2; }\n").read_bytes()
+
+
+def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool, extra: bool = False):
+    def make(bench: Bench):
+        files = {"latenn/liblatenn.so": bench.good()}
+        if extra:
+            files["latenn/libextra.so"] = other(bench)
+        wheels = bench.wheel(files, name=wheel_name, version="1.0.0")
+        native = {NATIVE: bench.good() if same else other(bench)}
+        return [*wheels, *bench.nupkg(native, package_id=package_id)]
+
+    return make
+
+
+def plain(bench: Bench):
+    return bench.nupkg()
+
+
+CASES = [
+    Case(
+        code="LB401",
+        what="a library in a folder below native/",
+        bad=lambda bench: bench.nupkg({"runtimes/linux-x64/native/plugins/libx.so": bench.good()}),
+        good=plain,
+        at="native/plugins/libx.so",
+        says="plugins",
+    ),
+    Case(
+        code="LB402",
+        what="no relationships part",
+        bad=lambda bench: bench.nupkg(drop=("_rels/.rels",)),
+        good=plain,
+        at=".nupkg",
+        says="_rels/.rels",
+    ),
+    Case(
+        code="LB402",
+        what="no content types part",
+        bad=lambda bench: bench.nupkg(drop=("[Content_Types].xml",)),
+        good=plain,
+        at=".nupkg",
+        says="[Content_Types].xml",
+    ),
+    Case(
+        code="LB402",
+        what="no core properties part",
+        bad=lambda bench: bench.nupkg(drop=("package/services/metadata/core-properties/0.psmdcp",)),
+        good=plain,
+        at=".nupkg",
+        says="psmdcp",
+    ),
+    Case(
+        code="LB402",
+        what="a file whose extension has no content type",
+        bad=lambda bench: bench.nupkg({NATIVE: bench.good(), "docs/readme.md": b"x"}),
+        good=plain,
+        at="docs/readme.md",
+        says="docs/readme.md",
+    ),
+    Case(
+        code="LB402",
+        what="relationships that are not XML",
+        bad=lambda bench: bench.nupkg({NATIVE: bench.good(), "_rels/.rels": b"<Relationships"}),
+        good=plain,
+        at="_rels/.rels",
+        says="not well-formed",
+    ),
+    Case(
+        code="LB403",
+        what="assembly and native library differ by case alone",
+        bad=lambda bench: bench.nupkg(
+            {
+                "lib/netstandard2.0/Latenn.dll": pe(managed=True),
+                "runtimes/win-x64/native/latenn.dll": pe(managed=False),
+            }
+        ),
+        good=lambda bench: bench.nupkg(
+            {
+                "lib/netstandard2.0/Latenn.dll": pe(managed=True),
+                "runtimes/win-x64/native/latenn_native.dll": pe(managed=False),
+            }
+        ),
+        at="!runtimes/win-x64/native/latenn.dll",
+        says="lib/netstandard2.0/Latenn.dll",
+    ),
+    Case(
+        code="LB404",
+        what="a link of the build tree became a copy",
+        bad=lambda bench: bench.wheel({"latenn/liblatenn.so": bench.good(), "latenn/liblatenn.so.1": bench.good()}),
+        good=lambda bench: bench.wheel({"latenn/liblatenn.so": bench.good(), "latenn/libother.so": other(bench)}),
+        at="!latenn/liblatenn.so.1",
+        says="latenn/liblatenn.so",
+    ),
+    Case(
+        code="LB404",
+        what="two builds with one SONAME",
+        bad=lambda bench: bench.wheel(
+            {
+                "latenn/liblatenn.so": bench.good(),
+                "latenn/b/liblatenn.so": bench.compiler.shared(
+                    "int latenn_b(void) { return 2; }\n", "-Wl,-soname,liblatenn.so"
+                ).read_bytes(),
+            }
+        ),
+        good=lambda bench: bench.wheel(),
+        at="!latenn/liblatenn.so",
+        says="SONAME liblatenn.so",
+    ),
+    Case(
+        code="LB405",
+        what="no nuspec at the root",
+        bad=lambda bench: bench.nupkg(spec_name="meta/Latenn.nuspec"),
+        good=plain,
+        at=".nupkg",
+        says="none at the root",
+    ),
+    Case(
+        code="LB405",
+        what="two nuspecs",
+        bad=lambda bench: bench.nupkg({NATIVE: bench.good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}),
+        good=plain,
+        at=".nupkg",
+        says="2 at the root",
+    ),
+    Case(
+        code="LB405",
+        what="a nuspec that is not XML",
+        bad=lambda bench: bench.nupkg(spec="<package><metadata>"),
+        good=plain,
+        at="!Latenn.nuspec",
+        says="not well-formed",
+    ),
+    Case(
+        code="LB405",
+        what="a nuspec that declares entities",
+        bad=lambda bench: bench.nupkg(spec='<!DOCTYPE x [<!ENTITY a "b">]><package><metadata/></package>'),
+        good=plain,
+        at="!Latenn.nuspec",
+        says="entities",
+    ),
+    Case(
+        code="LB405",
+        what="a nuspec without authors",
+        bad=lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")),
+        good=plain,
+        at="!Latenn.nuspec",
+        says="authors",
+    ),
+    Case(
+        code="LB406",
+        what="a project's wheel and nupkg hold different bytes",
+        bad=twins(same=False),
+        good=twins(same=True),
+        at="!latenn/liblatenn.so",
+        says="Latenn.1.0.0.nupkg",
+    ),
+    Case(
+        code="LB406",
+        what="twins that the policy names",
+        bad=twins("latenn-core", "Latenn.Kernel", same=False),
+        good=twins("latenn-core", "Latenn.Kernel", same=True),
+        at="!latenn/liblatenn.so",
+        says="Latenn.Kernel.1.0.0.nupkg",
+        policy=TWINS,
+    ),
+    Case(
+        code="LB407",
+        what="a library that only the wheel holds",
+        bad=twins(same=True, extra=True),
+        good=twins(same=True),
+        at="!latenn/libextra.so",
+        says="Latenn.1.0.0.nupkg",
+    ),
+    Case(
+        code="LB408",
+        what="a library at the root of the wheel",
+        bad=lambda bench: bench.wheel({"liblatenn.so": bench.good()}),
+        good=lambda bench: bench.wheel(),
+        at="!liblatenn.so",
+        says="liblatenn.so",
+        severity="warning",
+    ),
+    Case(
+        code="LB408",
+        what="a library in the data scheme",
+        bad=lambda bench: bench.wheel({"latenn-1.0.data/data/lib/liblatenn.so": bench.good()}),
+        good=lambda bench: bench.wheel({"latenn-1.0.data/platlib/latenn/liblatenn.so": bench.good()}),
+        at="data/lib/liblatenn.so",
+        says="outside",
+        severity="warning",
+    ),
+    Case(
+        code="LB409",
+        what="a native library in lib/",
+        bad=lambda bench: bench.nupkg({"lib/netstandard2.0/liblatenn.so": bench.good()}),
+        good=lambda bench: bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}),
+        at="!lib/netstandard2.0/liblatenn.so",
+        says="runtimes/<rid>/native",
+        severity="warning",
+    ),
+]

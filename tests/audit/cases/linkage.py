@@ -1,0 +1,208 @@
+"""Bad subjects for LB1xx."""
+
+from __future__ import annotations
+
+import importlib.metadata
+
+import pytest
+
+from tests.audit.cases.case import Case
+from tests.audit.corpus import RUNTIME, Bench
+
+LIB = "latenn/liblatenn.so"
+# What a late-binding loader holds: names of the runtime, none of its own text.
+LATE = """
+#include <dlfcn.h>
+const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
+void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
+"""
+STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+
+
+def late(bench: Bench) -> bytes:
+    return bench.compiler.shared(LATE).read_bytes()
+
+
+def pybind(bench: Bench):
+    """onnxruntime's own Python module: the runtime is inside, statically, and only PyInit_* is exported."""
+    try:
+        files = importlib.metadata.files("onnxruntime") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("onnxruntime is not installed")
+    found = [file for file in files if "onnxruntime_pybind11_state" in file.name and file.name.endswith(".so")]
+    if not found:
+        pytest.skip("the installed onnxruntime has no Linux module")
+    return bench.bare("_core.abi3.so", found[0].locate().read_bytes())
+
+
+def with_undefined(bench: Bench, source: str) -> dict[str, bytes]:
+    return {LIB: bench.compiler.shared(source, "-Wl,-z,undefs").read_bytes()}
+
+
+def with_odd(bench: Bench) -> bytes:
+    odd = bench.compiler.shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so")
+    return bench.compiler.shared(STRANGER, odd).read_bytes()
+
+
+def odd(bench: Bench) -> bytes:
+    source = "int odd(void) { return 1; }\n"
+    return bench.compiler.shared(source, "-Wl,-soname,libodd.so.3", name="libodd.so").read_bytes()
+
+
+def with_rpath(path: str, *flags: str):
+    def make(bench: Bench):
+        data = bench.compiler.shared("int latenn_f(void) { return 1; }\n", f"-Wl,-rpath,{path}", *flags).read_bytes()
+        return bench.wheel({LIB: data})
+
+    return make
+
+
+CASES = [
+    Case(
+        code="LB101",
+        what="a wheel's library is linked to the runtime",
+        bad=lambda bench: bench.wheel({LIB: bench.linked()}),
+        good=lambda bench: bench.wheel({LIB: late(bench)}),
+        at=f"!{LIB}",
+        says="libonnxruntime.so.1",
+    ),
+    Case(
+        code="LB101",
+        what="a bare library is linked to a copy that auditwheel renamed",
+        bad=lambda bench: bench.bare(
+            "libspeech.so",
+            bench.compiler.shared(
+                "extern const void *OrtGetApiBase(void);\nconst void *f(void) { return OrtGetApiBase(); }\n",
+                bench.runtime("libonnxruntime-1a2b3c4d.so.1.19.2", "libonnxruntime.so"),
+            ).read_bytes(),
+        ),
+        good=lambda bench: bench.bare("libspeech.so", late(bench)),
+        at="libspeech.so",
+        says="libonnxruntime-1a2b3c4d.so.1.19.2",
+    ),
+    Case(
+        code="LB102",
+        what="a nupkg's library needs a symbol version of the runtime",
+        bad=lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": bench.linked()}),
+        good=lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": late(bench)}),
+        at="!runtimes/linux-x64/native/liblatenn.so",
+        says="VERS_1.19.2",
+    ),
+    Case(
+        code="LB103",
+        what="the runtime lies in the wheel",
+        bad=lambda bench: bench.wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1": bench.runtime().read_bytes()}),
+        good=lambda bench: bench.wheel({"latenn.libs/libonnxruntime-genai.so": bench.good()}),
+        at="!latenn.libs/libonnxruntime-1a2b3c4d.so.1",
+        says="SONAME libonnxruntime.so.1",
+    ),
+    Case(
+        code="LB103",
+        what="a wheel that supplies the runtime holds it by right",
+        bad=lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}),
+        good=lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}, name="onnxruntime-gpu"),
+        at="!ort/libonnxruntime.so.1",
+        says="ONNX Runtime",
+    ),
+    Case(
+        code="LB104",
+        what="a copy under another file name and SONAME exports the entry symbol",
+        bad=lambda bench: bench.wheel({"latenn/libspeech_rt.so": bench.runtime("libspeech_rt.so").read_bytes()}),
+        good=lambda bench: bench.wheel({"latenn/libspeech_rt.so": late(bench)}),
+        at="!latenn/libspeech_rt.so",
+        says="exports OrtGetApiBase",
+    ),
+    Case(
+        code="LB104",
+        what="a copy under another file name keeps the SONAME",
+        bad=lambda bench: bench.bare(
+            "libspeech.so",
+            bench.compiler.shared(
+                RUNTIME.replace("OrtGetApiBase", "hidden_entry"), "-Wl,-soname,libonnxruntime.so.1"
+            ).read_bytes(),
+        ),
+        good=lambda bench: bench.bare("libspeech.so", late(bench)),
+        at="libspeech.so",
+        says="SONAME libonnxruntime.so.1",
+    ),
+    Case(
+        code="LB105",
+        what="a Python module holds the runtime statically",
+        bad=pybind,
+        good=lambda bench: bench.bare("_core.abi3.so", late(bench)),
+        at="_core.abi3.so",
+        says="API versions",
+    ),
+    Case(
+        code="LB106",
+        what="a symbol is left open that no library defines",
+        bad=lambda bench: bench.wheel(with_undefined(bench, STRANGER)),
+        good=lambda bench: bench.wheel({**with_undefined(bench, STRANGER), "latenn/libodd.so": odd(bench)}),
+        at=f"!{LIB}",
+        says="odd",
+    ),
+    Case(
+        code="LB106",
+        what="the runtime's entry symbol is left open",
+        bad=lambda bench: bench.wheel(
+            with_undefined(bench, "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")
+        ),
+        good=lambda bench: bench.wheel({LIB: late(bench)}),
+        at=f"!{LIB}",
+        says="OrtGetApiBase",
+    ),
+    Case(
+        code="LB106",
+        what="Python's functions are left open by a library that is no module",
+        bad=lambda bench: bench.wheel(
+            with_undefined(bench, "extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")
+        ),
+        good=lambda bench: bench.wheel(
+            with_undefined(bench, "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")
+        ),
+        at=f"!{LIB}",
+        says="PyErr_Occurred",
+    ),
+    Case(
+        code="LB107",
+        what="a needed library is nowhere",
+        bad=lambda bench: bench.wheel({LIB: with_odd(bench)}),
+        good=lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.so": odd(bench)}),
+        at=f"!{LIB}",
+        says="libodd.so.3",
+    ),
+    Case(
+        code="LB107",
+        what="a bare library needs another: a warning, since nothing was promised",
+        bad=lambda bench: bench.bare("liblatenn.so", with_odd(bench)),
+        good=lambda bench: bench.bare("liblatenn.so", bench.good()),
+        at="liblatenn.so",
+        says="libodd.so.3",
+        severity="warning",
+    ),
+    Case(
+        code="LB108",
+        what="RUNPATH points to a folder of the build machine",
+        bad=with_rpath("/home/ci/build/lib"),
+        good=with_rpath("$ORIGIN"),
+        at=f"!{LIB}",
+        says="RUNPATH /home/ci/build/lib",
+    ),
+    Case(
+        code="LB108",
+        what="RPATH climbs out of the package",
+        bad=with_rpath("$ORIGIN/../../lib", "-Wl,--disable-new-dtags"),
+        good=with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"),
+        at=f"!{LIB}",
+        says="$ORIGIN/../../lib",
+    ),
+    Case(
+        code="LB109",
+        what="RUNPATH serves nothing",
+        bad=with_rpath("$ORIGIN"),
+        good=lambda bench: bench.wheel(),
+        at=f"!{LIB}",
+        says="$ORIGIN",
+        severity="warning",
+    ),
+]

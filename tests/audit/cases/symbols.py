@@ -1,0 +1,70 @@
+"""Bad subjects for LB2xx."""
+
+from __future__ import annotations
+
+from latebind.audit.policy import Policy
+from tests.audit.cases.case import Case
+from tests.audit.corpus import Bench
+
+LIB = "latenn/liblatenn.so"
+ONLY_LATENN = Policy(exports={"latenn": ("latenn_*",)})
+
+
+def of(source: str, *flags: str):
+    return lambda bench: bench.wheel({LIB: bench.compiler.shared(source, *flags).read_bytes()})
+
+
+def cxx(source: str, *flags: str):
+    def make(bench: Bench):
+        thing = bench.compiler.thing(source, "-fno-exceptions", "-fno-rtti", *flags, file="x.cpp")
+        return bench.wheel({LIB: bench.compiler.linked(thing).read_bytes()})
+
+    return make
+
+
+CASES = [
+    Case(
+        code="LB201",
+        what="a function of the loader is exported beside the interface",
+        bad=of("int latenn_f(void) { return 1; }\nint lb_bind(void) { return 1; }\n"),
+        good=of('int latenn_f(void) { return 1; }\n__attribute__((visibility("hidden"))) int lb_bind(void) { return 1; }\n'),
+        at=f"!{LIB}",
+        says="lb_bind",
+        policy=ONLY_LATENN,
+    ),
+    Case(
+        code="LB201",
+        what="a rule by file name holds for a bare library",
+        bad=lambda bench: bench.bare("liblatenn_backend_x.so", bench.good()),
+        good=lambda bench: bench.bare("liblatenn.so", bench.good()),
+        at="liblatenn_backend_x.so",
+        says="latenn_version",
+        policy=Policy(exports={"liblatenn_backend_*.so": ("latenn_backend",)}),
+    ),
+    Case(
+        code="LB202",
+        what="a C++ function is exported",
+        bad=cxx("int speak(int a) { return a; }\n"),
+        good=cxx("int speak(int a) { return a; }\n", "-fvisibility=hidden"),
+        at=f"!{LIB}",
+        says="_Z5speaki",
+        severity="warning",
+    ),
+    Case(
+        code="LB202",
+        what="operator new is exported",
+        bad=cxx("static char room[64];\nvoid *operator new(unsigned long) { return room; }\n"),
+        good=cxx('extern "C" int latenn_f() { return 1; }\n'),
+        at=f"!{LIB}",
+        says="_Znwm",
+    ),
+    Case(
+        code="LB203",
+        what="a variable is exported",
+        bad=of("int latenn_counter = 3;\n"),
+        good=of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"),
+        at=f"!{LIB}",
+        says="latenn_counter",
+        severity="warning",
+    ),
+]

@@ -1,0 +1,247 @@
+"""Makes bad and good packages with real tools: compiles small C sources, packs wheels and nupkgs; asserts nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+GLIBC = "x86_64-linux-gnu.2.28"
+TAG = "py3-none-manylinux_2_28_x86_64"
+
+GOOD = "#include <unistd.h>\nint latenn_version(void) { return getpid() > 0; }\n"
+RUNTIME = "const void *OrtGetApiBase(void) { static int base; return &base; }\n"
+USER = "extern const void *OrtGetApiBase(void);\nconst void *latenn_bind(void) { return OrtGetApiBase(); }\n"
+VERSIONED = "VERS_1.19.2 { global: *; };\n"
+
+
+def toolchain() -> list[str]:
+    """The command that starts zig's tools. Skips the test where zig is missing."""
+    if importlib.util.find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang"]
+    found = shutil.which("zig")
+    if found is None:
+        pytest.skip("neither the ziglang package nor zig is installed")
+    return [found]
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """Compiles each source once per folder; several processes may share the folder."""
+
+    folder: Path
+
+    def shared(self, source: str, *flags: str | Path, target: str = GLIBC, name: str = "libx.so") -> Path:
+        """A stripped shared library made of a C source."""
+        return self._make(source, "x.c", ["-shared", "-fPIC", "-O2", "-s", *flags], target, name)
+
+    def program(self, source: str, *flags: str | Path, target: str = GLIBC) -> Path:
+        """A program made of a C source."""
+        return self._make(source, "x.c", ["-O2", *flags], target, "program")
+
+    def thing(self, source: str, *flags: str | Path, file: str = "x.c", target: str = GLIBC) -> Path:
+        """An object file."""
+        return self._make(source, file, ["-c", "-fPIC", "-O2", *flags], target, "x.o")
+
+    def linked(self, thing: Path, *flags: str) -> Path:
+        """A shared library made of an object file by lld itself, for flags that the zig driver does not pass on."""
+        key = hashlib.sha256(repr((thing.as_posix(), flags)).encode()).hexdigest()[:16]
+        return self._run(self.folder / key / "libx.so", ["ld.lld", "-shared", *flags, str(thing)])
+
+    def text(self, text: str) -> Path:
+        """A file with that text, such as a version script."""
+        path = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
+        if not path.exists():
+            aside = path.with_name(f"{path.name}.{os.getpid()}")
+            aside.write_text(text)
+            aside.replace(path)
+        return path
+
+    def _make(self, source: str, file: str, flags: Sequence[str | Path], target: str, name: str) -> Path:
+        key = hashlib.sha256(repr((source, file, [str(flag) for flag in flags], target, name)).encode()).hexdigest()
+        path = self.folder / key[:16] / name
+        if path.exists():
+            return path
+        path.parent.mkdir(exist_ok=True)
+        code = path.with_name(file)
+        code.write_text(source)
+        return self._run(path, ["cc", "-target", target, file, *map(str, flags)])
+
+    def _run(self, path: Path, words: Sequence[str]) -> Path:
+        if path.exists():
+            return path
+        path.parent.mkdir(exist_ok=True)
+        aside = path.with_name(f"{os.getpid()}.{path.name}")
+        # Only names go to the compiler, so that no path of this machine ends in the output.
+        subprocess.run([*toolchain(), *words, "-o", aside.name], check=True, cwd=path.parent)  # noqa: S603
+        aside.replace(path)
+        return path
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where one test makes its packages."""
+
+    compiler: Compiler
+    folder: Path
+
+    def good(self, target: str = GLIBC, soname: str = "liblatenn.so") -> bytes:
+        """A library that no check objects to."""
+        return self.compiler.shared(GOOD, f"-Wl,-soname,{soname}", target=target).read_bytes()
+
+    def runtime(self, soname: str = "libonnxruntime.so.1", name: str = "libonnxruntime.so.1") -> Path:
+        """A stand-in runtime: its SONAME, its symbol version, its entry symbol."""
+        script = self.compiler.text(VERSIONED)
+        flags = (f"-Wl,-soname,{soname}", f"-Wl,--version-script={script}")
+        return self.compiler.shared(RUNTIME, *flags, name=name)
+
+    def linked(self) -> bytes:
+        """A library that was linked against the stand-in runtime."""
+        return self.compiler.shared(USER, self.runtime(), "-Wl,-soname,liblatenn.so").read_bytes()
+
+    def bare(self, name: str, data: bytes) -> list[Path]:
+        """A file that lies in no package."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        return [path]
+
+    def wheel(
+        self,
+        files: Mapping[str, bytes] | None = None,
+        **how: object,
+    ) -> list[Path]:
+        """A wheel in this bench's folder; see `wheel()`."""
+        return [wheel(self.folder, files if files is not None else {"latenn/liblatenn.so": self.good()}, **how)]  # type: ignore[arg-type]
+
+    def nupkg(self, files: Mapping[str, bytes] | None = None, **how: object) -> list[Path]:
+        """A nupkg in this bench's folder; see `nupkg()`."""
+        native = {"runtimes/linux-x64/native/liblatenn.so": self.good()}
+        return [nupkg(self.folder, files if files is not None else native, **how)]  # type: ignore[arg-type]
+
+
+Rows = list[tuple[str, str, str]]
+
+
+def wheel(  # noqa: PLR0913  # each argument is one thing that a test breaks
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    name: str = "latenn",
+    version: str = "1.0",
+    tag: str = TAG,
+    file_name: str = "",
+    said_tag: str = "",
+    purelib: bool = False,
+    metadata: str = "",
+    said_version: str = "",
+    licence: bool = True,
+    record: Callable[[Rows], Rows] = lambda rows: rows,
+    drop: Sequence[str] = (),
+    after: Mapping[str, bytes] | None = None,
+) -> Path:
+    """Write a wheel. `record` changes RECORD's rows, `drop` leaves members out, `after` adds some behind its back."""
+    info = f"{name.replace('-', '_')}-{version}.dist-info"
+    members = {"latenn/__init__.py": b"", **files}
+    members[f"{info}/WHEEL"] = (
+        "Wheel-Version: 1.0\nGenerator: tests\n"
+        f"Root-Is-Purelib: {'true' if purelib else 'false'}\nTag: {said_tag or tag}\n"
+    ).encode()
+    members[f"{info}/METADATA"] = (
+        f"Metadata-Version: 2.4\nName: {name}\nVersion: {said_version or version}\n{metadata}\n"
+    ).encode()
+    if licence:
+        members[f"{info}/licenses/LICENSE"] = b"MIT"
+    rows = [(path, f"sha256={digest(data)}", str(len(data))) for path, data in members.items()]
+    rows.append((f"{info}/RECORD", "", ""))
+    members[f"{info}/RECORD"] = "".join(f"{','.join(row)}\n" for row in record(rows)).encode()
+    members.update(after or {})
+    path = folder / (file_name or f"{name.replace('-', '_')}-{version}-{tag}.whl")
+    return write(path, {inner: data for inner, data in members.items() if inner.rpartition("/")[2] not in drop})
+
+
+def digest(data: bytes) -> str:
+    """The hash as RECORD writes it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+
+
+def nuspec(package_id: str, version: str, extra: str) -> str:
+    """A complete nuspec."""
+    return (
+        '<?xml version="1.0" encoding="utf-8"?>\n'
+        '<package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
+        f"<id>{package_id}</id><version>{version}</version><authors>a</authors><description>d</description>"
+        f'<license type="expression">MIT</license>{extra}</metadata></package>'
+    )
+
+
+def nupkg(  # noqa: PLR0913  # each argument is one thing that a test breaks
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    package_id: str = "Latenn",
+    version: str = "1.0.0",
+    extra: str = "",
+    spec: str = "",
+    spec_name: str = "",
+    types: Sequence[str] = ("rels", "psmdcp", "nuspec", "so", "dll", "dylib", "txt", "1", "2"),
+    drop: Sequence[str] = (),
+    file_name: str = "",
+) -> Path:
+    """Write a nupkg with all its OPC parts."""
+    spec_name = spec_name or f"{package_id}.nuspec"
+    defaults = "".join(f'<Default Extension="{row}" ContentType="application/octet"/>' for row in types)
+    core = "package/services/metadata/core-properties/0.psmdcp"
+    relation = "http://schemas.microsoft.com/packaging/2010/07/manifest"
+    members = {
+        "_rels/.rels": (
+            '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
+            f'<Relationship Type="{relation}" Target="/{spec_name}" Id="R0"/>'
+            f'<Relationship Type="core-properties" Target="/{core}" Id="R1"/></Relationships>'
+        ).encode(),
+        "[Content_Types].xml": (
+            f'<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">{defaults}</Types>'
+        ).encode(),
+        core: b"<coreProperties/>",
+        spec_name: (spec or nuspec(package_id, version, extra)).encode(),
+        **files,
+    }
+    path = folder / (file_name or f"{package_id}.{version}.nupkg")
+    return write(path, {inner: data for inner, data in members.items() if inner not in drop})
+
+
+def write(path: Path, members: Mapping[str, bytes]) -> Path:
+    """A zip of the members."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return path
+
+
+def pe(*, managed: bool) -> bytes:
+    """The headers of a PE32+ file. No compiler for .NET is at hand in every test run, and only they are read."""
+    head = bytearray(512)
+    head[0:2] = b"MZ"
+    head[60:64] = (64).to_bytes(4, "little")
+    head[64:68] = b"PE\0\0"
+    head[68:70] = (0x8664).to_bytes(2, "little")
+    head[88:90] = (0x20B).to_bytes(2, "little")
+    head[64 + 24 + 108 : 64 + 24 + 112] = (16).to_bytes(4, "little")
+    if managed:
+        at = 64 + 24 + 112 + 14 * 8
+        head[at : at + 8] = b"\x08\x20\0\0\x48\0\0\0"
+    return bytes(head)

@@ -1,0 +1,57 @@
+from pathlib import Path
+
+import pytest
+
+from latebind.audit.audit import audit_here
+from latebind.audit.registry import FAMILIES, checks
+from tests.audit.cases import hygiene, layout, linkage, metadata, rid, symbols, tags
+
+CASES = [case for part in (linkage, symbols, tags, layout, metadata, hygiene, rid) for case in part.CASES]
+# A worker that dies cannot be a row of a table: test_pool.py kills real ones.
+ELSEWHERE = {"LB605"}
+
+
+def found(case, paths):
+    report = audit_here(paths, case.policy)
+    return [finding for finding in report.findings if finding.code == case.code]
+
+
+@pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{case.what}".replace(" ", "_") for case in CASES])
+def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
+    bad = found(case, case.bad(bench))
+    told = [row for row in bad if row.subject.endswith(case.at) and case.says in " ".join((row.message, *row.evidence))]
+
+    assert told, [(row.subject, row.message, row.evidence) for row in bad]
+    assert {row.severity for row in told} == {case.severity}
+    assert all(row.fix and row.evidence for row in bad)
+
+    for path in Path(bench.folder).iterdir():
+        path.unlink()
+    good = found(case, case.good(bench))
+    assert not [row for row in good if row.severity == case.severity], good
+
+
+def test_every_code_has_a_bad_subject():
+    assert {case.code for case in CASES} | ELSEWHERE == set(checks())
+
+
+@pytest.mark.parametrize("code", checks())
+def test_every_check_explains_itself(code):
+    check = checks()[code]
+
+    assert check.title
+    assert len(check.rationale) > 60, "the rationale is what users read"
+    assert check.example
+    assert check.cure.endswith(".")
+    assert code[:3] in FAMILIES
+    assert check.severity in ("error", "warning", "note")
+
+
+def test_good_packages_are_clean(bench):
+    paths = [*bench.wheel(version="1.0.0"), *bench.nupkg()]
+
+    report = audit_here(paths)
+
+    assert report.findings == ()
+    assert report.subjects == 2
+    assert report.exit_status == 0
