@@ -173,8 +173,11 @@ def _fetch(npm: Sequence[str], pin: Pin, work: Path) -> Path:
     _check(found[0], pin)
     if not hasattr(tarfile, "data_filter"):
         raise SdkError("this Python cannot unpack archives safely: use 3.10.12, 3.11.4 or newer")
-    with tarfile.open(found[0], "r:gz") as archive:
-        archive.extractall(folder / "content", filter="data")
+    try:
+        with tarfile.open(found[0], "r:gz") as archive:
+            archive.extractall(folder / "content", filter="data")
+    except tarfile.TarError as error:
+        raise SdkError(f"{pin.spec} cannot be unpacked safely: {error}") from error
     return folder / "content" / "package"
 
 

@@ -125,7 +125,7 @@ def _identity(csproj: Path) -> tuple[str, str]:
     """Target framework and assembly name as the project file states them."""
     try:
         root = defusedxml.ElementTree.parse(csproj).getroot()
-    except defusedxml.ElementTree.ParseError as error:
+    except (defusedxml.ElementTree.ParseError, ValueError) as error:  # ValueError: entities, which have no use here
         raise BuildError(f"not readable as XML: {error}", where=str(csproj)) from error
     if root is None:
         raise BuildError("an empty project file", where=str(csproj))

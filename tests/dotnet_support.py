@@ -1,0 +1,152 @@
+"""What the .NET tests share: an SDK, stages made of given libraries, and small cases in the consumer's format."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from functools import cache
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import onnx
+import pytest
+from latebind.build.stage import Stage, open_stage, write_manifest
+from latebind.config import Config, Document
+from latebind.model import Rid
+from onnx import TensorProto, helper
+
+from ci import dotnet_sdk
+
+ROOT = Path(__file__).resolve().parent.parent
+RID = Rid("linux-x64")
+
+
+@cache
+def dotnet_environment() -> dict[str, str]:
+    """The environment with `dotnet` in it: the one on PATH, else the one for tests. Skips where there is neither."""
+    if os.environ.get("LATEBIND_NO_DOTNET"):
+        pytest.skip("LATEBIND_NO_DOTNET is set")
+    try:
+        return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
+    except dotnet_sdk.SdkError as error:
+        pytest.skip(f"no .NET SDK: {error}")
+
+
+def make_stage(root: Path, libraries: dict[str, list[Path]], rid: str = RID) -> Stage:
+    """A stage whose components hold copies of the libraries."""
+    folder = root / rid
+    for component, files in libraries.items():
+        target = folder / component / "lib"
+        target.mkdir(parents=True)
+        for file in files:
+            shutil.copyfile(file, target / file.name)
+    write_manifest(folder, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
+    stage = open_stage(folder)
+    assert stage is not None
+    return stage
+
+
+def make_config(root: Path, **changes: object) -> Config:
+    """A configuration of two packages, `core` and `extra`, whose tables take the changes."""
+    project = {
+        "name": "demo",
+        "version": "0.1.0",
+        "description": "A demo <&> more",
+        "license": "MIT",
+        "authors": ["Ann", "Bo"],
+        "repository": "https://example.org/demo",
+    }
+    document = {
+        "project": project | changes.pop("project", {}),
+        "targets": {"include": [RID]},
+        "runtime": [{"preset": "onnxruntime", "minimum": "1.19"}],
+        "package": {
+            "core": {"component": "core", "exports": ["demo_*"], "nuget": {"id": "Demo"} | changes.pop("core", {})},
+            "extra": {
+                "component": "extra",
+                "exports": ["demo_*"],
+                "requires": ["core"],
+                "runtime": "onnxruntime",
+                "nuget": {"id": "Demo.Extra", "tags": ["onnx", "native"]} | changes.pop("extra", {}),
+            },
+        },
+    }
+    return Config(root=root, file=root / "latebind.toml", document=msgspec.convert(document, type=Document))
+
+
+class CaseWriter:
+    """Writes cases.json and cases.bin, the input of the .NET consumer."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+        self._cases: list[dict[str, object]] = []
+
+    def add(self, name: str, model: bytes, inputs: list[tuple], outputs: list[tuple]) -> None:
+        """A case with one set of inputs and outputs, each (name, type, array)."""
+        sets = [{"inputs": [self._tensor(*row) for row in inputs], "outputs": [self._tensor(*row) for row in outputs]}]
+        self._cases.append({"name": name, "model": self._put(model), "rtol": 1e-3, "atol": 1e-7, "sets": sets})
+
+    def write(self, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        document = {"source": f"onnx {onnx.__version__}", "cases": self._cases}
+        (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
+        (folder / "cases.bin").write_bytes(self._data)
+        return folder
+
+    def _put(self, data: bytes) -> list[int]:
+        place = [len(self._data), len(data)]
+        self._data += data
+        return place
+
+    def _tensor(self, name: str, type_: int, array: np.ndarray) -> dict[str, object]:
+        row = {"name": name, "type": type_, "shape": list(array.shape), "offsets": None}
+        if type_ != TensorProto.STRING:
+            return row | {"data": self._put(np.ascontiguousarray(array).tobytes())}
+        texts = [text.encode() for text in array.ravel()]
+        offsets = np.cumsum([0, *map(len, texts)]).astype("<i8")
+        return row | {"data": self._put(b"".join(texts)), "offsets": self._put(offsets.tobytes())}
+
+
+def identity_model(type_: int, shape: list[object]) -> bytes:
+    """y = Identity(x)."""
+    ports = [[helper.make_tensor_value_info(name, type_, shape)] for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", *ports)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9).SerializeToString()
+
+
+def small_cases(folder: Path) -> Path:
+    """Identity for every type that ONNX Runtime and NumPy share, texts, a scalar, an empty tensor."""
+    cases = CaseWriter()
+    for type_, dtype in NUMERIC.items():
+        array = (np.arange(12).reshape(3, 4) % 2).astype(dtype)
+        cases.add(f"identity_{type_}", identity_model(type_, ["n", 4]), [("x", type_, array)], [("y", type_, array)])
+    odd = {
+        "text": (TensorProto.STRING, np.array([["héllo", ""], ["日本", "a\0b"]], object)),
+        "scalar": (TensorProto.FLOAT, np.array(3, "f4")),
+        "empty": (TensorProto.INT64, np.zeros((0, 4), "i8")),
+        "special": (TensorProto.FLOAT, np.array([np.nan, np.inf, -np.inf, -0.0], "f4")),
+    }
+    for name, (type_, array) in odd.items():
+        model = identity_model(type_, list(array.shape))
+        cases.add(name, model, [("x", type_, array)], [("y", type_, array)])
+    return cases.write(folder)
+
+
+NUMERIC = {
+    TensorProto.FLOAT: "f4",
+    TensorProto.UINT8: "u1",
+    TensorProto.INT8: "i1",
+    TensorProto.UINT16: "u2",
+    TensorProto.INT16: "i2",
+    TensorProto.INT32: "i4",
+    TensorProto.INT64: "i8",
+    TensorProto.BOOL: "?",
+    TensorProto.FLOAT16: "f2",
+    TensorProto.DOUBLE: "f8",
+    TensorProto.UINT32: "u4",
+    TensorProto.UINT64: "u8",
+    TensorProto.BFLOAT16: "u2",
+}
+"""bfloat16 by its bits: Identity does not look at them."""

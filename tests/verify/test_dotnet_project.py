@@ -1,0 +1,254 @@
+"""The packages that our writer makes, consumed by a real SDK: restored from a feed, built, published, run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib import metadata
+
+import msgspec
+import pytest
+from latebind import configfile
+from latebind.archive import Entry
+from latebind.build.managed import build_managed
+from latebind.build.native import stage_target
+from latebind.build.nuget import pack_nupkg
+from latebind.errors import InputError, NotRun, ToolError
+from latebind.nuget import dotnet
+from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.run import run
+from latebind.targets import target
+from latebind.verify.dotnet_project import Consumer, make_consumer, run_smoke
+from latebind.verify.feed import assemble_runtime_nupkg
+
+from tests.dotnet_support import NUMERIC, RID, ROOT, dotnet_environment, make_stage, small_cases
+
+LATENN = ROOT / "latenn"
+SMOKE = LATENN / "verify" / "Smoke"
+VERSION = "0.1.0"
+ODD_CASES = 4
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    return tmp_path_factory.mktemp("dotnet")
+
+
+@pytest.fixture(scope="module")
+def managed(work):
+    return build_managed(
+        LATENN / "dotnet" / "Latenn",
+        work / "managed",
+        version=VERSION,
+        environment=dotnet_environment(),
+        home=work / "h",
+    )
+
+
+@pytest.fixture(scope="module")
+def packages(work, managed):
+    """Latenn and Latenn.OnnxRuntime for this machine, from one native build."""
+    config = configfile.load(LATENN / "latebind.toml")
+    stage = stage_target(config, target(RID), work)
+    core = pack_nupkg(config, "core", [stage], work / "dist", managed=managed)
+    return [core.path, pack_nupkg(config, "onnxruntime", [stage], work / "dist").path]
+
+
+@pytest.fixture(scope="module")
+def runtime(work):
+    """The version of the installed ONNX Runtime, and the package assembled from its library."""
+    distribution = metadata.distribution("onnxruntime")
+    library = next(
+        distribution.locate_file(file)
+        for file in distribution.files or ()
+        if file.name.startswith("libonnxruntime.so.") and file.parent.name == "capi"
+    )
+    return distribution.version, assemble_runtime_nupkg(library, distribution.version, work / "runtime")
+
+
+@pytest.fixture(scope="module")
+def cases(work):
+    return small_cases(work / "cases")
+
+
+def consumer(packages, runtime=None, **changes):
+    version, package = runtime or ("", None)
+    given = {
+        "project": SMOKE,
+        "packages": [*packages, *([package] if package else [])],
+        "version": VERSION,
+        "environment": dotnet_environment(),
+        "runtime_version": version,
+    }
+    return Consumer(**given | changes)
+
+
+@pytest.mark.parametrize("layout", ["build", "publish", "cache"])
+def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, runtime, cases, layout):
+    ended = run_smoke(consumer(packages, runtime, layout=layout), cases, tmp_path / "w", log=tmp_path / "log")
+
+    document = ended.document
+    assert ended.status == 0, ended.output
+    assert document.failed == ()
+    assert len(document.passed) == len(NUMERIC) + ODD_CASES
+    assert document.backend == "onnxruntime"
+    assert document.report["version"] == runtime[0]
+    assert all(path.startswith(str(tmp_path)) for path in document.libraries), document.libraries
+    assert {path.rpartition("/")[2] for path in document.libraries} >= {
+        "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so",
+    }  # fmt: skip
+    if layout == "cache":
+        homes = {path.rpartition("/runtimes/")[0] for path in document.libraries if "/runtimes/" in path}
+        assert len(homes) == 3, "core, backend and runtime each come from their own package"
+
+
+def test_without_the_runtimes_package_the_sentence_names_it(tmp_path, packages, cases):
+    ended = run_smoke(consumer(packages), cases, tmp_path / "w")
+
+    assert ended.status == 3
+    assert ended.document.error.code == "RuntimeUnavailable"
+    assert "dotnet add package Microsoft.ML.OnnxRuntime" in ended.document.error.message
+    assert ended.document.report["bound"] is False
+
+
+@pytest.mark.parametrize("argument", [("--runtime-minimum", "1.999"), ("--runtime-path", "/nowhere/ort.so")])
+def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
+    tmp_path, packages, runtime, cases, argument
+):
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=argument)
+
+    assert (ended.status, ended.document.error.code) == (3, "RuntimeUnavailable")
+    assert argument[1] in ended.document.error.message
+
+
+def without(package, part, folder):
+    """The package without the members whose name holds `part`: broken by hand, but a package that restores."""
+    folder.mkdir()
+    broken = folder / package.name
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(broken, "w") as out:
+        for info in source.infolist():
+            if part not in info.filename:
+                out.writestr(info, source.read(info))
+    return broken
+
+
+def test_sabotage_a_core_package_without_its_native_file_builds_and_fails_in_words(tmp_path, packages, runtime, cases):
+    broken = without(packages[0], "liblatenn_core", tmp_path / "broken")
+    made = consumer([broken, packages[1]], runtime)
+
+    ended = run_smoke(made, cases, tmp_path / "w")
+
+    assert ended.status == 3
+    assert ended.document.error.code == "CoreUnavailable"
+    for part in ("latenn_core", RID, "NuGet package Latenn", "DllNotFoundException"):
+        assert part in ended.document.error.message
+    assert ended.document.passed == ()
+
+
+def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, packages, runtime, cases):
+    broken = without(packages[1], "liblatenn_backend", tmp_path / "broken")
+
+    ended = run_smoke(consumer([packages[0], broken], runtime), cases, tmp_path / "w")
+
+    assert (ended.status, ended.document.error.code) == (3, "BackendMissing")
+    assert "Latenn.OnnxRuntime" in ended.document.error.message
+
+
+def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtime, cases):
+    spoiled = tmp_path / "cases"
+    shutil.copytree(cases, spoiled)
+    document = msgspec.json.decode((cases / "cases.json").read_bytes())
+    output = document["cases"][0]["sets"][0]["outputs"][0]["data"]
+    data = bytearray((cases / "cases.bin").read_bytes())
+    data[output[0] + 3] ^= 0x40
+    (spoiled / "cases.bin").write_bytes(data)
+
+    ended = run_smoke(consumer(packages, runtime), spoiled, tmp_path / "w")
+
+    assert ended.status == 1
+    assert [failure.name for failure in ended.document.failed] == [document["cases"][0]["name"]]
+    assert "element 0 is" in ended.document.failed[0].message
+
+
+def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed):
+    """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
+    compiler = shutil.which("cc")
+    words = [compiler] if compiler else [sys.executable, "-m", "ziglang", "cc"]
+    checks = LATENN / "dotnet" / "Checks"
+    library = tmp_path / "liblatenn_core.so"
+    include = LATENN / "native" / "include"
+    subprocess.run([*words, "-shared", "-fPIC", f"-I{include}", "-o", library, checks / "echo_core.c"], check=True)
+    stage = make_stage(tmp_path / "stage", {"core": [library]})
+    config = configfile.load(LATENN / "latebind.toml")
+    package = pack_nupkg(config, "core", [stage], tmp_path / "dist", managed=managed).path
+    environment = dotnet_environment()
+
+    application = make_consumer(consumer([package], project=checks), tmp_path / "w")
+    ended = run(
+        [dotnet.find(environment), application], env=dotnet.private(environment, tmp_path / "w" / "home"), check=False
+    )
+
+    lines = [line for line in ended.output.splitlines() if line]
+    assert ended.returncode == 0, ended.output
+    assert len(lines) >= 20
+    assert all(line.startswith("passed ") for line in lines), ended.output
+
+
+def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):
+    with pytest.raises(ToolError, match="NU1101"):
+        make_consumer(consumer(packages[:1]), tmp_path / "w")
+
+
+def test_without_an_sdk_the_cell_is_not_run(tmp_path, packages):
+    with pytest.raises(NotRun) as caught:
+        make_consumer(consumer(packages, environment={"PATH": str(tmp_path)}), tmp_path / "w")
+
+    assert caught.value.reason == "no-dotnet"
+
+
+def test_the_assembled_runtime_has_the_official_layout_and_says_what_it_is(runtime):
+    version, package = runtime
+
+    with zipfile.ZipFile(package) as archive:
+        assert "runtimes/linux-x64/native/libonnxruntime.so" in archive.namelist()
+        nuspec = archive.read("Microsoft.ML.OnnxRuntime.nuspec").decode()
+    assert f"<version>{version}</version>" in nuspec
+    assert "assembled for tests from the library of its PyPI wheel" in nuspec
+
+
+def test_a_runtime_that_is_no_library_is_refused(tmp_path):
+    text = tmp_path / "libonnxruntime.so.1.22.0"
+    with pytest.raises(InputError, match="cannot be read"):
+        assemble_runtime_nupkg(text, "1.22.0", tmp_path)
+    text.write_text("no", encoding="utf-8")
+    with pytest.raises(InputError, match="not a Linux shared library"):
+        assemble_runtime_nupkg(text, "1.22.0", tmp_path)
+
+
+def test_nuget_reads_back_what_the_writer_escaped(tmp_path):
+    """A file name with a space, a plus and a letter outside ASCII comes out of restore as it went in."""
+    nuspec = (
+        b'<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
+        b"<id>Odd</id><version>1.0.0</version><authors>a</authors><description>d</description></metadata></package>"
+    )
+    names = ["lib/netstandard2.0/_._", "content/a b+c é.txt", "noextension"]
+    properties = CoreProperties(identifier="Odd", version="1.0.0", creator="a", description="d")
+    write_nupkg(tmp_path / "feed" / "Odd.1.0.0.nupkg", nuspec, [Entry(name=n, data=b"1") for n in names], properties)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "User.csproj").write_text(
+        '<Project Sdk="Microsoft.NET.Sdk">'
+        "<PropertyGroup><TargetFramework>netcoreapp3.1</TargetFramework></PropertyGroup>"
+        '<ItemGroup><PackageReference Include="Odd" Version="1.0.0" /></ItemGroup></Project>',
+        encoding="utf-8",
+    )
+    (project / "A.cs").write_text("class A { }", encoding="utf-8")
+
+    make_consumer(consumer([tmp_path / "feed" / "Odd.1.0.0.nupkg"], project=project), tmp_path / "w")
+
+    unpacked = tmp_path / "w" / "home" / "packages" / "odd" / "1.0.0"
+    assert all((unpacked / name).is_file() for name in names)
