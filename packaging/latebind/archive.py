@@ -96,7 +96,7 @@ class ZipReader:
         self.problems: list[Problem] = []
         self.members = tuple(self._admit(self._zip.infolist()))
 
-    def __enter__(self) -> ZipReader:
+    def __enter__(self) -> ZipReader:  # noqa: PYI034  # typing.Self is of 3.11
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -182,11 +182,8 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
 def _objection(info: zipfile.ZipInfo) -> tuple[ProblemKind | None, str]:
     """Why a member must not be read, or (None, "")."""
     raw = info.orig_filename
-    path = PurePosixPath(raw.rstrip("/"))
-    if "\0" in raw or "\\" in raw or not raw.strip("/") or path.is_absolute() or ":" in path.parts[0]:
-        return "unsafe-name", f"the name {raw!r} is not a plain relative path"
-    if ".." in path.parts or "." in raw.split("/") or "" in raw.rstrip("/").split("/"):
-        return "unsafe-name", f"the name {raw!r} leaves its folder or is not normal"
+    if not _is_plain(raw):
+        return "unsafe-name", f"the name {raw!r} is not a plain relative path, or leaves its folder"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "link", "a symbolic link"
     if info.flag_bits & 0x1:
@@ -196,6 +193,14 @@ def _objection(info: zipfile.ZipInfo) -> tuple[ProblemKind | None, str]:
     if info.file_size > MAX_MEMBER_BYTES or info.file_size > MAX_RATIO * max(info.compress_size, 1):
         return "bomb", f"{info.compress_size} bytes that claim to become {info.file_size}"
     return None, ""
+
+
+def _is_plain(name: str) -> bool:
+    """Whether a member's name is relative, normal, and means the same on every system."""
+    path = PurePosixPath(name.rstrip("/"))
+    if "\0" in name or "\\" in name or not name.strip("/") or path.is_absolute() or ":" in path.parts[0]:
+        return False
+    return ".." not in path.parts and not {".", ""} & set(name.rstrip("/").split("/"))
 
 
 def source_date_epoch() -> int:

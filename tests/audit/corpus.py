@@ -11,13 +11,13 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
 GLIBC = "x86_64-linux-gnu.2.28"
 TAG = "py3-none-manylinux_2_28_x86_64"
@@ -86,7 +86,7 @@ class Compiler:
         path.parent.mkdir(exist_ok=True)
         aside = path.with_name(f"{os.getpid()}.{path.name}")
         # Only names go to the compiler, so that no path of this machine ends in the output.
-        subprocess.run([*toolchain(), *words, "-o", aside.name], check=True, cwd=path.parent)  # noqa: S603
+        subprocess.run([*toolchain(), *words, "-o", aside.name], check=True, cwd=path.parent)
         aside.replace(path)
         return path
 
@@ -136,7 +136,7 @@ class Bench:
 Rows = list[tuple[str, str, str]]
 
 
-def wheel(  # noqa: PLR0913  # each argument is one thing that a test breaks
+def wheel(  # each argument is one thing that a test breaks
     folder: Path,
     files: Mapping[str, bytes],
     *,
@@ -188,7 +188,7 @@ def nuspec(package_id: str, version: str, extra: str) -> str:
     )
 
 
-def nupkg(  # noqa: PLR0913  # each argument is one thing that a test breaks
+def nupkg(  # each argument is one thing that a test breaks
     folder: Path,
     files: Mapping[str, bytes],
     *,

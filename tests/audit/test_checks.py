@@ -1,9 +1,9 @@
 from pathlib import Path
 
 import pytest
-
 from latebind.audit.audit import audit_here
 from latebind.audit.registry import FAMILIES, checks
+
 from tests.audit.cases import hygiene, layout, linkage, metadata, rid, symbols, tags
 
 CASES = [case for part in (linkage, symbols, tags, layout, metadata, hygiene, rid) for case in part.CASES]

@@ -6,6 +6,7 @@ The dynamic table is the truth: a file whose section headers were stripped reads
 from __future__ import annotations
 
 import io
+import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import lief
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _TAG = lief.ELF.DynamicEntry.TAG
-_PT_LOAD = 1
+_PT_LOAD, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 0x6474E551, 0x6474E552
+_PF_X = 1
 _UNDEFINED = 0
 _DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW = 0x4, 0x8, 0x1
 
@@ -48,13 +50,20 @@ lief.logging.disable()
 
 def read_elf(data: bytes, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
-    _refuse_cut_off(data, name)
-    binary = lief.ELF.parse(io.BytesIO(data), _config())
-    if not isinstance(binary, lief.ELF.Binary):
-        raise InputError("the ELF headers cannot be read", where=name)
+    segments = _segments(data, name)
+    with warnings.catch_warnings():
+        # LIEF warns of each number that its enumerations lack; vendors' own types are no defect.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        binary = lief.ELF.parse(io.BytesIO(data), _config())
+        if not isinstance(binary, lief.ELF.Binary):
+            raise InputError("the ELF headers cannot be read", where=name)
+        return _guarded(binary, data, segments, name)
+
+
+def _guarded(binary: lief.ELF.Binary, data: bytes, segments: Mapping[int, int], name: str) -> Image:
     try:
-        return _image(binary, data, name)
-    except (UnicodeDecodeError, ValueError, RuntimeError, TypeError) as error:
+        return _image(binary, data, segments, name)
+    except (UnicodeDecodeError, ValueError, RuntimeError, TypeError, SystemError) as error:
         raise InputError(f"the ELF tables cannot be read: {error}", where=name) from error
 
 
@@ -66,7 +75,7 @@ def _config() -> lief.ELF.ParserConfig:
     return config
 
 
-def _image(binary: lief.ELF.Binary, data: bytes, name: str) -> Image:
+def _image(binary: lief.ELF.Binary, data: bytes, segments: Mapping[int, int], name: str) -> Image:
     entries = list(binary.dynamic_entries)
     flags = _flags(entries)
     machine = int.from_bytes(data[18:20], _order(data))
@@ -75,8 +84,6 @@ def _image(binary: lief.ELF.Binary, data: bytes, name: str) -> Image:
     needs, owner = _version_needs(binary)
     imports, exports = _symbols(binary, owner)
     sections = {_text(section.name) for section in binary.sections}
-    segments = {segment.type: segment for segment in binary.segments}
-    stack = segments.get(lief.ELF.Segment.TYPE.GNU_STACK)
     file_type = _FILE_TYPE.get(int.from_bytes(data[16:18], _order(data)))
     if file_type is None:
         raise InputError("the ELF type is none of object, executable, shared object, core", where=name)
@@ -99,9 +106,9 @@ def _image(binary: lief.ELF.Binary, data: bytes, name: str) -> Image:
         ),
         interpreter=interpreter,
         is_static=not needed and not interpreter,
-        exec_stack=stack is not None and bool(int(stack.flags) & 1),
+        exec_stack=bool(segments.get(_PT_GNU_STACK, 0) & _PF_X),
         text_relocations=flags.text_relocations,
-        relro=_relro(binary, bind_now=flags.bind_now),
+        relro=("full" if flags.bind_now else "partial") if _PT_GNU_RELRO in segments else "none",
         bind_now=flags.bind_now,
         build_id=_build_id(binary),
         has_debug_info=bool(sections & {".debug_info", ".zdebug_info"}),
@@ -184,12 +191,6 @@ def _is_version_name(symbol: lief.ELF.Symbol) -> bool:
     return bool(symbol.shndx == absolute and symbol.size == 0)
 
 
-def _relro(binary: lief.ELF.Binary, *, bind_now: bool) -> Literal["none", "partial", "full"]:
-    if not any(segment.type == lief.ELF.Segment.TYPE.GNU_RELRO for segment in binary.segments):
-        return "none"
-    return "full" if bind_now else "partial"
-
-
 def _build_id(binary: lief.ELF.Binary) -> str:
     for note in binary.notes:
         if note.type == lief.ELF.Note.TYPE.GNU_BUILD_ID:
@@ -215,16 +216,20 @@ class _Layout(NamedTuple):
     entries: int
     offset: tuple[int, int]
     length: tuple[int, int]
+    flags: int
 
 
 _LAYOUTS = {
-    1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4)),
-    2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8)),
+    1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4), 24),
+    2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8), 4),
 }
 
 
-def _refuse_cut_off(data: bytes, name: str) -> None:
-    """LIEF reads what is left of a file that was cut; loaders do not."""
+def _segments(data: bytes, name: str) -> dict[int, int]:
+    """The flags of each segment by its type, read here since LIEF's enumeration lacks vendors' types.
+
+    Raises InputError where the file ends before its segments do: LIEF reads what is left, loaders do not.
+    """
     layout = _LAYOUTS.get(data[4]) if len(data) > 4 else None  # noqa: PLR2004  # the byte EI_CLASS
     if layout is None or len(data) < layout.header:
         raise InputError("the ELF header is cut off or of an unknown class", where=name)
@@ -236,7 +241,11 @@ def _refuse_cut_off(data: bytes, name: str) -> None:
     table, entry, count = number(*layout.table), number(layout.entry_size, 2), number(layout.entries, 2)
     if table + entry * count > len(data):
         raise InputError("the program headers lie behind the end of the file", where=name)
+    segments: dict[int, int] = {}
     for start in range(table, table + entry * count, max(entry, 1)):
         end = number(start + layout.offset[0], layout.offset[1]) + number(start + layout.length[0], layout.length[1])
-        if number(start, 4) == _PT_LOAD and end > len(data):
+        kind = number(start, 4)
+        if kind == _PT_LOAD and end > len(data):
             raise InputError(f"cut off: a segment ends at byte {end}, the file at byte {len(data)}", where=name)
+        segments[kind] = number(start + layout.flags, 4)
+    return segments

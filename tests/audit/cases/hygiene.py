@@ -145,7 +145,7 @@ CASES = [
         bad=hostile(member("../../up.txt")),
         good=honest,
         at="up.txt",
-        says="leaves its folder",
+        says="not a plain relative path",
     ),
     Case(
         code="LB602",

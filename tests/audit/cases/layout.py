@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from latebind.audit.policy import Policy
+
 from tests.audit.cases.case import Case
 from tests.audit.corpus import Bench, nuspec, pe
 

@@ -100,7 +100,9 @@ CASES = [
         code="LB103",
         what="a wheel that supplies the runtime holds it by right",
         bad=lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}),
-        good=lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}, name="onnxruntime-gpu"),
+        good=lambda bench: bench.wheel(
+            {"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}, name="onnxruntime-gpu"
+        ),
         at="!ort/libonnxruntime.so.1",
         says="ONNX Runtime",
     ),
@@ -145,7 +147,9 @@ CASES = [
         code="LB106",
         what="the runtime's entry symbol is left open",
         bad=lambda bench: bench.wheel(
-            with_undefined(bench, "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")
+            with_undefined(
+                bench, "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n"
+            )
         ),
         good=lambda bench: bench.wheel({LIB: late(bench)}),
         at=f"!{LIB}",

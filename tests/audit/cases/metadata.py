@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from latebind.audit.policy import Policy
+
 from tests.audit.cases.case import Case
 from tests.audit.corpus import nuspec
 
@@ -23,7 +24,8 @@ def requires(text: str):
 
 
 def depends(version: str):
-    row = f'<dependencies><group targetFramework="netstandard2.0"><dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/></group></dependencies>'
+    inner = f'<dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/>'
+    row = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
     return lambda bench: bench.nupkg(extra=row)
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from latebind.audit.policy import Policy
+
 from tests.audit.cases.case import Case
-from tests.audit.corpus import Bench
+
+if TYPE_CHECKING:
+    from tests.audit.corpus import Bench
 
 LIB = "latenn/liblatenn.so"
 ONLY_LATENN = Policy(exports={"latenn": ("latenn_*",)})
@@ -27,7 +32,9 @@ CASES = [
         code="LB201",
         what="a function of the loader is exported beside the interface",
         bad=of("int latenn_f(void) { return 1; }\nint lb_bind(void) { return 1; }\n"),
-        good=of('int latenn_f(void) { return 1; }\n__attribute__((visibility("hidden"))) int lb_bind(void) { return 1; }\n'),
+        good=of(
+            'int latenn_f(void) { return 1; }\n__attribute__((visibility("hidden"))) int lb_bind(void) { return 1; }\n'
+        ),
         at=f"!{LIB}",
         says="lb_bind",
         policy=ONLY_LATENN,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from latebind.audit.policy import Policy
+
 from tests.audit.cases.case import Case
 from tests.audit.corpus import Bench, pe
 
@@ -30,7 +31,9 @@ def cxx_user(bench: Bench, version: str) -> bytes:
 
 def musl_user(bench: Bench) -> bytes:
     """A library that needs musl, by a stand-in of its name."""
-    libc = bench.compiler.shared("int odd(void) { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so")
+    libc = bench.compiler.shared(
+        "int odd(void) { return 1; }\n", "-Wl,-soname,libc.musl-x86_64.so.1", name="libmusl.so"
+    )
     return bench.compiler.shared("extern int odd(void);\nint latenn_f(void) { return odd(); }\n", libc).read_bytes()
 
 

@@ -1,0 +1,156 @@
+import hashlib
+import os
+import stat
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from latebind import archive
+from latebind.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
+from latebind.errors import InputError
+
+
+def made(path, **members):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return path
+
+
+def raw(path, name, data=b"x", mode=stat.S_IFREG | 0o644):
+    with zipfile.ZipFile(path, "w") as file:
+        info = zipfile.ZipInfo("placeholder")
+        info.filename = name
+        info.external_attr = mode << 16
+        file.writestr(info, data)
+    return path
+
+
+def test_members_and_their_bytes(tmp_path):
+    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"22")) as reader:
+        assert [(member.name, member.size) for member in reader.members] == [("a", 1), ("b", 2)]
+        assert reader.read("b") == b"22"
+        assert reader.problems == []
+
+
+def test_large_members_come_in_blocks(tmp_path):
+    data = os.urandom(3 << 20)
+    with ZipReader(made(tmp_path / "a.zip", a=data)) as reader:
+        blocks = list(reader.blocks("a"))
+    assert len(blocks) > 1
+    assert b"".join(blocks) == data
+
+
+@pytest.mark.parametrize(
+    "name", ["../up", "a/../../up", "/abs", "a\\b", "C:/x", "C:x", "a//b", "./a", "a/./b", "..", "/", "a/..", "nul\0x"]
+)
+def test_unsafe_names_are_no_members(tmp_path, name):
+    with ZipReader(raw(tmp_path / "a.zip", name)) as reader:
+        assert reader.members == ()
+        assert [problem.kind for problem in reader.problems] == ["unsafe-name"]
+
+
+def test_links_are_no_members(tmp_path):
+    with ZipReader(raw(tmp_path / "a.zip", "link", b"/etc/passwd", stat.S_IFLNK | 0o777)) as reader:
+        assert reader.members == ()
+        assert [problem.kind for problem in reader.problems] == ["link"]
+
+
+@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\5\6" + bytes(10)])
+def test_what_is_no_zip_is_refused(tmp_path, data):
+    path = tmp_path / "a.zip"
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="not a readable zip"):
+        ZipReader(path)
+
+
+def test_a_member_that_is_not_there_is_refused(tmp_path):
+    with ZipReader(made(tmp_path / "a.zip", a=b"1")) as reader, pytest.raises(InputError, match="no such member"):
+        reader.read("b")
+
+
+def test_a_member_over_the_limit_is_refused(tmp_path):
+    with ZipReader(made(tmp_path / "a.zip", a=b"12345")) as reader, pytest.raises(InputError, match="over the limit"):
+        reader.read("a", limit=4)
+
+
+def test_a_member_that_is_longer_than_it_says_is_refused(tmp_path):
+    path = made(tmp_path / "a.zip", a=b"12345" * 100)
+    data = bytearray(path.read_bytes())
+    at = data.rfind(b"PK\1\2")
+    data[at + 24 : at + 28] = (3).to_bytes(4, "little")
+    path.write_bytes(bytes(data))
+    with ZipReader(path) as reader, pytest.raises(InputError, match=r"damaged|holds"):
+        reader.read("a")
+
+
+def test_too_many_members_are_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(archive, "MAX_MEMBERS", 1)
+    with ZipReader(made(tmp_path / "a.zip", a=b"1", b=b"2")) as reader:
+        assert len(reader.members) == 1
+        assert [problem.kind for problem in reader.problems] == ["bomb"]
+
+
+def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):
+    rows = [Entry(name="b", data=b"2"), Entry(name="a", data=b"1", mode=0o755), Entry(name="z", data=b"0")]
+    write_zip(tmp_path / "1.zip", rows, first=("z",))
+    write_zip(tmp_path / "2.zip", rows[::-1], first=("z",))
+
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+    with zipfile.ZipFile(tmp_path / "1.zip") as file:
+        assert file.namelist() == ["z", "a", "b"]
+        assert [info.external_attr >> 16 & 0o777 for info in file.infolist()] == [0o644, 0o755, 0o644]
+
+
+def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from latebind.archive import *; "
+        "write_zip(Path(sys.argv[1]), [Entry(name='a', data=b'1')])"
+    )
+    for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):
+        words = [sys.executable, "-c", code, str(tmp_path / name)]
+        subprocess.run(words, check=True, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
+    assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
+
+
+def test_a_repeated_name_is_refused_and_the_old_archive_stays(tmp_path):
+    path = tmp_path / "a.zip"
+    path.write_bytes(b"old")
+    with pytest.raises(InputError, match="more than once: a"):
+        write_zip(path, [Entry(name="a", data=b"1"), Entry(name="a", data=b"2")])
+    assert path.read_bytes() == b"old"
+    assert [row.name for row in tmp_path.iterdir()] == ["a.zip"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path):
+    path = tmp_path / "a.txt"
+    write_text(path, "old\n")
+
+    def fail():
+        with replacing(path) as aside:
+            aside.write_text("half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    assert path.read_text() == "old\n"
+    assert [row.name for row in tmp_path.iterdir()] == ["a.txt"]
+
+
+@pytest.mark.parametrize(("value", "seconds"), [("", 1580601600), ("0", 315532800), ("1700000000", 1700000000)])
+def test_source_date_epoch(monkeypatch, value, seconds):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    assert source_date_epoch() == seconds
+
+
+def test_a_source_date_epoch_that_is_no_number_is_refused(monkeypatch):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
+    with pytest.raises(InputError, match="yesterday"):
+        source_date_epoch()
+
+
+def test_sha256(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"abc")
+    assert archive.sha256(path) == hashlib.sha256(b"abc").hexdigest()

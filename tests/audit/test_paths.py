@@ -1,0 +1,148 @@
+import os
+import sys
+
+import pytest
+from latebind.audit.audit import audit_here, audit_paths, expand
+from latebind.audit.policy import Policy, Waiver
+from latebind.errors import InputError, LatebindError
+
+from tests.audit.corpus import pe
+
+MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(64)
+
+
+def test_a_folder_stands_for_the_packages_below_it(bench):
+    bench.wheel(version="1.0.0")
+    bench.nupkg()
+    (bench.folder / "SHA256SUMS").write_text("x")
+
+    assert [(path.suffix, kind) for path, kind in expand([bench.folder])] == [(".nupkg", "nupkg"), (".whl", "wheel")]
+
+
+def test_a_stage_folder_is_audited_itself(bench):
+    path = bench.folder / "linux-x64" / "core" / "liblatenn.so"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bench.linked())
+
+    report = audit_here([bench.folder / "linux-x64"])
+
+    assert report.subjects == 1
+    assert "LB101" in {row.code for row in report.findings}
+    assert all(row.subject == path.as_posix() for row in report.findings if row.code == "LB101")
+
+
+def test_the_same_path_twice_is_one_subject(bench):
+    paths = bench.wheel()
+    assert audit_here([*paths, *paths, bench.folder]).subjects == 1
+
+
+def test_links_of_a_folder_are_not_followed(bench):
+    bench.bare("stage/liblatenn.so.1", bench.good())
+    (bench.folder / "stage" / "liblatenn.so").symlink_to("liblatenn.so.1")
+    (bench.folder / "stage" / "loop").symlink_to(bench.folder)
+
+    report = audit_here([bench.folder / "stage"])
+
+    assert {row.subject.rpartition("/")[2] for row in report.skipped} == {"liblatenn.so", "loop"}
+    assert "LB404" not in {row.code for row in report.findings}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
+def test_a_pipe_in_a_folder_does_not_hang(bench):
+    bench.bare("stage/liblatenn.so", bench.good())
+    os.mkfifo(bench.folder / "stage" / "pipe")
+    assert audit_here([bench.folder / "stage"]).subjects == 1
+
+
+@pytest.mark.parametrize(("data", "name"), [(MACHO, "Mach-O"), (pe(managed=False), "PE")])
+def test_formats_that_are_not_read_are_told(bench, data, name):
+    report = audit_here(bench.wheel({"latenn/liblatenn.x": data}, tag="py3-none-any"))
+
+    skipped = [row for row in report.skipped if row.subject.endswith("!latenn/liblatenn.x")]
+    assert {"LB101", "LB104", "LB106", "LB301"} <= {row.check for row in skipped}
+    assert {row.reason for row in skipped} == {f"{name} files are not read by this version"}
+
+
+def test_a_managed_assembly_is_no_native_binary(bench):
+    report = audit_here(bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}))
+    assert report.findings == ()
+    assert report.skipped == ()
+
+
+def test_object_files_are_told(bench):
+    data = bench.compiler.thing("int latenn_f(void) { return 1; }\n").read_bytes()
+    report = audit_here(bench.bare("x.o", data))
+    assert {row.reason for row in report.skipped} == {"object files are not loaded"}
+
+
+def test_a_static_program_has_no_complaint(bench):
+    """A program that is linked statically has no dynamic table at all."""
+    thing = bench.compiler.thing('.globl _start\n_start: ret\n.section .note.GNU-stack,"",@progbits\n', file="x.s")
+    path = bench.folder / "program"
+    bench.compiler._run(path, ["ld.lld", "-static", str(thing)])
+    assert [row for row in audit_here([path]).findings if row.severity == "error"] == []
+
+
+@pytest.mark.parametrize("name", ["missing.whl", "missing"])
+def test_a_missing_path_is_an_input_error(bench, name):
+    with pytest.raises(InputError, match="no such file"):
+        audit_paths([bench.folder / name])
+
+
+def test_a_text_file_is_an_input_error(bench):
+    with pytest.raises(InputError, match="neither a package nor a native binary"):
+        audit_paths(bench.bare("notes.txt", b"hello"))
+
+
+def test_a_zip_under_any_name_is_an_archive(bench):
+    (path,) = bench.wheel({"latenn/liblatenn.so": bench.linked()})
+    report = audit_here([path.rename(path.with_suffix(".jar"))])
+    assert "LB101" in {row.code for row in report.findings}
+
+
+def test_waived_findings_are_kept_with_their_reason(bench):
+    waiver = Waiver(code="LB611", subject="latenn-*.whl!*", reason="a sample, not a secret")
+    policy = Policy(waivers=(waiver,))
+
+    report = audit_here(bench.wheel({"latenn/.env": b"x"}), policy)
+
+    assert "LB611" not in {row.code for row in report.findings}
+    assert [(row.finding.code, row.reason) for row in report.waived] == [("LB611", "a sample, not a secret")]
+
+
+def test_a_waiver_without_a_reason_is_refused():
+    with pytest.raises(LatebindError, match="gives no reason"):
+        Waiver(code="LB101", subject="*", reason=" ")
+
+
+def test_a_twin_that_was_not_given_is_told(bench):
+    report = audit_here(bench.wheel(), Policy(twins=(("latenn", "Latenn"),)))
+    assert [(row.check, row.reason) for row in report.skipped] == [
+        ("LB407", "its twin Latenn was not given to this audit")
+    ]
+
+
+def test_rids_of_a_nupkg_without_a_wheel_are_told(bench):
+    nupkg = bench.nupkg(
+        {
+            "runtimes/linux-x64/native/liblatenn.so": bench.good(),
+            "runtimes/linux-arm64/native/liblatenn.so": bench.good("aarch64-linux-gnu.2.28"),
+        }
+    )
+    report = audit_here([*bench.wheel(version="1.0.0"), *nupkg])
+    assert [row.reason for row in report.skipped] == ["no wheel for linux-arm64 was given to this audit"]
+    assert report.findings == ()
+
+
+def test_other_versions_are_no_twins(bench):
+    other = bench.compiler.shared("int latenn_other(void) { return 2; }\n").read_bytes()
+    wheel = bench.wheel(version="2.0.0")
+    nupkg = bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": other})
+    assert audit_here([*wheel, *nupkg]).findings == ()
+
+
+def test_nothing_is_written(bench):
+    paths = bench.wheel()
+    before = sorted(bench.folder.rglob("*"))
+    audit_here(paths)
+    assert sorted(bench.folder.rglob("*")) == before

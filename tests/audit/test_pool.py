@@ -1,0 +1,67 @@
+import multiprocessing
+import time
+
+import pytest
+from latebind.audit.audit import audit_here, audit_paths
+from latebind.audit.pool import Limits, Pool
+
+from tests.audit import hostile
+
+LIMITS = Limits(seconds=3, memory=4 << 30)
+
+
+def reader_findings(report):
+    return [row for row in report.findings if row.code == "LB605"]
+
+
+@pytest.mark.parametrize(
+    ("work", "how"),
+    [
+        (hostile.aborts, "was ended by SIGABRT"),
+        (hostile.hangs, "ran past its limit of 3 s"),
+        (hostile.hoards, "ran out of its 4096 MB of memory"),
+        (hostile.fails, "failed inside latebind with KeyError"),
+    ],
+)
+def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, work, how):
+    wheels = bench.wheel({hostile.VICTIM: bench.good(), "latenn/.env": b"x"}, version="1.0.0")
+
+    report = audit_paths([*wheels, *bench.nupkg()], jobs=1, limits=LIMITS, work=work)
+
+    (finding,) = reader_findings(report)
+    assert finding.subject.endswith(f"!{hostile.VICTIM}")
+    assert finding.severity == "error"
+    assert how in finding.message
+    assert "LB611" in {row.code for row in report.findings}, "the other files of the package are still audited"
+    assert any(row.subject == finding.subject for row in report.skipped), "what was not applied is told"
+
+
+def test_a_package_that_no_reader_survives_is_a_finding(bench):
+    report = audit_paths(bench.wheel(), jobs=1, limits=LIMITS, work=hostile.always_aborts)
+
+    (finding,) = report.findings
+    assert (finding.code, finding.severity) == ("LB605", "error")
+    assert "the package was not audited" in finding.message
+
+
+def test_reports_do_not_depend_on_the_number_of_workers_or_the_order(bench):
+    paths = [*bench.wheel(version="1.0.0"), *bench.wheel({"latenn/.env": b"x"}, version="1.1"), *bench.nupkg()]
+
+    one = audit_paths(paths, jobs=1)
+
+    assert audit_paths(paths[::-1], jobs=3) == one
+    assert audit_here(paths) == one
+
+
+def test_results_come_in_the_order_of_the_tasks():
+    with Pool(hostile.double, 3, LIMITS) as pool:
+        assert pool.run(list(range(20))) == [number * 2 for number in range(20)]
+
+
+def test_no_worker_outlives_its_pool(bench):
+    before = set(multiprocessing.active_children())
+    audit_paths(bench.wheel(), jobs=2)
+    deadline = time.monotonic() + 5
+    while set(multiprocessing.active_children()) - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not set(multiprocessing.active_children()) - before

@@ -1,0 +1,49 @@
+"""Packages that others made, as they are installed in the test environment."""
+
+import importlib.metadata
+
+import pytest
+from latebind.audit.audit import audit_here
+
+
+@pytest.fixture(scope="module")
+def capi():
+    try:
+        files = importlib.metadata.files("onnxruntime") or []
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("onnxruntime is not installed")
+    return {file.name: file.locate() for file in files if ".so" in file.name}
+
+
+def codes(path):
+    return {row.code: row for row in audit_here([path]).findings}
+
+
+def test_the_shared_runtime_is_told_by_its_soname_and_entry_symbol(capi, tmp_path):
+    path = next(path for name, path in capi.items() if name.startswith("libonnxruntime.so.1"))
+    renamed = tmp_path / "libspeech.so"
+    renamed.write_bytes(path.read_bytes())
+
+    found = codes(renamed)
+
+    assert set(found["LB104"].evidence) == {"SONAME libonnxruntime.so.1", "exports OrtGetApiBase"}
+    assert "LB105" not in found
+    assert "LB106" not in found
+    assert "LB107" not in found
+
+
+def test_the_static_runtime_is_told_by_its_own_text(capi):
+    path = next(path for name, path in capi.items() if name.startswith("onnxruntime_pybind11_state"))
+
+    found = codes(path)
+
+    assert len(found["LB105"].evidence) == 2
+    assert "LB104" not in found
+    assert "LB106" not in found, "what Python provides is not missing"
+
+
+def test_the_bridge_library_of_the_runtime_is_no_copy_of_it(capi, tmp_path):
+    path = next(path for name, path in capi.items() if "providers_shared" in name)
+    renamed = tmp_path / "libbridge.so"
+    renamed.write_bytes(path.read_bytes())
+    assert "LB105" not in codes(renamed)

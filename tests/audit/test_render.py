@@ -1,0 +1,84 @@
+import json
+
+import jsonschema
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.audit.pages import render_pages
+from latebind.audit.policy import Policy, Waiver
+from latebind.audit.registry import checks, explain
+from latebind.audit.render import audit_schema, to_json, to_text
+from latebind.errors import LatebindError
+from latebind.model import AuditReport, Finding
+
+
+def report(bench):
+    policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
+    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a.dylib": bytes.fromhex("cffaedfe")}
+    return audit_here(bench.wheel(files), policy)
+
+
+def test_json_is_what_the_schema_says(bench):
+    document = json.loads(to_json(report(bench)))
+
+    jsonschema.Draft202012Validator.check_schema(audit_schema())
+    jsonschema.validate(document, audit_schema())
+    assert list(document) == ["subjects", "findings", "waived", "skipped"]
+    assert document["subjects"] == 1
+    assert [row["reason"] for row in document["waived"]] == ["a sample"]
+    assert document["skipped"]
+    row = next(row for row in document["findings"] if row["code"] == "LB101")
+    assert row == {
+        "code": "LB101",
+        "severity": "error",
+        "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
+        "message": "needs libonnxruntime.so.1: it loads only where a file of just that name is found",
+        "evidence": ["NEEDED libonnxruntime.so.1"],
+        "fix": "Take ONNX Runtime out of target_link_libraries(); open it at run time with lb_bind().",
+    }
+
+
+def test_json_is_the_same_each_time(bench):
+    assert to_json(report(bench)) == to_json(report(bench))
+
+
+def test_text_says_what_where_why_and_what_next(bench):
+    text = to_text(report(bench))
+
+    lines = text.splitlines()
+    assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    assert any("error   LB101 latenn/liblatenn.so needs libonnxruntime.so.1" in line for line in lines)
+    assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
+    assert any(line.strip().startswith("fix: Take ONNX Runtime out") for line in lines)
+    assert "a sample" in text
+    assert "Mach-O files are not read by this version" in text
+    assert lines[-1].startswith("1 subject: ")
+    assert lines[-1].endswith("skipped")
+    assert "1 waived" in lines[-1]
+
+
+def test_text_of_a_clean_report_is_one_line():
+    assert to_text(AuditReport(subjects=2)) == "2 subjects: 0 errors, 0 warnings, 0 notes, 0 waived, 0 checks skipped\n"
+
+
+def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
+    finding = Finding(code="LB602", severity="error", subject="x.zip!\x1b[2J\x07", message="\x9b31m", fix="f")
+    text = to_text(AuditReport(subjects=1, findings=(finding,)))
+    assert not [char for char in text if not char.isprintable() and char != "\n"]
+    assert "\\x1b" in text
+
+
+def test_every_check_has_a_page_and_the_index_names_it():
+    pages = {path.as_posix(): text for path, text in render_pages().items()}
+    index = pages["docs/checks/index.md"]
+    for code, check in checks().items():
+        assert check.rationale in pages[f"docs/checks/{code}.md"]
+        assert check.cure in pages[f"docs/checks/{code}.md"]
+        assert f"[{code}]({code}.md)" in index
+    assert len(pages) == len(checks()) + 1
+
+
+def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
+    assert explain("lb101").code == "LB101"
+    with pytest.raises(LatebindError, match="LB999 is not a check") as caught:
+        explain("LB999")
+    assert "LB101" in caught.value.advice

@@ -1,0 +1,128 @@
+import shutil
+import subprocess
+
+import pytest
+from latebind.binary import Export, Import, read_image, sniff
+from latebind.errors import InputError
+
+from tests.audit.corpus import GOOD, USER
+
+READELF = shutil.which("readelf")
+
+
+def image(path):
+    found = read_image(path.read_bytes(), path.name)
+    assert found is not None
+    return found
+
+
+def test_identity_of_a_library(bench):
+    found = image(bench.compiler.shared(GOOD, "-Wl,-soname,liblatenn.so", "-Wl,--build-id=0x00ff00aa"))
+
+    assert (found.format, found.file_type, found.arch, found.soname) == ("elf", "shared", "x86_64", "liblatenn.so")
+    assert found.needed == ("libc.so.6",)
+    assert found.version_needs == {"libc.so.6": ("GLIBC_2.2.5",)}
+    assert found.libc == "glibc"
+    assert found.build_id == "00ff00aa"
+    assert found.relro == "full"
+    assert found.bind_now
+    assert found.is_stripped
+    assert [found.exec_stack, found.text_relocations, found.is_static, found.has_debug_info] == [False] * 4
+
+
+@pytest.mark.parametrize(
+    ("target", "arch"),
+    [("aarch64-linux-gnu.2.28", "aarch64"), ("x86_64-linux-gnu.2.28", "x86_64")],
+)
+def test_architecture(bench, target, arch):
+    assert image(bench.compiler.shared("int f(void) { return 1; }\n", target=target)).arch == arch
+
+
+def test_imports_name_symbol_version_library_and_kind(bench):
+    found = image(bench.compiler.shared(USER, bench.runtime()))
+    assert (
+        Import(name="OrtGetApiBase", version="VERS_1.19.2", library="libonnxruntime.so.1", kind="normal")
+        in found.imports
+    )
+
+
+def test_weak_imports(bench):
+    source = "__attribute__((weak)) extern int maybe(void);\nint f(void) { return maybe ? maybe() : 0; }\n"
+    assert Import(name="maybe", kind="weak") in image(bench.compiler.shared(source)).imports
+
+
+def test_exports_name_kind_version_and_binding(bench):
+    found = image(bench.runtime())
+    assert found.exports == (Export(name="OrtGetApiBase", kind="func", version="VERS_1.19.2"),)
+    assert found.version_definitions == ("VERS_1.19.2",)
+
+    source = "int latenn_data = 1;\n__attribute__((weak)) int latenn_weak(void) { return 1; }\n"
+    found = image(bench.compiler.shared(source))
+    assert set(found.exports) == {
+        Export(name="latenn_data", kind="data"),
+        Export(name="latenn_weak", kind="func", binding="weak"),
+    }
+
+
+def test_hidden_symbols_are_not_exported(bench):
+    source = (
+        '__attribute__((visibility("hidden"))) int inner(void) { return 1; }\nint outer(void) { return inner(); }\n'
+    )
+    assert [row.name for row in image(bench.compiler.shared(source)).exports] == ["outer"]
+
+
+def test_rpath_and_runpath_are_kept_apart(bench):
+    source = "int f(void) { return 1; }\n"
+    flags = ("-Wl,-rpath,/a:$ORIGIN",)
+    assert image(bench.compiler.shared(source, *flags)).runpath == ("/a", "$ORIGIN")
+    old = image(bench.compiler.shared(source, *flags, "-Wl,--disable-new-dtags"))
+    assert (old.rpath, old.runpath) == (("/a", "$ORIGIN"), ())
+
+
+def test_a_program_has_an_interpreter(bench):
+    found = image(bench.compiler.program("int main(void) { return 0; }\n"))
+    assert found.interpreter.startswith("/lib64/ld-linux")
+    assert not found.is_static
+
+
+def test_the_dynamic_table_is_read_without_section_headers(bench):
+    path = bench.compiler.shared(USER, bench.runtime(), "-Wl,-soname,liblatenn.so")
+    data = bytearray(path.read_bytes())
+    data[40:48] = bytes(8)  # e_shoff
+    data[60:64] = bytes(4)  # e_shnum, e_shstrndx
+
+    found = read_image(bytes(data), "x")
+
+    assert found is not None
+    assert found.soname == "liblatenn.so"
+    assert "libonnxruntime.so.1" in found.needed
+    assert "OrtGetApiBase" in {row.name for row in found.imports}
+
+
+@pytest.mark.parametrize("length", [4, 20, 63, 64, 200, 400])
+def test_a_cut_off_library_is_refused(bench, length):
+    with pytest.raises(InputError, match=r"liblatenn\.so"):
+        read_image(bench.good()[:length], "liblatenn.so")
+
+
+def test_other_files_are_no_images():
+    assert read_image(b"", "x") is None
+    assert read_image(b"PK\3\4", "x") is None
+    assert read_image(b"MZ" + bytes(100), "x") is None
+
+
+def test_java_classes_are_not_mach_o():
+    assert sniff(bytes.fromhex("cafebabe00000034")) is None
+    assert sniff(bytes.fromhex("cafebabe00000002")) == "macho"
+
+
+@pytest.mark.skipif(READELF is None, reason="readelf is not installed")
+def test_imports_and_exports_are_readelf_s(bench):
+    """An independent reader sees the same symbols."""
+    path = bench.compiler.shared(USER, bench.runtime(), "-Wl,-soname,liblatenn.so")
+    text = subprocess.run([READELF, "-W", "--dyn-syms", path], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
+    names = {row[7].partition("@")[0]: row[6] for row in rows if len(row) > 7}
+    found = image(path)
+    assert {row.name for row in found.imports} == {name for name, index in names.items() if index == "UND"}
+    assert {row.name for row in found.exports} == {name for name, index in names.items() if index != "UND"}
