@@ -6,6 +6,9 @@
 
 #include "internal.h"
 
+/* More folders than this are counted, not named; the report lists them all. */
+enum { LB_PLACES_NAMED = 3 };
+
 static int lb_is_any(lb_version version) {
   return version.major == 0 && version.minor == 0 && version.patch == 0;
 }
@@ -39,23 +42,26 @@ static void lb_add_detail(lb_text* text, const char* before, const lb_attempt* a
   lb_text_add_foreign(text, attempt->detail);
 }
 
-/* "among the images already loaded, in 2 folders, by the system's search" from what was really tried. */
+/* " was not found in /a, /b and 2 more places, nor by the system's own search", from what was really tried. */
 static void lb_add_places(lb_text* text, const lb_record* record) {
-  size_t folders = 0, system = 0;
+  size_t places = 0;
+  size_t system = 0;
+  lb_text_add(text, " was not found");
   for (size_t i = 0; i < record->attempt_count; i++) {
-    if (record->attempts[i].source == LB_SOURCE_SYSTEM) {
+    const lb_attempt* attempt = &record->attempts[i];
+    if (attempt->source == LB_SOURCE_SYSTEM) {
       system++;
-    } else if (record->attempts[i].source != LB_SOURCE_LOADED) {
-      folders++;
+    } else if (++places <= LB_PLACES_NAMED) {
+      lb_text_add(text, places == 1 ? " in " : ", ");
+      lb_text_add_foreign(text, attempt->path);
     }
   }
-  lb_text_add(text, " was not found");
-  if (folders) {
-    lb_text_add(text, " in ");
-    lb_text_add_number(text, folders);
-    lb_text_add(text, folders == 1 ? " place that was looked at" : " places that were looked at");
+  if (places > LB_PLACES_NAMED) {
+    lb_text_add(text, " and ");
+    lb_text_add_number(text, places - LB_PLACES_NAMED);
+    lb_text_add(text, places == LB_PLACES_NAMED + 1 ? " more place" : " more places");
   }
-  if (system) lb_text_add(text, folders ? ", nor by the system's own search" : " by the system's own search");
+  if (system) lb_text_add(text, places ? ", nor by the system's own search" : " by the system's own search");
 }
 
 static void lb_add_not_found(lb_text* text, const lb_record* record, const lb_attempt* attempt) {

@@ -47,12 +47,12 @@ typedef enum latenn_code {
   LATENN_UNSUPPORTED = 6,         /* a sequence, map, optional or sparse value; an unknown element type */
   LATENN_COMPUTE_FAILED = 7,      /* the runtime failed while it computed */
   LATENN_OUT_OF_MEMORY = 8,
-  LATENN_IO = 9                   /* a file cannot be read */
+  LATENN_IO = 9 /* a file cannot be read */
 } latenn_code;
 
 typedef struct latenn_status latenn_status;
 
-LATENN_API latenn_code latenn_status_code(const latenn_status* status); /* LATENN_OK for NULL */
+LATENN_API latenn_code latenn_status_code(const latenn_status* status);    /* LATENN_OK for NULL */
 LATENN_API const char* latenn_status_message(const latenn_status* status); /* "" for NULL; owned by status */
 /* The loader's report as JSON where the failure was one of finding a library, else "". Owned by status. */
 LATENN_API const char* latenn_status_report(const latenn_status* status);
@@ -110,9 +110,10 @@ typedef struct latenn_tensor {
 typedef struct latenn_port {
   const char* name;
   int32_t type;
-  int32_t rank;
-  const int64_t* shape;           /* -1 where the model leaves a dimension open */
-  const char* const* dimensions;  /* the model's names for open dimensions, "" where there is none */
+  int32_t rank;                  /* -1 where the model leaves it open, or where the runtime cannot tell a scalar from
+                                    that (ONNX Runtime before 1.24): then any shape is taken */
+  const int64_t* shape;          /* -1 where the model leaves a dimension open */
+  const char* const* dimensions; /* the model's names for open dimensions, "" where there is none */
 } latenn_port;
 
 /* ---- models --------------------------------------------------------------------------------------------- */
@@ -124,17 +125,17 @@ typedef struct latenn_option {
 
 /* How to load. Zero everything, set `size`, then what is needed. Nothing is kept after latenn_load() returns. */
 typedef struct latenn_load_options {
-  uint32_t size;           /* sizeof(latenn_load_options) */
-  const char* backend;     /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
-                              by the model's encoding */
-  const char* device;      /* "cpu"; NULL is "cpu" */
+  uint32_t size;       /* sizeof(latenn_load_options) */
+  const char* backend; /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
+                          by the model's encoding */
+  const char* device;  /* "cpu"; NULL is "cpu" */
   const char* const* backend_directories; /* where the host binding found backend packages */
   size_t backend_directory_count;
   const char* runtime_path;               /* explicit file or folder of the runtime, or NULL */
   const char* const* runtime_directories; /* where the host binding found runtime packages */
   size_t runtime_directory_count;
-  const char* runtime_minimum; /* "1.20": raises the backend's own floor; NULL leaves it */
-  const char* runtime_advice;  /* the command that the host's users type to get the runtime, or NULL */
+  const char* runtime_minimum;  /* "1.20": raises the backend's own floor; NULL leaves it */
+  const char* runtime_advice;   /* the command that the host's users type to get the runtime, or NULL */
   const latenn_option* options; /* for the backend: see latenn_backend.h; an unknown key is an error */
   size_t option_count;
 } latenn_load_options;
@@ -142,8 +143,7 @@ typedef struct latenn_load_options {
 typedef struct latenn_model latenn_model;
 
 /* Loads a model from a file (UTF-8 path). Data that the model keeps beside itself is found next to it. */
-LATENN_API latenn_status* latenn_load_path(const char* path, const latenn_load_options* options,
-                                           latenn_model** model);
+LATENN_API latenn_status* latenn_load_path(const char* path, const latenn_load_options* options, latenn_model** model);
 /* Loads a model from memory, which may be freed afterwards. */
 LATENN_API latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_load_options* options,
                                             latenn_model** model);
@@ -182,8 +182,7 @@ LATENN_API latenn_status* latenn_set_input_by_name(latenn_context* context, cons
 LATENN_API latenn_status* latenn_compute(latenn_context* context);
 /* A view that lives until the next latenn_compute() or latenn_context_release(). */
 LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);
-LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name,
-                                                    latenn_tensor* tensor);
+LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor);
 
 #ifdef __cplusplus
 }

@@ -14,14 +14,14 @@
 extern "C" {
 #endif
 
-#define LATENN_BACKEND_ABI 1
+#define LATENN_BACKEND_ABI    1
 #define LATENN_BACKEND_SYMBOL "latenn_backend_table"
 
 /* What the core lends to the backend: its allocator of statuses, so that both sides agree on who frees what. */
 typedef struct latenn_host {
   uint32_t size;
-  uint32_t abi;         /* LATENN_BACKEND_ABI of the core */
-  const char* version;  /* the core's version, for messages */
+  uint32_t abi;        /* LATENN_BACKEND_ABI of the core */
+  const char* version; /* the core's version, for messages */
   /* A new status; message and report are copied; report may be NULL. Never NULL: out of memory gives a static one. */
   latenn_status* (*status)(latenn_code code, const char* message, const char* report);
 } latenn_host;
@@ -32,8 +32,8 @@ typedef struct latenn_backend_context latenn_backend_context; /* the backend's o
 typedef struct latenn_backend {
   uint32_t size;
   uint32_t abi;
-  const char* name;            /* "onnxruntime" */
-  const char* version;         /* the backend's version */
+  const char* name;             /* "onnxruntime" */
+  const char* version;          /* the backend's version */
   const char* const* encodings; /* NULL-terminated: "onnx", "openvino-ir", "tflite" */
 
   /* path or bytes: exactly one is given. */

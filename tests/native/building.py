@@ -1,0 +1,139 @@
+"""Builds the C test programs once for all workers of a run, and runs them; must not judge what they answer."""
+
+from __future__ import annotations
+
+import fcntl
+import importlib.metadata
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = ROOT / "tests" / "native"
+NOISE = ("ONNXRUNTIME_LIB_PATH", "LATENN_BACKEND", "LD_PRELOAD", "LD_LIBRARY_PATH")
+
+
+def program(name: str) -> str | None:
+    beside = pathlib.Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name)
+
+
+def zig_wrapper(folder: pathlib.Path) -> str | None:
+    """Give a file that CMake can call as one compiler; None where the ziglang package is missing."""
+    try:
+        importlib.metadata.distribution("ziglang")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    wrapper = folder / "zig-cc"
+    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc "$@"\n')
+    wrapper.chmod(0o755)
+    return str(wrapper)
+
+
+def system_compiler() -> str | None:
+    return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+
+
+class CannotBuildError(Exception):
+    """There is no compiler, or none that can do this; the text is the reason that a skip gives."""
+
+
+def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *arguments: str) -> None:
+    cmake, ninja = program("cmake"), program("ninja")
+    if not cmake or not ninja:
+        raise CannotBuildError(f"{'cmake' if not cmake else 'ninja'} is missing")
+    command = [cmake, "-S", str(source), "-B", str(build), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+    done = subprocess.run(
+        [*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build(folder: pathlib.Path) -> None:
+    done = subprocess.run(
+        [program("cmake") or "cmake", "--build", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@dataclass(frozen=True)
+class Programs:
+    """A built tree of test programs."""
+
+    folder: pathlib.Path
+    sanitizers: str
+
+    def stand_in(self, name: str) -> pathlib.Path:
+        return self.folder / "stand-ins" / f"{name}.so"
+
+    def run(
+        self,
+        program: str | os.PathLike[str],
+        *arguments: str | bytes | os.PathLike[str],
+        environment: dict[str, str | bytes] | None = None,
+        feed: str = "",
+        **options,
+    ) -> subprocess.CompletedProcess[bytes]:
+        clean = {key: value for key, value in os.environ.items() if key not in NOISE}
+        clean["ASAN_OPTIONS"] = "detect_leaks=1:abort_on_error=0"
+        suppressions = HERE / "leaks.txt"  # the runtime's own, once per process
+        clean["LSAN_OPTIONS"] = f"suppressions={suppressions}:print_suppressions=0"
+        done = subprocess.run(
+            [os.fspath(self.folder / program), *(os.fspath(word) for word in arguments)],
+            env={**clean, **(environment or {})},
+            input=feed.encode(),
+            capture_output=True,
+            timeout=120,
+            check=False,
+            **options,
+        )
+        assert done.returncode == 0, (done.returncode, done.stdout[-3000:], done.stderr[-6000:])
+        assert done.stderr == b"", done.stderr[-6000:]  # nothing is ever printed
+        return done
+
+    def probe(self, *arguments, program="probe", **options) -> dict:
+        done = self.run(program, *arguments, **options)
+        return json.loads(done.stdout)
+
+    def runner(self, how, model, *arguments, feed="", **options) -> list[dict]:
+        done = self.run("runner", how, model, *arguments, feed=feed, **options)
+        return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def build_programs(shared: pathlib.Path, sanitizers: str) -> Programs:
+    """Build the programs unless another worker has; the lock is the kernel's, so a killed worker frees it."""
+    folder = shared / f"native-{sanitizers.replace(',', '-') or 'plain'}"
+    folder.mkdir(exist_ok=True)
+    with (shared / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            compiler = system_compiler()
+            if compiler is None and "address" in sanitizers:
+                raise CannotBuildError("AddressSanitizer needs a compiler on PATH; zig brings no runtime for it")
+            compiler = compiler or zig_wrapper(shared)
+            if compiler is None:
+                raise CannotBuildError("there is no C compiler: neither cc, gcc, clang nor the ziglang package")
+            configure(HERE, folder, compiler, f"-Dsanitizers={sanitizers}")
+            build(folder)
+            (folder / "done").touch()
+    return Programs(folder, sanitizers)
+
+
+def runtime_library() -> pathlib.Path | None:
+    """Find the shared library of the installed ONNX Runtime by its metadata, without importing it."""
+    for name in ("onnxruntime", "onnxruntime-gpu"):
+        try:
+            files = importlib.metadata.files(name) or []
+        except importlib.metadata.PackageNotFoundError:
+            continue
+        for file in files:
+            if file.name.startswith("libonnxruntime.so."):
+                return pathlib.Path(str(file.locate()))
+    return None

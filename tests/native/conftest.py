@@ -1,0 +1,37 @@
+"""Fixtures of the C tests: the programs plain and under sanitizers, the real runtime, a tree of folders."""
+
+import os
+
+import pytest
+
+from tests.native.building import CannotBuildError, build_programs, runtime_library
+
+
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory):
+    base = tmp_path_factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+
+
+@pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])
+def programs(request, shared):
+    try:
+        return build_programs(shared, request.param)
+    except CannotBuildError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture(scope="session")
+def plain(shared):
+    try:
+        return build_programs(shared, "")
+    except CannotBuildError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture(scope="session")
+def onnxruntime():
+    library = runtime_library()
+    if library is None:
+        pytest.skip("not run: no onnxruntime distribution with a shared library is installed")
+    return library

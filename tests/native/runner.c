@@ -1,0 +1,201 @@
+/*
+ * runner.c: loads a model with latenn, feeds it from lines on stdin and prints every output as a line of JSON.
+ * Commands: "input NAME TYPE RANK DIM... HEX|- OFFSET...", "compute", "outputs", "ports". Errors are lines, too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latenn.h"
+
+enum { MAX_ITEMS = 64, MAX_LINE = 1 << 16, MAX_INPUTS = 16 };
+
+static void* kept[MAX_INPUTS * 3]; /* inputs must outlive the computation */
+static size_t kept_count;
+
+static void print_text(const char* text) {
+  putchar('"');
+  for (; *text; text++) {
+    unsigned char byte = (unsigned char)*text;
+    if (byte == '"' || byte == '\\')
+      printf("\\%c", byte);
+    else if (byte < 0x20)
+      printf("\\u%04x", byte);
+    else
+      putchar(byte);
+  }
+  putchar('"');
+}
+
+/* Prints and releases; 0 when there was nothing to tell. */
+static int tell(latenn_status* status) {
+  if (!status) return 0;
+  printf("{\"error\": %d, \"message\": ", (int)latenn_status_code(status));
+  print_text(latenn_status_message(status));
+  printf(", \"report\": %s}\n", *latenn_status_report(status) ? latenn_status_report(status) : "null");
+  latenn_status_release(status);
+  return 1;
+}
+
+static void print_tensor(const char* name, const latenn_tensor* tensor) {
+  size_t count = 1;
+  printf("{\"output\": ");
+  print_text(name);
+  printf(", \"type\": %" PRId32 ", \"shape\": [", tensor->type);
+  for (int32_t i = 0; i < tensor->rank; i++) {
+    printf("%s%" PRId64, i ? ", " : "", tensor->shape[i]);
+    count *= (size_t)tensor->shape[i];
+  }
+  printf("], \"hex\": \"");
+  for (size_t i = 0; i < tensor->bytes; i++) printf("%02x", ((const unsigned char*)tensor->data)[i]);
+  printf("\", \"offsets\": ");
+  if (!tensor->offsets) printf("null");
+  for (size_t i = 0; tensor->offsets && i <= count; i++) printf("%s%zu", i ? ", " : "[", tensor->offsets[i]);
+  printf("%s}\n", tensor->offsets ? "]" : "");
+}
+
+static void print_ports(const char* what, const latenn_model* model, size_t count,
+                        const latenn_port* (*get)(const latenn_model*, size_t)) {
+  for (size_t i = 0; i < count; i++) {
+    const latenn_port* port = get(model, i);
+    printf("{\"%s\": ", what);
+    print_text(port->name);
+    printf(", \"type\": \"%s\", \"rank\": %" PRId32 ", \"shape\": [", latenn_type_name(port->type), port->rank);
+    for (int32_t k = 0; k < port->rank; k++) printf("%s%" PRId64, k ? ", " : "", port->shape[k]);
+    printf("], \"names\": [");
+    for (int32_t k = 0; k < port->rank; k++) {
+      if (k) printf(", ");
+      print_text(port->dimensions[k]);
+    }
+    printf("]}\n");
+  }
+}
+
+static unsigned char* read_hex(const char* hex, size_t* bytes) {
+  size_t length = strcmp(hex, "-") == 0 ? 0 : strlen(hex) / 2;
+  unsigned char* data = malloc(length + 1);
+  for (size_t i = 0; data && i < length; i++) {
+    unsigned value = 0;
+    sscanf(hex + 2 * i, "%2x", &value);
+    data[i] = (unsigned char)value;
+  }
+  *bytes = length;
+  return data;
+}
+
+static void set_input(latenn_context* context, char** words, size_t count) {
+  latenn_tensor tensor = {0};
+  if (count < 4 || kept_count + 3 > MAX_INPUTS * 3) exit(64);
+  int64_t* shape = calloc(MAX_ITEMS, sizeof *shape);
+  size_t* offsets = calloc(MAX_ITEMS, sizeof *offsets);
+  size_t next = 3;
+  tensor.type = (int32_t)strtol(words[1], NULL, 10);
+  tensor.rank = (int32_t)strtol(words[2], NULL, 10);
+  for (int32_t i = 0; i < tensor.rank && next < count; i++) shape[i] = strtoll(words[next++], NULL, 10);
+  tensor.shape = shape;
+  tensor.data = read_hex(words[next++], &tensor.bytes);
+  for (size_t i = 0; next < count; i++) {
+    offsets[i] = (size_t)strtoull(words[next++], NULL, 10);
+    tensor.offsets = offsets;
+  }
+  kept[kept_count++] = shape;
+  kept[kept_count++] = offsets;
+  kept[kept_count++] = tensor.data;
+  tell(latenn_set_input_by_name(context, words[0], &tensor));
+}
+
+static void print_outputs(latenn_model* model, latenn_context* context) {
+  for (size_t i = 0; i < latenn_output_count(model); i++) {
+    latenn_tensor tensor;
+    if (!tell(latenn_get_output(context, i, &tensor))) print_tensor(latenn_output(model, i)->name, &tensor);
+  }
+}
+
+static void serve(latenn_model* model, latenn_context* context) {
+  static char line[MAX_LINE];
+  while (fgets(line, sizeof line, stdin)) {
+    char* words[MAX_ITEMS];
+    size_t count = 0;
+    for (char* word = strtok(line, " \n"); word && count < MAX_ITEMS; word = strtok(NULL, " \n")) words[count++] = word;
+    if (!count) continue;
+    if (!strcmp(words[0], "input"))
+      set_input(context, words + 1, count - 1);
+    else if (!strcmp(words[0], "compute"))
+      tell(latenn_compute(context));
+    else if (!strcmp(words[0], "outputs"))
+      print_outputs(model, context);
+    else if (!strcmp(words[0], "ports")) {
+      print_ports("in", model, latenn_input_count(model), latenn_input);
+      print_ports("out", model, latenn_output_count(model), latenn_output);
+    } else if (!strcmp(words[0], "report")) {
+      printf("{\"backend\": \"%s\", \"report\": %s}\n", latenn_model_backend(model), latenn_model_report(model));
+    } else
+      exit(64);
+  }
+}
+
+static latenn_status* load(const char* how, const char* path, const latenn_load_options* options,
+                           latenn_model** model) {
+  if (strcmp(how, "path") == 0) return latenn_load_path(path, options, model);
+  FILE* file = fopen(path, "rb");
+  if (!file) exit(66);
+  static unsigned char bytes[1 << 20];
+  size_t size = fread(bytes, 1, sizeof bytes, file);
+  fclose(file);
+  latenn_status* status = latenn_load_bytes(bytes, size, options, model);
+  memset(bytes, 0xA5, sizeof bytes); /* the model must not look back */
+  return status;
+}
+
+int main(int count, char** arguments) {
+  latenn_load_options options = {0};
+  const char* runtimes[MAX_ITEMS];
+  const char* backends[MAX_ITEMS];
+  latenn_option extra[MAX_ITEMS];
+  options.size = sizeof options;
+  options.runtime_directories = runtimes;
+  options.backend_directories = backends;
+  options.options = extra;
+  if (count < 3) return 64;
+  for (int i = 3; i + 1 < count; i += 2) {
+    char* value = arguments[i + 1];
+    if (!strcmp(arguments[i], "--runtime-dir"))
+      runtimes[options.runtime_directory_count++] = value;
+    else if (!strcmp(arguments[i], "--backend-dir"))
+      backends[options.backend_directory_count++] = value;
+    else if (!strcmp(arguments[i], "--backend"))
+      options.backend = value;
+    else if (!strcmp(arguments[i], "--device"))
+      options.device = value;
+    else if (!strcmp(arguments[i], "--runtime"))
+      options.runtime_path = value;
+    else if (!strcmp(arguments[i], "--minimum"))
+      options.runtime_minimum = value;
+    else if (!strcmp(arguments[i], "--advice"))
+      options.runtime_advice = value;
+    else if (!strcmp(arguments[i], "--option")) {
+      char* equals = strchr(value, '=');
+      if (!equals) return 64;
+      *equals = 0;
+      extra[options.option_count].key = value;
+      extra[options.option_count++].value = equals + 1;
+    } else
+      return 64;
+  }
+  if (strcmp(arguments[1], "report") == 0) {
+    char* report = NULL;
+    tell(latenn_runtime_report(&options, &report));
+    printf("{\"runtime_report\": %s}\n", report ? report : "null");
+    latenn_text_release(report);
+    return 0;
+  }
+  latenn_model* model = NULL;
+  latenn_context* context = NULL;
+  if (tell(load(arguments[1], arguments[2], &options, &model))) return 0;
+  if (!tell(latenn_context_create(model, &context))) serve(model, context);
+  latenn_context_release(context);
+  latenn_model_release(model);
+  while (kept_count) free(kept[--kept_count]);
+  return 0;
+}

@@ -1,0 +1,67 @@
+/* stand_in.c: a library that looks like ONNX Runtime to the loader (synthetic); it must never compute anything. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct base {
+  const void* (*GetApi)(uint32_t);
+  const char* (*GetVersionString)(void);
+} base;
+
+static int version_calls;
+static uint32_t asked_for;
+
+__attribute__((visibility("default"))) int stand_in_version_calls(void);
+__attribute__((visibility("default"))) uint32_t stand_in_asked_for(void);
+__attribute__((visibility("default"))) const base* OrtGetApiBase(void);
+
+#ifdef NEEDS_GONE
+int gone(void);
+#endif
+
+static const void* get_api(uint32_t version) {
+  static const void* table[512];
+  asked_for = version;
+  return table;
+}
+
+static const char* get_version(void) {
+  __atomic_fetch_add(&version_calls, 1, __ATOMIC_RELAXED);
+#ifdef NEEDS_GONE
+  gone();
+#endif
+  return VERSION;
+}
+
+int stand_in_version_calls(void) {
+  return version_calls;
+}
+
+uint32_t stand_in_asked_for(void) {
+  return asked_for;
+}
+
+const base* OrtGetApiBase(void) {
+  static const base table = {get_api, get_version};
+  return &table;
+}
+
+#ifdef SLOW_START
+__attribute__((constructor)) static void start(void) {
+  struct timespec pause = {0, 400 * 1000 * 1000};
+  nanosleep(&pause, NULL);
+}
+#endif
+
+#ifdef CALL_BACK
+/* A runtime whose start-up code calls the library that is just opening it. */
+__attribute__((constructor)) static void start(void) {
+  void (*call)(void) = NULL;
+  void* address = dlsym(RTLD_DEFAULT, "probe_bind_again");
+  memcpy(&call, &address, sizeof call);
+  if (call) call();
+}
+#endif

@@ -1,0 +1,432 @@
+"""latenn's C library: the core with a synthetic backend, and the whole with the real ONNX Runtime."""
+
+import numpy as np
+import pytest
+
+onnx = pytest.importorskip("onnx", reason="not run: the onnx package is missing")
+helper, proto = onnx.helper, onnx.TensorProto
+
+INVALID_ARGUMENT, BACKEND_MISSING, BACKEND_UNUSABLE, RUNTIME_UNAVAILABLE = 1, 2, 3, 4
+MODEL_INVALID, UNSUPPORTED, COMPUTE_FAILED, OUT_OF_MEMORY, IO = 5, 6, 7, 8, 9
+
+
+def feed_line(name, type_, array):
+    shape = " ".join(str(size) for size in array.shape)
+    return f"input {name} {type_} {array.ndim} {shape} {array.tobytes().hex() or '-'}\n"
+
+
+def feed_strings(name, shape, strings):
+    offsets = [0]
+    for string in strings:
+        offsets.append(offsets[-1] + len(string))
+    sizes = " ".join(str(size) for size in shape)
+    data = b"".join(strings).hex() or "-"
+    return f"input {name} {proto.STRING} {len(shape)} {sizes} {data} {' '.join(map(str, offsets))}\n"
+
+
+def strings_of(output):
+    data, offsets = bytes.fromhex(output["hex"]), output["offsets"]
+    return [data[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+
+
+def save(path, nodes, inputs, outputs, opset=17, ir=8, initializers=()):
+    graph = helper.make_graph(nodes, "graph", inputs, outputs, list(initializers))
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    onnx.save(model, path)
+    return path
+
+
+def value(name, type_=proto.FLOAT, shape=("N", 3)):
+    return helper.make_tensor_value_info(name, type_, shape)
+
+
+def identity(path, type_, shape, opset=17, ir=8):
+    node = helper.make_node("Identity", ["x"], ["y"])
+    return save(path, [node], [value("x", type_, shape)], [value("y", type_, shape)], opset, ir)
+
+
+# ---- the core alone --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def echo(programs, tmp_path):
+    model = tmp_path / "model.bin"
+    model.write_bytes(b"\x08anything")
+
+    def run(feed, *arguments):
+        return programs.runner("path", model, "--backend", "echo", "--backend-dir", programs.folder / "backends", *arguments, feed=feed)
+
+    return run
+
+
+GOOD = (
+    "input numbers 1 2 1 3 0000803f0000004000004040\n"
+    "input words 8 1 2 6162 0 1 2\n"
+    "input nibbles 22 1 3 2103\n"
+)
+
+
+def test_what_goes_in_comes_out(echo):
+    numbers, words, nibbles = echo(GOOD + "compute\noutputs\n")
+    assert numbers["hex"] == "0000803f0000004000004040"
+    assert strings_of(words) == [b"a", b"b"]
+    assert nibbles["shape"] == [3]
+
+
+def test_ports_tell_open_dimensions_and_open_ranks(echo):
+    answers = echo("ports\n")
+    assert answers[0] == {"in": "numbers", "type": "float32", "rank": 2, "shape": [-1, 3], "names": ["batch", ""]}
+    assert answers[2]["rank"] == -1
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("input numbers 7 2 1 3 -", 'input "numbers" takes float32; it was given int64.'),
+        ("input numbers 99 2 1 3 -", 'input "numbers" takes float32; it was given unknown.'),
+        ("input numbers 1 1 3 000000000000000000000000", 'input "numbers" takes shape [batch, 3]; it was given [3].'),
+        ("input numbers 1 2 1 4 00000000000000000000000000000000", "takes shape [batch, 3]; it was given [1, 4]."),
+        ("input numbers 1 2 -1 3 -", "the tensor's shape [-1, 3] has a negative dimension."),
+        ("input numbers 1 -1 -", "the tensor has rank -1 but no shape."),
+        ("input numbers 1 2 1 3 00000000", "shape [1, 3] of float32 is 12 bytes; 4 were given."),
+        ("input numbers 1 2 4611686018427387904 3 00", "a float32 tensor of shape [4611686018427387904, 3] does not fit"),
+        ("input numbers 1 2 9223372036854775807 3 00", "does not fit in memory."),
+        ("input words 8 1 2 6162 0 2 1", "offsets fall from 2 to 1 at element 1."),
+        ("input words 8 1 2 6162 1 1 2", "offsets run from 1 to 2; they must run from 0 to 2, the bytes given."),
+        ("input words 8 1 2 6162 0 1 3", "offsets run from 0 to 3; they must run from 0 to 2, the bytes given."),
+        ("input words 8 1 2 6162", "a string tensor needs offsets."),
+        ("input words 8 1 9223372036854775807 6162 0", None),
+        ("input nibbles 22 1 3 210302", "shape [3] of int4 is 2 bytes; 3 were given."),
+        ("input other 1 1 1 -", 'The model has no input "other"; it has 3: "numbers", "words", "nibbles".'),
+    ],
+)
+def test_a_wrong_tensor_is_refused_in_words(echo, line, says):
+    if says is None:
+        pytest.skip("a string tensor of that count needs offsets of that count: the caller's contract")
+    (answer,) = echo(line + "\n")
+    assert answer["error"] == INVALID_ARGUMENT
+    assert says in answer["message"]
+
+
+def test_an_input_that_was_not_set_is_named_and_the_others_stay_set(echo):
+    first, rest = GOOD.split("\n", 1)
+    missing, *outputs = echo(f"{first}\ncompute\n{rest}compute\noutputs\n")
+    assert missing["message"] == 'Input "words" was not set; the model needs 3 inputs.'
+    assert len(outputs) == 3
+
+
+def test_inputs_must_be_set_again_for_every_computation(echo):
+    answer = echo(GOOD + "compute\ncompute\n")[-1]
+    assert 'Input "numbers" was not set' in answer["message"]
+
+
+def test_outputs_before_computing_are_an_error(echo):
+    answers = echo("outputs\n")
+    assert {answer["error"] for answer in answers} == {INVALID_ARGUMENT}
+    assert "latenn_compute() has not succeeded yet" in answers[0]["message"]
+
+
+def test_a_backends_own_status_passes_through_whole(echo):
+    (answer,) = echo("", "--device", "moon")
+    assert answer == {"error": UNSUPPORTED, "message": "no such device", "report": {"fake": 1}}
+
+
+# ---- finding a backend -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("backend", "code", "says"),
+    [
+        ("absent", BACKEND_MISSING, "latenn's absent backend was not found in"),
+        ("misnamed", BACKEND_UNUSABLE, 'is the backend "somebody_else", not "misnamed": the file is misnamed.'),
+        ("future", BACKEND_UNUSABLE, "it does not speak version 1 of the backend interface, as latenn 9.8.7 does"),
+        ("no-such.name", INVALID_ARGUMENT, 'the option "backend" is "no-such.name": it must be a backend\'s name'),
+        ("/gone/liblatenn_backend_x.so", BACKEND_MISSING, "was not found at /gone/liblatenn_backend_x.so"),
+    ],
+)
+def test_a_backend_that_cannot_be_used(programs, tmp_path, backend, code, says):
+    model = tmp_path / "model.onnx"
+    model.write_bytes(b"\x08\x08")
+    (answer,) = programs.runner("path", model, "--backend", backend, "--backend-dir", programs.folder / "backends")
+    assert answer["error"] == code
+    assert says in answer["message"]
+
+
+def test_a_missing_backend_names_the_packages(programs, tmp_path):
+    model = tmp_path / "model.tflite"
+    model.write_bytes(b"\0\0\0\0TFL3\0\0")
+    (answer,) = programs.runner("path", model)
+    assert answer["error"] == BACKEND_MISSING
+    assert "pip install latenn-litert, or dotnet add package Latenn.litert" in answer["message"]
+    assert answer["report"]["attempts"]
+
+
+def test_a_backend_by_path_and_by_environment(programs, tmp_path):
+    model = tmp_path / "model.bin"
+    model.write_bytes(b"\x08\x08")
+    library = programs.folder / "backends" / "liblatenn_backend_echo.so"
+    for arguments, environment in [
+        (["--backend", library], {}),
+        ([], {"LATENN_BACKEND": str(library)}),
+        (["--backend-dir", library.parent], {"LATENN_BACKEND": "echo"}),
+    ]:
+        (answer,) = programs.runner("path", model, *arguments, feed="report\n", environment=environment)
+        assert answer == {"backend": "echo", "report": {"runtime": "none"}}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "backend"),
+    [
+        ("m.bin", b"\x08\x08\x12\x04", "onnxruntime"),
+        ("m.onnx", b"", "onnxruntime"),
+        ("m.ORT", b"\x18\0\0\0ORTM", "onnxruntime"),
+        ("m.bin", b"\x1c\0\0\0TFL3\0", "litert"),
+        ("m.xml", b"\xef\xbb\xbf\n<?xml version='1.0'?>", "openvino"),
+        ("m.bin", b"<net name='x'>", "openvino"),
+    ],
+)
+def test_the_encoding_chooses_the_backend(programs, tmp_path, name, content, backend):
+    model = tmp_path / name
+    model.write_bytes(content)
+    # Beside the core in the build tree lies the real backend: a wrong path for its runtime keeps this to the choice.
+    (answer,) = programs.runner("path", model, "--runtime", "/gone")
+    if backend == "onnxruntime":
+        assert answer["error"] == RUNTIME_UNAVAILABLE
+    else:
+        assert f"latenn's {backend} backend was not found" in answer["message"]
+
+
+@pytest.mark.parametrize("content", [b"", b"hello, world", b"\0" * 100])
+def test_an_encoding_that_nobody_knows(programs, tmp_path, content):
+    model = tmp_path / "model.bin"
+    model.write_bytes(content)
+    (answer,) = programs.runner("path", model)
+    assert answer["error"] == MODEL_INVALID
+    assert f"{model} is in no encoding that latenn knows" in answer["message"]
+
+
+def test_a_model_that_is_not_there(programs, tmp_path):
+    (answer,) = programs.runner("path", tmp_path / "gone.onnx")
+    assert (answer["error"], "there is no such file" in answer["message"]) == (IO, True)
+    (answer,) = programs.runner("path", tmp_path)
+    assert (answer["error"], "it is a folder" in answer["message"]) == (IO, True)
+
+
+# ---- with the real runtime ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def run(programs, onnxruntime):
+    def runner(model, feed="", *arguments, how="path"):
+        folders = ("--runtime-dir", onnxruntime.parent, "--backend-dir", programs.folder / "latenn")
+        return programs.runner(how, model, *folders, *arguments, feed=feed)
+
+    return runner
+
+
+@pytest.mark.parametrize("how", ["path", "bytes"])
+def test_a_model_computes(run, tmp_path, how):
+    weights = helper.make_tensor("w", proto.FLOAT, [3], [0.5, 1.5, -2.0])
+    nodes = [helper.make_node("Add", ["x", "w"], ["s"]), helper.make_node("Relu", ["s"], ["y"])]
+    model = save(tmp_path / "m.onnx", nodes, [value("x")], [value("y")], initializers=[weights])
+    x = np.array([[1, 2, 3], [-1, -2, -3]], np.float32)
+    feed = feed_line("x", proto.FLOAT, x) + "compute\noutputs\n"
+    (answer,) = run(model, feed * 2, how=how)[:1]
+    expected = np.maximum(x + np.array([0.5, 1.5, -2.0], np.float32), 0)
+    np.testing.assert_array_equal(np.frombuffer(bytes.fromhex(answer["hex"]), np.float32).reshape(answer["shape"]), expected)
+
+
+NUMBERS = {
+    proto.FLOAT: np.float32,
+    proto.DOUBLE: np.float64,
+    proto.FLOAT16: np.float16,
+    proto.UINT8: np.uint8,
+    proto.UINT16: np.uint16,
+    proto.UINT32: np.uint32,
+    proto.UINT64: np.uint64,
+    proto.INT8: np.int8,
+    proto.INT16: np.int16,
+    proto.INT32: np.int32,
+    proto.INT64: np.int64,
+    proto.BOOL: np.bool_,
+}
+
+
+@pytest.mark.parametrize("type_", sorted(NUMBERS), ids=lambda number: proto.DataType.Name(number))
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (2, 3), (1, 1, 1, 1, 1, 1, 4)], ids=str)
+def test_every_type_and_rank_passes_through(run, tmp_path, type_, shape):
+    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(NUMBERS[type_])
+    model = identity(tmp_path / "m.onnx", type_, list(shape))
+    (answer,) = run(model, feed_line("x", type_, array) + "compute\noutputs\n")
+    assert (answer["type"], answer["shape"]) == (type_, list(shape))
+    assert bytes.fromhex(answer["hex"]) == array.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("type_", "bytes_"),
+    [(proto.BFLOAT16, 6), (proto.FLOAT8E4M3FN, 3), (proto.FLOAT8E4M3FNUZ, 3), (proto.FLOAT8E5M2, 3), (proto.FLOAT8E5M2FNUZ, 3), (proto.UINT4, 2), (proto.INT4, 2)],
+    ids=lambda value: str(value),
+)
+def test_types_without_a_numpy_name_pass_through(run, tmp_path, type_, bytes_):
+    model = identity(tmp_path / "m.onnx", type_, [3], opset=21, ir=10)
+    data = bytes(range(1, bytes_ + 1)).hex()
+    (answer,) = run(model, f"input x {type_} 1 3 {data}\ncompute\noutputs\n")
+    assert (answer["hex"], answer["shape"]) == (data, [3])
+
+
+@pytest.mark.parametrize("type_", [proto.COMPLEX64, proto.COMPLEX128])
+def test_a_type_that_the_runtime_does_not_take_is_refused_in_words(run, tmp_path, type_):
+    model = identity(tmp_path / "m.onnx", type_, [1])
+    answers = run(model, f"input x {type_} 1 1 {'00' * (8 if type_ == proto.COMPLEX64 else 16)}\ncompute\n")
+    assert answers[0]["error"] in {UNSUPPORTED, MODEL_INVALID, INVALID_ARGUMENT}
+    assert "ONNX Runtime" in answers[0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "strings"),
+    [
+        ((3,), [b"a", b"", "ünïcödé 日本".encode()]),
+        ((2, 2), [b"nul\0inside", b"\0", b"x" * 2000, b""]),
+        ((), [b"scalar"]),
+        ((0,), []),
+        ((2,), [b"", b""]),
+    ],
+)
+def test_strings_pass_through_with_every_byte(run, tmp_path, shape, strings):
+    model = identity(tmp_path / "m.onnx", proto.STRING, list(shape))
+    (answer,) = run(model, feed_strings("x", shape, strings) + "compute\noutputs\n")
+    assert answer["shape"] == list(shape)
+    assert strings_of(answer) == strings
+
+
+def test_a_model_without_inputs(run, tmp_path):
+    constant = helper.make_node("Constant", [], ["y"], value=helper.make_tensor("c", proto.INT64, [2], [7, 8]))
+    model = save(tmp_path / "m.onnx", [constant], [], [value("y", proto.INT64, [2])])
+    (answer,) = run(model, "compute\noutputs\n")
+    assert np.frombuffer(bytes.fromhex(answer["hex"]), np.int64).tolist() == [7, 8]
+
+
+def test_outputs_whose_shape_only_the_data_tells(run, tmp_path):
+    model = save(tmp_path / "m.onnx", [helper.make_node("NonZero", ["x"], ["y"])], [value("x")], [value("y", proto.INT64, [2, "K"])])
+    x = np.array([[1, 0, 3]], np.float32)
+    (answer,) = run(model, feed_line("x", proto.FLOAT, x) + "compute\noutputs\n")
+    assert answer["shape"] == [2, 2]
+
+
+def test_ports_of_a_real_model(run, tmp_path):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, ["batch", 3, None])
+    port_in, port_out = run(model, "ports\n")
+    assert port_in == {"in": "x", "type": "float32", "rank": 3, "shape": [-1, 3, -1], "names": ["batch", "", ""]}
+    assert port_out["out"] == "y"
+
+
+def test_an_input_without_a_shape_takes_any_rank_and_a_scalar_takes_its_own(run, tmp_path, onnxruntime):
+    open_value = helper.make_tensor_value_info("x", proto.FLOAT, None)
+    model = save(tmp_path / "open.onnx", [helper.make_node("Relu", ["x"], ["y"])], [open_value], [helper.make_tensor_value_info("y", proto.FLOAT, None)])
+    for shape in [(), (2,), (1, 2, 3)]:
+        array = np.ones(shape, np.float32)
+        port, *_, answer = run(model, "ports\n" + feed_line("x", proto.FLOAT, array) + "compute\noutputs\n")
+        assert port["rank"] == -1
+        assert answer["shape"] == list(shape)
+    scalar = identity(tmp_path / "scalar.onnx", proto.FLOAT, [])
+    minor = int(onnxruntime.name.split(".")[3])
+    assert run(scalar, "ports\n")[0]["rank"] == (0 if minor >= 24 else -1)
+
+
+@pytest.mark.parametrize("kind", ["sequence", "optional", "sparse", "map"])
+def test_values_that_are_no_tensors_are_refused_at_load_by_name_and_kind(run, tmp_path, kind):
+    tensor = helper.make_tensor_type_proto(proto.FLOAT, [2])
+    if kind == "sequence":
+        node = helper.make_node("SequenceConstruct", ["x"], ["y"])
+        outputs = [helper.make_value_info("y", helper.make_sequence_type_proto(tensor))]
+        says = 'output "y" is a sequence'
+    elif kind == "optional":
+        node = helper.make_node("Optional", ["x"], ["y"])
+        outputs = [helper.make_value_info("y", helper.make_optional_type_proto(tensor))]
+        says = 'output "y" is an optional value'
+    else:
+        pytest.skip(f"not run: no standard operator passes a {kind} through on the CPU")
+    model = save(tmp_path / "m.onnx", [node], [value("x", proto.FLOAT, [2])], outputs)
+    (answer,) = run(model)
+    assert answer["error"] == UNSUPPORTED
+    assert says in answer["message"]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"), [(b"\x08\x08\x12\x04oops", MODEL_INVALID), (b"\x08\x08", MODEL_INVALID), (b"\x08\xff\xff\xff\xff", MODEL_INVALID)]
+)
+@pytest.mark.parametrize("how", ["path", "bytes"])
+def test_a_broken_model_is_refused_with_the_runtimes_words(run, tmp_path, content, code, how):
+    model = tmp_path / "m.onnx"
+    model.write_bytes(content)
+    (answer,) = run(model, how=how)
+    assert answer["error"] == code
+    assert "refuses the model:" in answer["message"]
+
+
+@pytest.mark.parametrize(
+    ("option", "code", "says"),
+    [
+        ("intra_op_num_threads=2", None, None),
+        ("inter_op_num_threads=1", None, None),
+        ("graph_optimization_level=basic", None, None),
+        ("session.intra_op.allow_spinning=0", None, None),
+        ("log_severity_level=4", None, None),
+        ("intra_op_num_threads=two", INVALID_ARGUMENT, 'intra_op_num_threads is "two"; it takes a number'),
+        ("intra_op_num_threads=99999999999", INVALID_ARGUMENT, "it takes a number"),
+        ("graph_optimization_level=most", INVALID_ARGUMENT, "disable, basic, extended or all"),
+        ("threads=2", INVALID_ARGUMENT, 'The option "threads" is not known. Known: intra_op_num_threads'),
+    ],
+)
+def test_options(run, tmp_path, option, code, says):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
+    answers = run(model, "ports\n", "--option", option)
+    if code is None:
+        assert len(answers) == 2
+    else:
+        assert answers[0]["error"] == code
+        assert says in answers[0]["message"]
+
+
+def test_a_device_that_is_not_there(run, tmp_path):
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--device", "npu")
+    assert answer["error"] == UNSUPPORTED
+    assert 'The device "npu" is not supported; this backend computes on "cpu".' in answer["message"]
+
+
+def test_a_floor_raised_above_what_is_installed(run, tmp_path):
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--minimum", "1.998", "--advice", "type this")
+    assert answer["error"] == RUNTIME_UNAVAILABLE
+    assert "is too old; version 1.998 or newer is needed. Get it with: type this" in answer["message"]
+    assert answer["report"]["attempts"][0]["outcome"] == "too-old"
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--minimum", "new")
+    assert (answer["error"], "it must look like 1.20" in answer["message"]) == (INVALID_ARGUMENT, True)
+
+
+def test_a_missing_runtime_is_told_with_the_loaders_account(programs, tmp_path):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
+    (answer,) = programs.runner("path", model, "--backend-dir", programs.folder / "latenn", "--runtime", tmp_path / "gone")
+    assert answer["error"] == RUNTIME_UNAVAILABLE
+    assert f"ONNX Runtime was not found at {tmp_path}/gone" in answer["message"]
+    assert answer["report"]["sentence"] == answer["message"]
+
+
+def test_the_report_without_a_model(programs, onnxruntime, tmp_path):
+    folder = ("--backend-dir", programs.folder / "latenn")
+    (answer,) = programs.runner("report", "-", *folder, "--runtime-dir", onnxruntime.parent)
+    assert answer["runtime_report"]["path"] == str(onnxruntime)
+    error, answer = programs.runner("report", "-", *folder, "--runtime", tmp_path / "gone")
+    assert error["error"] == RUNTIME_UNAVAILABLE
+    assert answer["runtime_report"]["bound"] is False
+
+
+def test_a_computation_that_fails_leaves_the_context_usable(run, tmp_path):
+    node = helper.make_node("Reshape", ["x", "s"], ["y"])
+    model = save(tmp_path / "m.onnx", [node], [value("x", proto.FLOAT, ["N"]), value("s", proto.INT64, ["M"])], [value("y", proto.FLOAT, None)])
+    x = feed_line("x", proto.FLOAT, np.arange(6, dtype=np.float32))
+    wrong = x + feed_line("s", proto.INT64, np.array([4, 4])) + "compute\noutputs\n"
+    right = x + feed_line("s", proto.INT64, np.array([2, 3])) + "compute\noutputs\n"
+    failed, no_output, good = run(model, wrong + right, "--option", "log_severity_level=4")
+    assert failed["error"] in {COMPUTE_FAILED, INVALID_ARGUMENT}
+    assert no_output["error"] == INVALID_ARGUMENT
+    assert good["shape"] == [2, 3]

@@ -1,0 +1,409 @@
+"""The loader, one situation at a time, each in a process of its own. The runtimes here are synthetic stand-ins."""
+
+import json
+import os
+import shutil
+import struct
+import sys
+
+import pytest
+
+NAME = "libonnxruntime.so.1"
+ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
+
+
+def place(programs, stand_in, folder, name=NAME):
+    folder.mkdir(parents=True, exist_ok=True)
+    return shutil.copy(programs.stand_in(stand_in), folder / name)
+
+
+def outcomes(answer):
+    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
+
+
+def foreign_copy(programs, path, machine):
+    """Give a real library with another processor written into its header (e_machine, bytes 18 and 19)."""
+    data = bytearray(programs.stand_in("good").read_bytes())
+    data[18:20] = struct.pack("<H", machine)
+    path.write_bytes(data)
+    return path
+
+
+# ---- small parts ---------------------------------------------------------------------------------------------------
+
+
+def test_units(programs):
+    assert programs.run("unit").stdout == b"all well\n"
+
+
+# ---- an explicit path is final ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "outcome", "says"),
+    [
+        ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
+        ("newer", "bound", "ONNX Runtime 1.999.0 is bound from"),
+        ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
+        ("other_major", "other-major", "2.0.0 at {path} is of another major version; version 1.19 or newer is needed, below 2"),
+        ("odd_version", "no-version", 'its version reads "unversioned"'),
+        ("no_version", "no-version", "{path} does not tell its version"),
+        ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
+        ("needs_gone", "missing-dependency", "a library that it needs is missing or broken: libgone.so"),
+    ],
+)
+def test_explicit_file(programs, stand_in, outcome, says):
+    path = programs.stand_in(stand_in)
+    answer = programs.probe("--path", path)
+    assert answer["outcome"] == outcome
+    assert outcomes(answer) == [("explicit", outcome)]
+    assert says.format(path=path) in answer["report"]["sentence"]
+    if outcome != "bound":
+        assert "Correct the path or leave it out" in answer["report"]["sentence"]
+
+
+def write_text(path):
+    path.write_text("INPUT(libonnxruntime.so.1.19.2)\n")
+
+
+def write_pointer(path):
+    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "the file is empty"),
+        (b"INPUT(libonnxruntime.so.1.19.2)\n", "a text file, not a library"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+        (b"MZ\x90\x00" + b"\0" * 200, "a Windows library"),
+        (b"\xcf\xfa\xed\xfe" + b"\0" * 200, "a macOS library"),
+        (b"PK\x03\x04" + b"\0" * 200, "a zip archive"),
+        (b"!<arch>\n" + b"\0" * 200, "a static library"),
+        (b"\x7fELF\x02\x01\x01", "truncated: it ends within its header, after 7 bytes"),
+        (b"\0" * 500, "not a library of this system"),
+    ],
+)
+def test_a_file_that_is_no_library_is_told_by_its_kind(programs, tmp_path, content, says):
+    path = tmp_path / NAME
+    path.write_bytes(content)
+    answer = programs.probe("--path", path)
+    assert answer["outcome"] == "not-a-library"
+    assert f"{path} is not a usable library: {says}" in answer["report"]["sentence"]
+
+
+@pytest.mark.parametrize("keep", [64, 100, 1000, 0.5, 0.8])
+def test_a_truncated_library_never_reaches_the_systems_loader(programs, tmp_path, keep):
+    data = programs.stand_in("good").read_bytes()
+    size = keep if isinstance(keep, int) else loaded_end(data) * keep
+    path = tmp_path / NAME
+    path.write_bytes(data[: int(size)])
+    answer = programs.probe("--path", path)
+    assert answer["outcome"] == "not-a-library"
+    assert "truncated" in answer["report"]["sentence"]
+
+
+def loaded_end(data):
+    """Give the end of the last loaded segment: what lies behind (debug information) is not missed."""
+    start, size, count = struct.unpack_from("<Q", data, 32)[0], *struct.unpack_from("<HH", data, 54)
+    segments = (struct.unpack_from("<IIQQQQ", data, start + size * i) for i in range(count))
+    return max(offset + length for kind, _, offset, _, _, length in segments if kind == 1)
+
+
+@pytest.mark.skipif(sys.maxsize < 2**32, reason="the header's layout is that of 64 bits")
+@pytest.mark.parametrize(
+    ("machine", "name"), [(183, "aarch64"), (40, "arm"), (62, "x86_64"), (243, "riscv"), (7777, "processor number 7777")]
+)
+def test_another_processors_library(programs, tmp_path, machine, name):
+    own = os.uname().machine
+    if name == own:
+        pytest.skip("that is this machine's own processor")
+    path = foreign_copy(programs, tmp_path / NAME, machine)
+    answer = programs.probe("--path", path)
+    assert answer["outcome"] == "wrong-architecture"
+    assert f"built for {name}, this process is {own}" in answer["report"]["sentence"]
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "program-of-no-kind"])
+def test_a_place_that_is_no_file(programs, tmp_path, kind):
+    path = tmp_path / "thing"
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        path.symlink_to("thing")  # a link to itself
+    answer = programs.probe("--path", path)
+    assert answer["outcome"] == ("not-a-library" if kind in {"pipe", "device"} else "not-found")
+    assert not answer["entry"]
+
+
+def test_an_explicit_folder_is_searched_by_name_then_newest_first(programs, tmp_path):
+    place(programs, "old", tmp_path, "libonnxruntime.so.1.9.0")
+    place(programs, "good", tmp_path, "libonnxruntime.so.1.19.0")
+    answer = programs.probe("--path", tmp_path)
+    assert answer["report"]["path"] == str(tmp_path / "libonnxruntime.so.1.19.0")
+    assert outcomes(answer) == [("explicit", "bound")]
+
+
+def test_a_wrong_path_is_final_though_a_good_runtime_is_at_hand(programs, tmp_path):
+    place(programs, "good", tmp_path / "host")
+    answer = programs.probe("--path", tmp_path / "gone", "--dir", tmp_path / "host")
+    assert answer["outcome"] == "not-found"
+    assert outcomes(answer) == [("explicit", "not-found")]
+
+
+def test_a_wrong_environment_variable_is_final_and_named(programs, tmp_path):
+    place(programs, "good", tmp_path / "host")
+    answer = programs.probe("--dir", tmp_path / "host", environment={ENVIRONMENT: str(tmp_path / "gone.so")})
+    assert outcomes(answer) == [("environment", "not-found")]
+    assert f"was not found at {tmp_path}/gone.so, which {ENVIRONMENT} names" in answer["report"]["sentence"]
+    assert f"Correct the environment variable {ENVIRONMENT} or unset it" in answer["report"]["sentence"]
+
+
+def test_the_hosts_path_wins_over_the_environment_variable(programs):
+    answer = programs.probe("--path", programs.stand_in("good"), environment={ENVIRONMENT: "/gone"})
+    assert outcomes(answer) == [("explicit", "bound")]
+
+
+def test_an_empty_environment_variable_is_none(programs, tmp_path):
+    place(programs, "good", tmp_path)
+    answer = programs.probe("--dir", tmp_path, environment={ENVIRONMENT: ""})
+    assert outcomes(answer) == [("host", "bound")]
+
+
+def test_a_relative_path_is_a_path_and_never_a_name_for_the_system(programs, tmp_path):
+    place(programs, "good", tmp_path)
+    answer = programs.probe("--path", NAME, cwd=tmp_path)
+    assert answer["report"]["path"] == str(tmp_path / NAME)
+    answer = programs.probe("--path", "libc.so.6", cwd=tmp_path)
+    assert outcomes(answer) == [("explicit", "not-found")]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [b"\xff\xfe/no", b"/" + b"x" * 10_000, b"a/" * 5_000, b"%s%n%s%n", b"$ORIGIN/$LIB", b'"\\\n\t\x01', b"~", b"\xe2\x82"],
+    ids=["not-utf8", "long-name", "long-path", "format", "tokens", "quotes", "tilde", "cut"],
+)
+def test_hostile_environment_variables_end_in_an_answer(programs, value):
+    answer = programs.probe(environment={ENVIRONMENT: value})
+    assert answer["outcome"] == "not-found"
+    assert len(answer["report"]["sentence"]) < 2000  # the report keeps the whole, the sentence does not
+    programs.run("probe", "--text", environment={ENVIRONMENT: value}).stdout.decode("utf-8")
+
+
+@pytest.mark.parametrize("folder", ["with space", "mit Umlaut äöü", "日本語", "quote'\"", "new\nline", "ünïcode/" + "deep/" * 40])
+def test_paths_in_any_script(programs, tmp_path, folder):
+    place(programs, "good", tmp_path / folder)
+    answer = programs.probe("--dir", tmp_path / folder)
+    assert answer["outcome"] == "bound"
+    assert answer["report"]["path"] == f"{tmp_path}/{folder.rstrip('/')}/{NAME}"
+
+
+def test_a_path_that_is_not_utf8_binds_and_is_told_in_valid_json(programs, tmp_path):
+    folder = os.fsencode(tmp_path) + b"/\xff\xfe"
+    os.mkdir(folder)  # noqa: PTH102 - bytes
+    shutil.copy(programs.stand_in("good"), folder + b"/" + NAME.encode())
+    answer = programs.probe("--dir", folder)
+    assert answer["outcome"] == "bound"
+    assert "\ufffd\ufffd" in answer["report"]["path"]
+
+
+# ---- the order of the search --------------------------------------------------------------------------------------------
+
+
+def test_a_host_folder_offers_and_the_first_good_one_wins(programs, tmp_path):
+    place(programs, "old", tmp_path / "a")
+    place(programs, "good", tmp_path / "c")
+    answer = programs.probe("--dir", tmp_path / "a", "--dir", tmp_path / "b", "--dir", tmp_path / "c")
+    assert outcomes(answer) == [("host", "too-old"), ("host", "not-found"), ("host", "bound")]
+    assert answer["report"]["attempts"][0]["version"] == "1.10.0"
+
+
+def test_unsuitable_candidates_of_every_kind_do_not_defeat_a_good_one(programs, tmp_path):
+    kinds = ["old", "other_major", "odd_version", "no_version", "no_entry", "needs_gone"]
+    for kind in kinds:
+        place(programs, kind, tmp_path / kind)
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / NAME).write_text("no")
+    place(programs, "good", tmp_path / "good")
+    folders = [*kinds, "text", "good"]
+    answer = programs.probe(*(word for folder in folders for word in ("--dir", tmp_path / folder)))
+    assert answer["outcome"] == "bound"
+    assert len(answer["report"]["attempts"]) == len(folders)
+
+
+def test_the_sentence_tells_of_the_candidate_that_was_nearly_right(programs, tmp_path):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / NAME).write_text("no")
+    place(programs, "old", tmp_path / "old")
+    answer = programs.probe("--dir", tmp_path / "text", "--dir", tmp_path / "gone", "--dir", tmp_path / "old", "--no-system")
+    assert answer["outcome"] == "too-old"
+    assert "ONNX Runtime 1.10.0" in answer["report"]["sentence"]
+    assert 'Get it with: pip install "onnxruntime>=1.19"' in answer["report"]["sentence"]
+
+
+def test_nothing_anywhere_names_places_version_and_command(programs, tmp_path):
+    answer = programs.probe("--dir", tmp_path, "--advice", "type this", "--no-system")
+    assert answer["outcome"] == "not-found"
+    sentence = answer["report"]["sentence"]
+    assert f"ONNX Runtime was not found in {tmp_path}" in sentence
+    assert "version 1.19 or newer is needed. Get it with: type this" in sentence
+    assert ENVIRONMENT in sentence
+
+
+def test_links_to_one_file_are_tried_once(programs, tmp_path):
+    place(programs, "old", tmp_path, "libonnxruntime.so.1.10.0")
+    (tmp_path / "libonnxruntime.so.1").symlink_to("libonnxruntime.so.1.10.0")
+    (tmp_path / "libonnxruntime.so").symlink_to("libonnxruntime.so.1")
+    answer = programs.probe("--dir", tmp_path, "--no-system")
+    assert [outcome for source, outcome in outcomes(answer) if source == "host"] == ["too-old"]
+
+
+def test_beside_the_library_that_holds_the_loader(programs, tmp_path):
+    place(programs, "good", tmp_path)
+    shutil.copy(programs.folder / "probe", tmp_path / "probe")
+    answer = programs.probe(program=tmp_path / "probe")
+    assert outcomes(answer) == [("beside", "bound")]
+
+
+def test_beside_means_the_real_folder_and_not_the_links(programs, tmp_path):
+    place(programs, "good", tmp_path / "real")
+    shutil.copy(programs.folder / "probe", tmp_path / "real" / "probe")
+    (tmp_path / "linked").symlink_to(tmp_path / "real" / "probe")
+    assert outcomes(programs.probe(program=tmp_path / "linked")) == [("beside", "bound")]
+
+
+def test_the_systems_search_comes_last_and_can_be_left_out(programs, tmp_path):
+    place(programs, "good", tmp_path)
+    environment = {"LD_LIBRARY_PATH": str(tmp_path)}
+    answer = programs.probe(environment=environment)
+    assert outcomes(answer)[-1] == ("system", "bound")
+    assert answer["report"]["path"] == str(tmp_path / NAME)  # the file, not the name that was asked for
+    assert programs.probe("--no-system", environment=environment)["outcome"] == "not-found"
+
+
+def test_a_dependency_that_the_systems_candidate_misses_is_told(programs, tmp_path):
+    place(programs, "needs_gone", tmp_path)
+    answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
+    assert answer["outcome"] == "missing-dependency"
+    assert "libgone.so" in answer["report"]["sentence"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="not run: root may read everything")
+def test_a_file_that_may_not_be_read(programs, tmp_path):
+    path = place(programs, "good", tmp_path)
+    os.chmod(path, 0)  # noqa: PTH101
+    assert programs.probe("--path", path)["outcome"] == "refused"
+
+
+# ---- images that are loaded already -----------------------------------------------------------------------------------------
+
+
+def test_a_renamed_copy_that_is_loaded_is_found(programs, tmp_path):
+    path = place(programs, "good", tmp_path, "something-else-altogether.bin")
+    answer = programs.probe("--preload", path)
+    assert outcomes(answer) == [("loaded", "bound")]
+    assert answer["report"]["path"] == str(path)
+    assert answer["report"]["images"] == 1
+
+
+def test_an_old_copy_that_another_package_loaded_does_not_defeat_a_good_one(programs, tmp_path):
+    old = place(programs, "old", tmp_path / "theirs")
+    place(programs, "good", tmp_path / "ours")
+    answer = programs.probe("--preload", old, "--dir", tmp_path / "ours")
+    assert outcomes(answer) == [("loaded", "too-old"), ("host", "bound")]
+    assert answer["report"]["images"] == 2
+    assert "2 copies of ONNX Runtime are loaded in this process" in answer["report"]["warning"]
+
+
+def test_a_loaded_library_without_the_symbol_is_no_candidate(programs, tmp_path):
+    answer = programs.probe("--preload", programs.stand_in("no_entry"), "--no-system")
+    assert ("loaded", "no-entry") not in outcomes(answer)
+
+
+def test_loaded_images_can_be_left_out(programs, tmp_path):
+    answer = programs.probe("--preload", programs.stand_in("good"), "--no-loaded", "--no-system")
+    assert answer["outcome"] == "not-found"
+
+
+# ---- versions --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_newer_runtime_is_bound_with_a_warning_and_asked_for_the_known_table(programs):
+    answer = programs.probe("--path", programs.stand_in("newer"))
+    assert "ONNX Runtime 1.999.0 is newer than" in answer["report"]["warning"]
+    assert answer["asked_for"] < 999
+
+
+def test_the_table_is_asked_for_at_the_runtimes_own_version(programs):
+    answer = programs.probe("--path", programs.stand_in("good"))
+    assert answer["asked_for"] == 25
+    assert answer["report"]["warning"] == ""
+
+
+def test_the_host_may_raise_the_floor_and_not_lower_it(programs):
+    raised = programs.probe("--path", programs.stand_in("good"), "--minimum", "1.26")
+    assert raised["outcome"] == "too-old"
+    assert "version 1.26 or newer is needed" in raised["report"]["sentence"]
+    lowered = programs.probe("--path", programs.stand_in("old"), "--minimum", "1.2")
+    assert lowered["outcome"] == "too-old"
+
+
+# ---- once, for all threads, across forks -------------------------------------------------------------------------------------
+
+
+def test_many_threads_bind_once(programs):
+    answer = programs.probe("--threads", "16", "--path", programs.stand_in("slow"))
+    assert answer["extra"] == 0
+    assert answer["version_calls"] == 1
+
+
+def test_a_second_call_tells_what_the_first_one_bound(programs):
+    answer = programs.probe("--twice", "--path", programs.stand_in("good"))
+    assert outcomes(answer) == [("explicit", "bound")]
+    assert answer["version_calls"] == 1
+
+
+def test_a_fork_in_the_middle_of_binding_leaves_the_child_able_to_bind(programs):
+    answer = programs.probe("--fork", "--path", programs.stand_in("slow"))
+    assert answer["extra"] == 0
+
+
+def test_a_runtime_that_calls_back_while_it_is_opened_gets_an_answer_and_no_dead_lock(programs):
+    answer = programs.probe("--path", programs.stand_in("calls_back"))
+    assert answer["outcome"] == "bound"
+    assert answer["again_sentence"] == "lb_bind() was called by the runtime that it is opening."
+
+
+@pytest.mark.parametrize("case", ["bound", "too-old", "not-found"])
+def test_memory_that_runs_out_at_any_point_ends_in_an_answer(programs, tmp_path, case):
+    arguments = {
+        "bound": ["--path", programs.stand_in("good")],
+        "too-old": ["--dir", programs.folder / "stand-ins", "--path", programs.stand_in("old")],
+        "not-found": ["--dir", tmp_path, "--no-system"],
+    }[case]
+    answer = programs.probe(*arguments, "--exhaust", program="probe_memory")
+    assert answer["failed_allocations"] > 10
+    assert (answer["bound"] > 0) == (case == "bound")
+
+
+# ---- the report --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_text_lists_every_attempt(programs, tmp_path):
+    place(programs, "old", tmp_path)
+    text = programs.run("probe", "--text", "--dir", tmp_path, "--dir", "/gone", "--no-system").stdout.decode()
+    lines = text.splitlines()
+    assert lines[0].startswith("ONNX Runtime 1.10.0")
+    assert f"  1. host: {tmp_path}/{NAME}: too-old (version 1.10.0)" in lines
+    assert "  2. host: /gone: not-found: no such file or folder" in lines
+
+
+def test_the_json_has_its_keys(programs):
+    report = programs.probe("--path", programs.stand_in("good"))["report"]
+    keys = "runtime title bound path version minimum built images sentence warning complete attempts"
+    assert list(report) == keys.split()
+    assert json.dumps(report)

@@ -1,0 +1,166 @@
+/* unit.c: tests of the loader's small parts that need no library; prints what failed and returns how many did. */
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "latebind/onnxruntime.h"
+#include "latebind/ort_api.h"
+
+static int failures;
+
+static void check(int holds, const char* what, int line) {
+  if (holds) return;
+  failures++;
+  printf("unit.c:%d: %s\n", line, what);
+}
+#define CHECK(holds) check((holds) != 0, #holds, __LINE__)
+
+static int is_version(const char* text, uint32_t major, uint32_t minor, uint32_t patch) {
+  lb_version version = {77, 77, 77};
+  if (lb_version_parse(text, &version)) return 0;
+  return version.major == major && version.minor == minor && version.patch == patch;
+}
+
+static int is_no_version(const char* text) {
+  lb_version version = {77, 77, 77};
+  return lb_version_parse(text, &version) != 0 && version.major == 77;
+}
+
+static void test_versions(void) {
+  CHECK(is_version("1.19", 1, 19, 0));
+  CHECK(is_version("1.19.2", 1, 19, 2));
+  CHECK(is_version("1.20.0-rc1+cuda", 1, 20, 0));
+  CHECK(is_version("1.20.x", 1, 20, 0));
+  CHECK(is_version("0.0.0", 0, 0, 0));
+  CHECK(is_version("4294967295.1", 4294967295u, 1, 0));
+  CHECK(is_no_version(NULL));
+  CHECK(is_no_version(""));
+  CHECK(is_no_version("1"));
+  CHECK(is_no_version("1."));
+  CHECK(is_no_version("v1.2"));
+  CHECK(is_no_version("4294967296.1"));
+  CHECK(is_no_version("99999999999999999999999999.1"));
+  lb_version a = {1, 9, 9}, b = {1, 19, 0};
+  CHECK(lb_version_compare(a, b) < 0 && lb_version_compare(b, a) > 0 && lb_version_compare(a, a) == 0);
+}
+
+static void test_names(void) {
+  CHECK(lb_glob_match("libonnxruntime.so.*", "libonnxruntime.so.1.31.1"));
+  CHECK(!lb_glob_match("libonnxruntime.so.*", "libonnxruntime.so"));
+  CHECK(lb_glob_match("*.so*", "a.so.so"));
+  CHECK(lb_glob_match("*", ""));
+  CHECK(!lb_glob_match("a*b*c", "a-b-"));
+  CHECK(lb_glob_match("a*b*c", "a-b-b-c"));
+  CHECK(lb_name_compare("so.1.9", "so.1.19") < 0);
+  CHECK(lb_name_compare("so.1.19.10", "so.1.19.9") > 0);
+  CHECK(lb_name_compare("so.1.19", "so.1.19") == 0);
+  CHECK(lb_name_compare("so.1.19", "so.1.19.1") < 0);
+  CHECK(lb_name_compare("so.0001", "so.1") == 0);
+  CHECK(lb_name_compare("so.99999999999999999999998", "so.99999999999999999999999") < 0);
+}
+
+static int cleans_to(const char* given, const char* wanted) {
+  lb_text text = {NULL, 0, 0, 0};
+  lb_text_add_foreign(&text, given);
+  int same = text.data ? strcmp(text.data, wanted) == 0 : *wanted == 0;
+  if (!same) printf("  got: %s\n", text.data ? text.data : "");
+  lb_text_clear(&text);
+  return same;
+}
+
+static void test_text(void) {
+  CHECK(cleans_to("plain\n", "plain"));
+  CHECK(cleans_to("M\xC3\xBCll", "M\xC3\xBCll"));
+  CHECK(cleans_to("a\xFFz", "a\xEF\xBF\xBDz"));
+  CHECK(cleans_to("a\x1B[0m", "a\xEF\xBF\xBD[0m"));
+  CHECK(cleans_to("\xE2\x82", "\xEF\xBF\xBD\xEF\xBF\xBD")); /* truncated at the end of the string */
+  CHECK(lb_utf8_length("\xC0\xAF") == 0);                   /* overlong */
+  CHECK(lb_utf8_length("\xED\xA0\x80") == 0);               /* a surrogate */
+  CHECK(lb_utf8_length("\xF4\x90\x80\x80") == 0);           /* past U+10FFFF */
+  CHECK(lb_utf8_length("\xF0\x9F\x98\x80") == 4);
+  CHECK(lb_utf8_length("") == 0);
+  char huge[5000];
+  memset(huge, 'x', sizeof huge - 1);
+  huge[sizeof huge - 1] = 0;
+  lb_text text = {NULL, 0, 0, 0};
+  lb_text_add_foreign(&text, huge);
+  CHECK(text.length < 700);
+  lb_text_clear(&text);
+  char* empty = lb_text_take(&text);
+  CHECK(empty && *empty == 0);
+  lb_free(empty);
+}
+
+static void test_json(void) {
+  lb_version floor = {1, 19, 0};
+  lb_record* record = lb_record_create(&lb_onnxruntime, floor);
+  lb_record_add(record, LB_SOURCE_HOST, LB_OUTCOME_REFUSED, "a\"b\\c\x01\xFF", NULL, "tab\there");
+  lb_record_conclude(record, NULL);
+  char* json = lb_record_json(record);
+  CHECK(json && strstr(json, "\"a\\\"b\\\\c\\u0001\\ufffd\""));
+  CHECK(json && strstr(json, "tab\\u0009here"));
+  lb_free(json);
+  lb_record_release(record);
+}
+
+static void test_names_of_enums(void) {
+  for (int i = 0; i <= LB_OUTCOME_LOAD_FAILED; i++) CHECK(strcmp(lb_outcome_name((lb_outcome)i), "unknown") != 0);
+  for (int i = 1; i <= LB_SOURCE_SYSTEM; i++) CHECK(strcmp(lb_source_name((lb_source)i), "unknown") != 0);
+  CHECK(strcmp(lb_outcome_name((lb_outcome)99), "unknown") == 0);
+  CHECK(strcmp(lb_source_name((lb_source)99), "unknown") == 0);
+}
+
+static void test_unbound(void) {
+  lb_binding binding = LB_BINDING_INIT;
+  lb_ort_api api;
+  CHECK(lb_entry(&binding) == NULL);
+  CHECK(lb_entry(NULL) == NULL);
+  CHECK(lb_symbol(&binding, "x") == NULL);
+  CHECK(lb_bound_version(&binding).major == 0);
+  CHECK(lb_ort_attach(&binding, &api) != 0);
+  lb_report_clear(NULL);
+  CHECK(strcmp(lb_report_text(NULL), "") == 0);
+  CHECK(strcmp(lb_report_json(NULL), "{}") == 0);
+  CHECK(lb_bind(NULL, NULL, NULL, NULL) == LB_OUTCOME_LOAD_FAILED);
+  lb_report report = {0};
+  report.size = sizeof report;
+  CHECK(lb_bind(&binding, NULL, NULL, &report) == LB_OUTCOME_LOAD_FAILED);
+  CHECK(strstr(report.sentence, "without") != NULL);
+  lb_report_clear(&report);
+}
+
+static OrtStatus* create_status(OrtErrorCode code, const char* message) {
+  static char kept[256];
+  snprintf(kept, sizeof kept, "%d %s", (int)code, message);
+  return (OrtStatus*)(void*)kept;
+}
+
+/* A runtime of 1.14: what is newer is told by name, and its slot, which is not there, is never touched. */
+static void test_gates(void) {
+  lb_ort_table table;
+  memset(&table, 0, sizeof table);
+  table.CreateStatus = create_status;
+  lb_ort_api api = {&table, 14, {1, 14, 1}};
+  char* buffer = NULL;
+  const char* said = (const char*)(void*)lb_ort_GetResizedStringTensorElementBuffer(&api, NULL, 0, 1, &buffer);
+  CHECK(said && strcmp(said, "9 GetResizedStringTensorElementBuffer needs ONNX Runtime 1.15; this is 1.14.1") == 0);
+  CHECK(lb_ort_TensorTypeAndShape_HasShape(&api, NULL)); /* `otherwise` of the table */
+  CHECK(!lb_ort_available(&api, LB_ORT_TensorTypeAndShape_HasShape));
+  CHECK(lb_ort_available(&api, LB_ORT_Run));
+  CHECK(lb_ort_since(LB_ORT_TensorTypeAndShape_HasShape) == 24);
+  CHECK(lb_ort_since((lb_ort_function)4999) == 0);
+  api.version = 24;
+  CHECK(lb_ort_available(&api, LB_ORT_TensorTypeAndShape_HasShape));
+}
+
+int main(void) {
+  test_versions();
+  test_names();
+  test_text();
+  test_json();
+  test_names_of_enums();
+  test_unbound();
+  test_gates();
+  if (!failures) puts("all well");
+  return failures;
+}
