@@ -21,7 +21,6 @@ if __name__ == "__main__":
     sys.exit(bootstrap.main(ROOT, sys.argv[1:]))
 
 import nox  # noqa: E402  # absent until bootstrap.py has made an environment
-
 import sessions  # noqa: E402  # in ci/
 
 nox.needs_version = ">=2025.2.9"

@@ -13,7 +13,10 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MINIMUM = (3, 10)
 _TIME_LIMIT = 600
@@ -26,7 +29,10 @@ class BootstrapError(Exception):
 def main(root: Path, arguments: list[str]) -> int:
     """Run nox with these arguments on root's noxfile.py. Returns nox's exit status, 2 when it cannot be had."""
     if sys.version_info < MINIMUM:
-        print(f"latebind needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer, this is {sys.version.split()[0]}.", file=sys.stderr)
+        print(
+            f"latebind needs Python {MINIMUM[0]}.{MINIMUM[1]} or newer, this is {sys.version.split()[0]}.",
+            file=sys.stderr,
+        )
         return 2
     try:
         home = ensure_environment(root)
@@ -34,7 +40,11 @@ def main(root: Path, arguments: list[str]) -> int:
         print(f"noxfile.py: {error}", file=sys.stderr)
         return 2
     binaries = home / ("Scripts" if os.name == "nt" else "bin")
-    environment = {**os.environ, "PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', '')}", "UV_PYTHON_DOWNLOADS": "never"}
+    environment = {
+        **os.environ,
+        "PATH": f"{binaries}{os.pathsep}{os.environ.get('PATH', '')}",
+        "UV_PYTHON_DOWNLOADS": "never",
+    }
     argv = [str(binaries / "python"), "-m", "nox", "--noxfile", str(root / "noxfile.py"), *arguments]
     try:
         return subprocess.run(argv, env=environment, check=False).returncode
@@ -91,7 +101,13 @@ def _fill(home: Path, wanted: list[str]) -> None:
 def _run(argv: list[str]) -> None:
     try:
         ended = subprocess.run(
-            argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", timeout=_TIME_LIMIT, check=False
+            argv,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_TIME_LIMIT,
+            check=False,
         )
     except subprocess.TimeoutExpired as error:
         raise BootstrapError(f"{' '.join(argv[:4])} ... ran past {_TIME_LIMIT} s") from error

@@ -13,7 +13,6 @@ import sys
 from pathlib import Path
 
 import gen_loader
-
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema

@@ -5,11 +5,11 @@
 cases.json: {"source": "onnx 1.22.0", "cases": [CASE], "out_of_scope": {name: reason}}
 CASE: {"name", "model": [offset, size], "rtol", "atol", "sets": [{"inputs": [TENSOR], "outputs": [TENSOR]}]}
 TENSOR: {"name", "type", "shape", "data": [offset, size], "offsets": [offset, size] or null}
-Offsets point into cases.bin. `type` is ONNX's TensorProto.DataType. Data is little-endian and C-contiguous; strings lie
-one after the other, with int64 offsets of count + 1 positions.
+Offsets point into cases.bin. `type` is ONNX's TensorProto.DataType. Data is little-endian and C-contiguous; strings
+lie one after the other, with int64 offsets of count + 1 positions.
 
-Models, inputs, expected outputs and tolerances are ONNX's; nothing is computed here. A test that carries a sequence, map
-or optional value is out of scope and is listed by name.
+Models, inputs, expected outputs and tolerances are ONNX's; nothing is computed here. A test that carries a sequence,
+map or optional value is out of scope and is listed by name.
 """
 
 from __future__ import annotations
@@ -78,9 +78,11 @@ def _case(test: Any, blob: Blob) -> dict[str, object]:
         kind = value.type.WhichOneof("value")
         if kind != "tensor_type":
             raise OutOfScopeError(f"{value.name} is a {str(kind).removesuffix('_type')}")
-    sets = []
-    for data in sorted(folder.glob("test_data_set_*")):
-        sets.append({"inputs": _tensors(data, "input", inputs, blob), "outputs": _tensors(data, "output", model.graph.output, blob)})
+    sides = {"inputs": inputs, "outputs": model.graph.output}
+    sets = [
+        {side: _tensors(data, side.removesuffix("s"), values, blob) for side, values in sides.items()}
+        for data in sorted(folder.glob("test_data_set_*"))
+    ]
     return {"name": test.name, "model": blob.add(model_bytes), "rtol": test.rtol, "atol": test.atol, "sets": sets}
 
 
@@ -91,13 +93,15 @@ def _tensors(folder: Path, side: str, values: Any, blob: Blob) -> list[dict[str,
         tensor = onnx.TensorProto()
         tensor.ParseFromString(file.read_bytes())
         data, offsets = _content(tensor)
-        rows.append({
-            "name": value.name,
-            "type": tensor.data_type,
-            "shape": list(tensor.dims),
-            "data": blob.add(data),
-            "offsets": None if offsets is None else blob.add(offsets),
-        })
+        rows.append(
+            {
+                "name": value.name,
+                "type": tensor.data_type,
+                "shape": list(tensor.dims),
+                "data": blob.add(data),
+                "offsets": None if offsets is None else blob.add(offsets),
+            }
+        )
     return rows
 
 

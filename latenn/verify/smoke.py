@@ -2,8 +2,8 @@
 
     python smoke.py --cases FOLDER --out RESULT.json [--runtime-path P] [--runtime-minimum V] [--reference]
 
-It needs NumPy and latenn. `--reference` runs the same cases through plain onnxruntime instead, in an environment without
-latenn: what that cannot compute is no failure of latenn's. RESULT.json:
+It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through plain
+onnxruntime instead, in an environment without latenn: what that cannot compute is no failure of latenn's. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}
@@ -16,7 +16,9 @@ Exit status: 0 all passed, 1 some failed, 3 no usable runtime.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,12 +28,40 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    Arrays = dict[str, "np.ndarray[Any, Any]"]
-    Runner = Callable[[bytes, Arrays], list["np.ndarray[Any, Any]"]]
+    from numpy.typing import NDArray
+
+    Arrays = dict[str, NDArray[Any]]
+    Runner = Callable[[bytes, Arrays], list[NDArray[Any]]]
 
 STRING = 8
-# ONNX's TensorProto.DataType for the types that NumPy has itself.
-DTYPES = {1: "f4", 2: "u1", 3: "i1", 4: "u2", 5: "i2", 6: "i4", 7: "i8", 9: "?", 10: "f2", 11: "f8", 12: "u4", 13: "u8", 14: "c8", 15: "c16"}  # fmt: skip
+# ONNX's TensorProto.DataType for the types that NumPy has itself ...
+DTYPES = {
+    1: "f4",
+    2: "u1",
+    3: "i1",
+    4: "u2",
+    5: "i2",
+    6: "i4",
+    7: "i8",
+    9: "?",
+    10: "f2",
+    11: "f8",
+    12: "u4",
+    13: "u8",
+    14: "c8",
+    15: "c16",
+}
+# ... and for those that come from ml_dtypes.
+EXTENDED = {
+    16: "bfloat16",
+    17: "float8_e4m3fn",
+    18: "float8_e4m3fnuz",
+    19: "float8_e5m2",
+    20: "float8_e5m2fnuz",
+    21: "uint4",
+    22: "int4",
+}
+PACKED = (21, 22)
 
 
 class Cases:
@@ -43,22 +73,43 @@ class Cases:
         self.rows: list[dict[str, Any]] = document["cases"]
         self.out_of_scope: dict[str, str] = document["out_of_scope"]
 
-    def bytes(self, place: list[int]) -> bytes:
+    def part(self, place: list[int]) -> bytes:
         """The bytes at [offset, size]."""
         return self._blob[place[0] : place[0] + place[1]]
 
-    def array(self, row: dict[str, Any]) -> np.ndarray[Any, Any]:
+    def array(self, row: dict[str, Any]) -> NDArray[Any]:
         """A tensor as an array."""
-        data, shape = self.bytes(row["data"]), row["shape"]
-        if row["type"] == STRING:
-            ends = np.frombuffer(self.bytes(row["offsets"]), "<i8")
-            texts = [data[a:b].decode("utf-8", "surrogateescape") for a, b in zip(ends[:-1], ends[1:], strict=True)]
-            array = np.empty(len(texts), dtype=object)
-            array[:] = texts
-            return array.reshape(shape)
-        if row["type"] not in DTYPES:
-            raise TypeError(f"element type {row['type']} is not one that NumPy has")
-        return np.frombuffer(data, np.dtype(DTYPES[row["type"]]).newbyteorder("<")).reshape(shape)
+        data, kind = self.part(row["data"]), row["type"]
+        if kind == STRING:
+            flat = self._strings(data, row["offsets"])
+        elif kind in DTYPES:
+            flat = np.frombuffer(data, np.dtype(DTYPES[kind]).newbyteorder("<"))
+        else:
+            flat = _extended(data, kind, math.prod(row["shape"]))
+        shaped: NDArray[Any] = flat.reshape(row["shape"])
+        return shaped
+
+    def _strings(self, data: bytes, offsets: list[int]) -> NDArray[Any]:
+        ends = np.frombuffer(self.part(offsets), "<i8").tolist()
+        texts = [data[a:b].decode("utf-8", "surrogateescape") for a, b in itertools.pairwise(ends)]
+        array = np.empty(len(texts), dtype=object)
+        array[:] = texts
+        return array
+
+
+def _extended(data: bytes, kind: int, count: int) -> NDArray[Any]:
+    """Elements of a type of ml_dtypes. Raises TypeError for one that it does not have."""
+    if kind not in EXTENDED:
+        raise TypeError(f"element type {kind} has no NumPy dtype")
+    import ml_dtypes  # noqa: PLC0415  # without it, the cases that need it fail and no others
+
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, EXTENDED[kind]))
+    if kind not in PACKED:
+        return np.frombuffer(data, dtype)
+    pairs = np.frombuffer(data, np.uint8)
+    halves = np.stack([pairs & 15, pairs >> 4], axis=1).ravel()[:count].astype(np.int8)
+    signed = np.where(halves > 7, halves - 16, halves) if EXTENDED[kind] == "int4" else halves  # noqa: PLR2004  # 4 bits
+    return signed.astype(dtype)
 
 
 def main() -> int:
@@ -81,19 +132,25 @@ def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any]
 
     choice = {"runtime_path": arguments.runtime_path, "runtime_minimum": arguments.runtime_minimum}
 
-    def run(model: bytes, inputs: Arrays) -> list[np.ndarray[Any, Any]]:
+    def run(model: bytes, inputs: Arrays) -> list[NDArray[Any]]:
         with latenn.load(model, **choice) as loaded:
             return list(loaded.run(inputs).values())
 
     try:
-        with latenn.load(cases.bytes(cases.rows[0]["model"]), **choice) as first:
+        with latenn.load(cases.part(cases.rows[0]["model"]), **choice) as first:
             report = first.report
     except latenn.LatennError as error:
         text = {"type": type(error).__name__, "code": error.code, "message": str(error), "report": error.report}
         return {"error": text}, 3
     passed, failed = _run_all(cases, run)
     libraries = sorted(_mapped("latenn", "onnxruntime"))
-    return {"report": report, "passed": passed, "failed": failed, "out_of_scope": cases.out_of_scope, "libraries": libraries}, int(bool(failed))
+    return {
+        "report": report,
+        "passed": passed,
+        "failed": failed,
+        "out_of_scope": cases.out_of_scope,
+        "libraries": libraries,
+    }, int(bool(failed))
 
 
 def _reference(cases: Cases) -> tuple[dict[str, Any], int]:
@@ -102,7 +159,7 @@ def _reference(cases: Cases) -> tuple[dict[str, Any], int]:
     quiet = onnxruntime.SessionOptions()
     quiet.log_severity_level = 4
 
-    def run(model: bytes, inputs: Arrays) -> list[np.ndarray[Any, Any]]:
+    def run(model: bytes, inputs: Arrays) -> list[NDArray[Any]]:
         session = onnxruntime.InferenceSession(model, quiet, providers=["CPUExecutionProvider"])
         return list(session.run(None, inputs))
 
@@ -116,7 +173,7 @@ def _run_all(cases: Cases, run: Runner) -> tuple[list[str], list[dict[str, str]]
         try:
             for data in case["sets"]:
                 inputs = {row["name"]: cases.array(row) for row in data["inputs"]}
-                outputs = run(cases.bytes(case["model"]), inputs)
+                outputs = run(cases.part(case["model"]), inputs)
                 _agree(outputs, [cases.array(row) for row in data["outputs"]], case["rtol"], case["atol"])
             passed.append(case["name"])
         except Exception as error:  # noqa: BLE001  # every kind of failure is a failed case, with its words
@@ -124,7 +181,7 @@ def _run_all(cases: Cases, run: Runner) -> tuple[list[str], list[dict[str, str]]
     return passed, failed
 
 
-def _agree(outputs: list[Any], expected: list[np.ndarray[Any, Any]], rtol: float, atol: float) -> None:
+def _agree(outputs: list[Any], expected: list[NDArray[Any]], rtol: float, atol: float) -> None:
     """ONNX's own comparison (onnx/backend/test/runner): equal type and shape; numbers within the case's tolerance."""
     if len(outputs) != len(expected):
         raise AssertionError(f"{len(outputs)} outputs, expected {len(expected)}")
@@ -132,7 +189,9 @@ def _agree(outputs: list[Any], expected: list[np.ndarray[Any, Any]], rtol: float
         value = np.asarray(got)
         if value.dtype != want.dtype or value.shape != want.shape:
             raise AssertionError(f"{value.dtype}{value.shape}, expected {want.dtype}{want.shape}")
-        if want.dtype.kind in "fc":
+        if want.dtype.name in EXTENDED.values():
+            np.testing.assert_allclose(value.astype("f4"), want.astype("f4"), rtol=rtol, atol=atol)
+        elif want.dtype.kind in "fc":
             np.testing.assert_allclose(value, want, rtol=rtol, atol=atol)
         else:
             np.testing.assert_array_equal(value, want)

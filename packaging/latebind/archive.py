@@ -21,6 +21,8 @@ from latebind.model import Sha256
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from typing_extensions import Self
+
 MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 4 * 1024**3
 MAX_TOTAL_BYTES = 16 * 1024**3
@@ -96,7 +98,7 @@ class ZipReader:
         self.problems: list[Problem] = []
         self.members = tuple(self._admit(self._zip.infolist()))
 
-    def __enter__(self) -> ZipReader:  # noqa: PYI034  # typing.Self is of 3.11
+    def __enter__(self) -> Self:  # typing.Self is of 3.11
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -179,7 +181,9 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
     }
 
 
-def _objection(info: zipfile.ZipInfo) -> tuple[ProblemKind | None, str]:
+def _objection(  # one line for each way to be wrong
+    info: zipfile.ZipInfo,
+) -> tuple[ProblemKind | None, str]:
     """Why a member must not be read, or (None, "")."""
     raw = info.orig_filename
     if not _is_plain(raw):

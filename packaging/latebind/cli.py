@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
-from latebind.errors import LatebindError, NotRun
+from latebind.errors import LatebindError
 from latebind.log import LOG
 
 if TYPE_CHECKING:
@@ -45,7 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
-        print(f"latebind: {error.strerror or error}: {error.filename or ''}\n  {_system_advice(error)}", file=sys.stderr)
+        print(
+            f"latebind: {error.strerror or error}: {error.filename or ''}\n  {_system_advice(error)}", file=sys.stderr
+        )
         return 2
     else:
         return status
@@ -68,7 +70,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
     parser.add_argument("-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml")
-    parser.add_argument("--workdir", type=Path, metavar="DIR", help="where build/, stage/, dist/, reports/ are made; by default the project's folder")
+    parser.add_argument(
+        "--workdir",
+        type=Path,
+        metavar="DIR",
+        help="where build/, stage/, dist/, reports/ are made; by default the project's folder",
+    )
     parser.add_argument("-v", "--verbose", action="store_true", help="say more")
     parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but results and errors")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")

@@ -7,7 +7,7 @@ runs a program, or executes anything of the project.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path  # noqa: TC003  # dataclass field type, read at run time by tools
+from pathlib import Path  # dataclass field type, read at run time by tools
 from typing import Annotated, Literal
 
 import msgspec
@@ -20,7 +20,7 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
     """A table whose keys are all known."""
 
 
-class Project(_Strict):
+class Project(_Strict, frozen=True):
     """What the project is called and how it is described in packages."""
 
     name: Annotated[str, Meta(description="The project's name.", min_length=1)]
@@ -33,7 +33,7 @@ class Project(_Strict):
     readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
 
 
-class Native(_Strict):
+class Native(_Strict, frozen=True):
     """The CMake project that holds the native code."""
 
     source: Annotated[str, Meta(description="Folder of the top CMakeLists.txt, relative to this file.")] = "native"
@@ -42,7 +42,7 @@ class Native(_Strict):
     )
 
 
-class RuntimeUse(_Strict):
+class RuntimeUse(_Strict, frozen=True):
     """A runtime that the native code binds late."""
 
     preset: Annotated[str, Meta(description="Name of the runtime's preset.")]
@@ -52,13 +52,13 @@ class RuntimeUse(_Strict):
     ] = "never-linked"
 
 
-class TargetOptions(_Strict):
+class TargetOptions(_Strict, frozen=True):
     """What differs for one target."""
 
     toolchain: Annotated[Literal["zig", "host"], Meta(description="Who compiles for this target.")] = "zig"
 
 
-class Targets(_Strict):
+class Targets(_Strict, frozen=True):
     """The platforms that are built, and the oldest systems that they run on."""
 
     include: Annotated[tuple[str, ...], Meta(description="RIDs to build.", min_length=1)]
@@ -69,7 +69,7 @@ class Targets(_Strict):
     ] = msgspec.field(default_factory=dict)
 
 
-class WheelConfig(_Strict):
+class WheelConfig(_Strict, frozen=True):
     """How a package becomes a wheel."""
 
     source: Annotated[str, Meta(description="Folder of the wheel's pyproject.toml, relative to this file.")]
@@ -80,7 +80,7 @@ class WheelConfig(_Strict):
     ] = "none"
 
 
-class NugetConfig(_Strict):
+class NugetConfig(_Strict, frozen=True):
     """How a package becomes a nupkg."""
 
     id: Annotated[str, Meta(description="The package's id.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
@@ -92,7 +92,7 @@ class NugetConfig(_Strict):
     tags: Annotated[tuple[str, ...], Meta(description="Search words.")] = ()
 
 
-class Package(_Strict):
+class Package(_Strict, frozen=True):
     """One component of the native build, packed as a wheel, a nupkg, or both."""
 
     component: Annotated[str, Meta(description="The CMake install component.")]
@@ -105,7 +105,7 @@ class Package(_Strict):
     nuget: Annotated[NugetConfig | None, Meta(description="Make a nupkg.")] = None
 
 
-class Waive(_Strict):
+class Waive(_Strict, frozen=True):
     """A finding that is accepted, with the reason why."""
 
     code: Annotated[str, Meta(description="The check's code.", pattern=r"^LB[0-9]{3}$")]
@@ -113,13 +113,13 @@ class Waive(_Strict):
     subject: Annotated[str, Meta(description="Glob of the subjects that it holds for.")] = "*"
 
 
-class Audit(_Strict):
+class Audit(_Strict, frozen=True):
     """Settings of the audit."""
 
     waive: Annotated[tuple[Waive, ...], Meta(description="Accepted findings.")] = ()
 
 
-class VerifyData(_Strict):
+class VerifyData(_Strict, frozen=True):
     """A script that prepares what the consumers compute, in an environment of its own."""
 
     script: Annotated[str, Meta(description="Script, called with the folder to write to, relative to this file.")]
@@ -129,14 +129,19 @@ class VerifyData(_Strict):
     ] = msgspec.field(default_factory=dict)
 
 
-class Verify(_Strict):
+class Verify(_Strict, frozen=True):
     """How the packages are shown to work."""
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
+    python_requires: Annotated[
+        tuple[str, ...], Meta(description="What the scripts need beside the packages and the runtime.")
+    ] = ()
     reference: Annotated[
         str,
-        Meta(description="Script that computes the same without the packages; called with --reference. What it cannot "
-             "compute is no failure of theirs."),
+        Meta(
+            description="Script that computes the same without the packages; called with --reference. What it cannot "
+            "compute is no failure of theirs."
+        ),
     ] = ""
     data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
@@ -146,7 +151,7 @@ class Verify(_Strict):
     ] = msgspec.field(default_factory=dict)
 
 
-class Document(_Strict):
+class Document(_Strict, frozen=True):
     """The whole file."""
 
     project: Annotated[Project, Meta(description="Name, version, licence.")]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 import types
 import typing
-from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 from packaging.version import InvalidVersion, Version
@@ -16,6 +15,9 @@ from latebind.errors import ConfigError, InputError, LatebindError
 from latebind.presets import presets
 from latebind.targets import targets
 from latebind.tomllines import Key, line_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILE_NAME = "latebind.toml"
 _T = TypeVar("_T")
@@ -176,11 +178,11 @@ def _dotted(path: tuple[Key, ...]) -> str:
 
 
 def _nearest(word: str, known: typing.Iterable[str]) -> str:
-    names = [str(name) for name in known if isinstance(name, str)]
+    names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
     if close:
         return f"Did you mean {close[0]}?"
-    return f"Known: {', '.join(sorted(names))}." if names else ""
+    return f"Known: {', '.join(names)}." if names else ""
 
 
 def _check(config: Config, reader: _Reader) -> None:

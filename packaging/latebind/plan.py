@@ -36,8 +36,8 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
                 tag = wheel_tag(row, config.floor(row.libc))
                 inputs = (stage, package.wheel.source)
                 rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
-            inputs = (package.wheel.source, config.document.native.source, "loader", config.file.name)
-            rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=inputs))
+            sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
+            rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
         if package.nuget is not None:
             managed = (package.nuget.managed,) if package.nuget.managed else ()
             file = f"{package.nuget.id}.{version}.nupkg"

@@ -46,7 +46,7 @@ def config_reference() -> str:
     return "\n".join(lines)
 
 
-def _type(row: dict[str, Any]) -> str:
+def _type(row: dict[str, Any]) -> str:  # noqa: PLR0911  # one line for each form of a type
     if "enum" in row:
         return ", ".join(f"`{value}`" for value in row["enum"])
     if "const" in row:

@@ -97,7 +97,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         """What an sdist carries at fixed places: the configuration, the native sources, the loader."""
         config = self._project
         native = config.native_source
-        files = {path: f"{config.document.native.source}/{path.relative_to(native).as_posix()}" for path in list_tree(native)}
+        files = {
+            path: f"{config.document.native.source}/{path.relative_to(native).as_posix()}" for path in list_tree(native)
+        }
         loader = loader_dir(config)
         files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
         if config.file.name == FILE_NAME:

@@ -19,7 +19,7 @@ from latebind.run import run
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config import Config, TomlValue
     from latebind.model import Target
 
 _IGNORED = frozenset({".git", "__pycache__", ".DS_Store"})
@@ -48,9 +48,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         shutil.rmtree(aside, ignore_errors=True)
         try:
             _build(config, target, floor, chosen, workdir, aside)
-            write_manifest(
-                aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor
-            )
+            write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
             swap_in(aside, root)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -79,7 +77,7 @@ def loader_dir(config: Config) -> Path:
 
 
 def hash_tree(root: Path) -> str:
-    """A hash of the names and contents of all files below a folder; times, modes and the folder's place do not count."""
+    """A hash of the names and contents of all files below a folder; times, modes and its place do not count."""
     digest = hashlib.sha256()
     for path in list_tree(root):
         digest.update(path.relative_to(root).as_posix().encode() + b"\0")
@@ -116,7 +114,10 @@ def _build(  # noqa: PLR0913  # the six things that a build is a function of
         *(f"-DLATEBIND_MINIMUM_{use.preset}={use.minimum}" for use in config.document.runtime),
         *(f"-D{name}={_cmake_value(value)}" for name, value in config.document.native.define.items()),
     ]
-    steps = [[cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments], [cmake, "--build", tree]]
+    steps: list[list[str | Path]] = [
+        [cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments],
+        [cmake, "--build", tree],
+    ]
     components = dict.fromkeys(package.component for package in config.packages.values())
     steps += [[cmake, "--install", tree, "--component", one, "--prefix", prefix / one] for one in components]
     for step in steps:
@@ -137,7 +138,7 @@ def _discard_moved(tree: Path, source: Path) -> None:
             shutil.rmtree(tree)
 
 
-def _cmake_value(value: bool | int | str) -> str:
+def _cmake_value(value: TomlValue) -> str:
     return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
 
 

@@ -173,7 +173,9 @@ class _Ledger:
         self._write(self._new)
 
     def _intact(self, files: Mapping[str, str]) -> bool:
-        return all((self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items())
+        return all(
+            (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
+        )
 
     def _read(self) -> dict[str, _Made]:
         try:

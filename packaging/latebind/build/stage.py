@@ -6,14 +6,14 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.archive import sha256, write_text
 from latebind.errors import BuildError
-from latebind.model import Rid, Sha256
+from latebind.model import Rid, Sha256  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +85,9 @@ def open_stage(root: Path) -> Stage | None:
     return Stage(root=root, manifest=manifest) if whole else None
 
 
-def write_manifest(root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str) -> None:
+def write_manifest(  # noqa: PLR0913  # what a manifest says
+    root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str
+) -> None:
     """Describe the files that lie below `root`, which becomes the stage once it is swapped in."""
     files = tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)

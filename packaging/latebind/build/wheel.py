@@ -74,7 +74,17 @@ def build_distributions(source: Path, outdir: Path, *, rid: str, workdir: Path) 
     }
     outdir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=outdir) as aside:
-        argv = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", aside, source]
+        argv: list[str | Path] = [
+            sys.executable,
+            "-m",
+            "build",
+            "--no-isolation",
+            "--sdist",
+            "--wheel",
+            "--outdir",
+            aside,
+            source,
+        ]
         try:
             run(argv, env=environment, timeout=_TIME_LIMIT)
         except ToolError as error:

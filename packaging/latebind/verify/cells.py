@@ -73,9 +73,7 @@ def expand(config: Config, rid: Rid, python: str, versions: Mapping[str, str]) -
     return tuple(cell for use in config.document.runtime for cell in _of_runtime(config, use, rid, python, versions))
 
 
-def _of_runtime(
-    config: Config, use: RuntimeUse, rid: Rid, python: str, versions: Mapping[str, str]
-) -> Iterator[Cell]:
+def _of_runtime(config: Config, use: RuntimeUse, rid: Rid, python: str, versions: Mapping[str, str]) -> Iterator[Cell]:
     known = preset(use.preset)
     wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
     for row in SCENARIOS:

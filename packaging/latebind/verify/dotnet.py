@@ -32,9 +32,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         library = bench.supply.library(bench.use, bench.cell.version, _PLATFORM[bench.cell.target])
         feed = bench.work / "runtime"
         packages.append(
-            assemble_runtime_nupkg(
-                library, bench.cell.version, feed, rid=bench.cell.target, runtime=bench.use.preset
-            )
+            assemble_runtime_nupkg(library, bench.cell.version, feed, rid=bench.cell.target, runtime=bench.use.preset)
         )
     consumer = Consumer(
         project=bench.config.root / bench.config.document.verify.dotnet,

@@ -66,6 +66,10 @@ class SmokeRun:
     status: int
     document: SmokeDocument
     output: str
+    sdk: str
+    """The version of the SDK that built it."""
+    framework: str
+    """What it was built for: `netcoreapp3.1`, `net8.0`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +77,8 @@ class Consumer:
     """A console project, the packages that it gets, and how it is made.
 
     `project` is the folder with the .csproj, which is copied; `version` is the packages' version, PEP 440.
-    `runtime_version` is the runtime package's, "" to leave it out. `framework` overrides the project's own.
+    `runtime_version` is the runtime package's, "" to leave it out. `framework` is what it is built for, by default the
+    SDK's own, which needs no package.
     `environment` is the whole environment in which `dotnet` runs.
     """
 
@@ -88,6 +93,15 @@ class Consumer:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A consumer that was built, and by what."""
+
+    assembly: Path
+    sdk: str
+    framework: str
+
+
 def run_smoke(
     consumer: Consumer, cases: Path, work: Path, *, arguments: Sequence[str] = (), log: Path | None = None
 ) -> SmokeRun:
@@ -98,10 +112,10 @@ def run_smoke(
     Raises NotRun (`no-dotnet`), ToolError when restoring or building fails, InputError when the consumer ended
     without writing its result.
     """
-    application = make_consumer(consumer, work, log=log)
+    made = make_consumer(consumer, work, log=log)
     result = work / "result.json"
     ended = run(
-        [dotnet.find(consumer.environment), application, cases, result, *arguments],
+        [dotnet.find(consumer.environment), made.assembly, cases, result, *arguments],
         cwd=work,
         env=dotnet.private(consumer.environment, work / "home"),
         timeout=_TIME_LIMIT,
@@ -113,39 +127,39 @@ def run_smoke(
     except (OSError, msgspec.DecodeError) as error:
         raise InputError(
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(application),
+            where=str(made.assembly),
         ) from error
-    return SmokeRun(status=ended.returncode, document=document, output=ended.output)
+    return SmokeRun(
+        status=ended.returncode, document=document, output=ended.output, sdk=made.sdk, framework=made.framework
+    )
 
 
-def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) -> Path:
-    """Restore and build or publish the consumer below `work`; the path of its assembly.
+def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) -> Made:
+    """Restore and build or publish the consumer below `work`.
 
     Raises NotRun (`no-dotnet`), ToolError with the output of `dotnet`.
     """
     program = dotnet.find(consumer.environment)
-    source, feed, out = work / "consumer", work / "feed", work / "out"
+    source, out = work / "consumer", work / "out"
+    _lay_out(consumer, source, work / "feed")
+    environment = dotnet.private(consumer.environment, work / "home")
+    sdk = dotnet.sdk_version(environment, source)
+    framework = consumer.framework or dotnet.own_framework(sdk)
+    defines = [f"-p:{key}={value}" for key, value in _properties(consumer, framework).items()]
+    argv: list[str | Path] = [program, *_command(consumer), *defines, "--nologo", "-c", "Release", "-o", out]
+    run(argv, cwd=source, env=environment, timeout=_TIME_LIMIT, log=log)
+    return Made(assembly=out / f"{_project_name(source)}.dll", sdk=sdk, framework=framework)
+
+
+def _lay_out(consumer: Consumer, source: Path, feed: Path) -> None:
+    """Copy packages and project; nothing in the folders above may change how the consumer is built."""
     feed.mkdir(parents=True)
     for package in consumer.packages:
         shutil.copyfile(package, feed / package.name)
     shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns("bin", "obj"))
     dotnet.write_nuget_config(source / "NuGet.config", [str(feed)])
-    # Nothing above `work` may change how the consumer is built.
-    for name in ("Directory.Build.props", "Directory.Build.targets"):
+    for name in ("Directory.Build.props", "Directory.Build.targets", "Directory.Packages.props"):
         (source / name).write_text("<Project />\n", encoding="utf-8")
-    argv: list[str | Path] = [
-        program,
-        *_command(consumer),
-        *(f"-p:{key}={value}" for key, value in _properties(consumer).items()),
-    ]
-    run(
-        [*argv, "--nologo", "-c", "Release", "-o", out],
-        cwd=source,
-        env=dotnet.private(consumer.environment, work / "home"),
-        timeout=_TIME_LIMIT,
-        log=log,
-    )
-    return out / f"{_project_name(source)}.dll"
 
 
 def _command(consumer: Consumer) -> list[str]:
@@ -154,14 +168,13 @@ def _command(consumer: Consumer) -> list[str]:
     return ["build"]
 
 
-def _properties(consumer: Consumer) -> dict[str, str]:
+def _properties(consumer: Consumer, framework: str) -> dict[str, str]:
     properties = {
+        "SmokeFramework": framework,
         "LatennVersion": semantic_version(consumer.version),
         "OrtVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
         **consumer.properties,
     }
-    if consumer.framework:
-        properties["SmokeFramework"] = consumer.framework
     if consumer.layout == "cache":
         properties |= {"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"}
     return properties

@@ -30,8 +30,10 @@ class Installer(Protocol):
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
 
-    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
-        """Install from the index, and from the files in `links`.
+    def install(  # the four things that an installation is
+        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
+    ) -> None:
+        """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
 
         Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
         """
@@ -79,13 +81,27 @@ class _Uv:
         run([self.uv, "venv", "--no-project", "--no-config", "--python", python, folder],
             env=self._environment(), timeout=_TIME_LIMIT, log=log)  # fmt: skip
 
-    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
+    def install(
+        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
+    ) -> None:
         more = ["--find-links", str(links)] if links else []
-        argv = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:", *more, *wanted]
+        # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
+        more += [word for name in ours for word in ("--refresh-package", name)]
+        argv: list[str | Path] = [
+            self.uv,
+            "pip",
+            "install",
+            "--python",
+            python_of(folder),
+            "--only-binary",
+            ":all:",
+            *more,
+            *wanted,
+        ]
         _run(argv, self._environment(), log)
 
     def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
-        argv = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
+        argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
         argv += ["--python-platform", f"{platform}-manylinux_2_28", "--python", sys.executable, wanted]
         _run(argv, self._environment(), log)
 
@@ -99,18 +115,21 @@ class _Virtualenv:
     name: str = "virtualenv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
-        argv = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
+        argv: list[str | Path] = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
         run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
 
-    def install(self, folder: Path, wanted: Sequence[str], *, links: Path | None, log: Path) -> None:
+    def install(
+        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
+    ) -> None:
+        del ours  # pip caches no local files
         more = ["--find-links", str(links)] if links else []
-        argv = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
+        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
         _run(argv, installer_environment(self.home), log)
 
     def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
-        argv = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
+        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
         argv += ["--target", folder, *(f"--platform=manylinux_2_{minor}_{platform}" for minor in (28, 27, 17)), wanted]
         _run(argv, installer_environment(self.home), log)
 

@@ -25,7 +25,16 @@ def resolve(requirement: str, *, uv: Path, python: Path, environment: Mapping[st
     with tempfile.TemporaryDirectory() as folder:
         wanted = Path(folder) / "wanted.in"
         wanted.write_text(f"{requirement}\n", encoding="utf-8")
-        argv = [uv, "pip", "compile", "--no-deps", "--no-header", "--no-annotate", "--only-binary", ":all:"]
+        argv: list[str | Path] = [
+            uv,
+            "pip",
+            "compile",
+            "--no-deps",
+            "--no-header",
+            "--no-annotate",
+            "--only-binary",
+            ":all:",
+        ]
         try:
             output = run([*argv, "--python", python, wanted], env=environment, timeout=120).output
         except ToolError as error:

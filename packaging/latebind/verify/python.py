@@ -1,4 +1,4 @@
-"""Runs a wheel's cell: a clean environment, the wheels of dist/ by their hash, the runtime of the index, the consumer."""
+"""Runs a wheel's cell: a clean environment, the wheels of dist/ by hash, the index's runtime, the consumer."""
 
 from __future__ import annotations
 
@@ -35,11 +35,26 @@ def run_python_cell(bench: Bench) -> Outcome:
     home = bench.work / "home"
     home.mkdir(parents=True)
     bench.supply.installer.create(environment, bench.python, bench.log)
-    bench.supply.installer.install(environment, _wanted(bench, wheels), links=_links(bench, wheels), log=bench.log)
+    ours = [bench.config.wheel_name(name) for name in bench.config.packages]
+    bench.supply.installer.install(
+        environment,
+        _wanted(bench, wheels),
+        links=_links(bench, wheels),
+        ours=[name for name in ours if name],
+        log=bench.log,
+    )
     _assert_installed(environment, wheels)
     script = bench.config.root / bench.config.document.verify.python
     out = bench.work / "result.json"
-    argv = [python_of(environment), "-I", script, "--cases", bench.supply.data(bench.entry), "--out", out]
+    argv: list[str | Path] = [
+        python_of(environment),
+        "-I",
+        script,
+        "--cases",
+        bench.supply.data(bench.entry),
+        "--out",
+        out,
+    ]
     ended = run(
         [*argv, *bench.arguments()],
         cwd=home,
@@ -72,7 +87,7 @@ def _wanted(bench: Bench, wheels: list[Artifact]) -> list[str]:
         extra = next(iter(preset(bench.use.preset).python.extras))
         return [f"{bench.config.wheel_name(bench.package)}[{extra}]"]
     runtime = [f"{bench.cell.runtime}=={bench.cell.version}"] if bench.cell.version else []
-    return [*(str(wheel.path) for wheel in wheels), *runtime]
+    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.config.document.verify.python_requires]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from latebind.verify.verify import Verified
 
 _MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
-_LONGEST = 1500
+_LONGEST, _SENTENCE = 1500, 200
 _STYLES = {State.PASSED: "green", State.FAILED: "bold red", State.NOT_RUN: "yellow"}
 
 
@@ -67,14 +67,14 @@ def to_console(verified: Verified, *, width: int | None = None) -> str:
         name = f"{cell.kind} {cell.target} {cell.consumer} {cell.scenario}"
         table.add_row(
             f"[{style}]{_MARKS[outcome.state]}[/]", name, f"{cell.runtime} {cell.version}".strip(),
-            _escaped(_words(outcome)), seconds,
+            _escaped(_shortened(outcome)), seconds,
         )  # fmt: skip
     buffer = io.StringIO()
     terminal = Console().is_terminal
     console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
     console.print(table)
-    cached = "  (* remembered: nothing that decides it has changed)" if any(o.cached for o in verified.outcomes) else ""
-    return buffer.getvalue() + count(verified) + cached
+    remembered = any(outcome.cached for outcome in verified.outcomes)
+    return buffer.getvalue() + count(verified) + ("  (* remembered: nothing has changed)" if remembered else "")
 
 
 def count(verified: Verified) -> str:
@@ -161,6 +161,14 @@ def _words(outcome: Outcome) -> str:
         short = outcome.reason if len(outcome.reason) < _LONGEST else outcome.reason[:_LONGEST] + " ..."
         return f"{short}\nlog: {outcome.log}"
     return outcome.summary
+
+
+def _shortened(outcome: Outcome) -> str:
+    """For a table: a long sentence of a passed cell loses its middle; the report has it whole."""
+    text = _words(outcome)
+    if outcome.state is State.PASSED and len(text) > _SENTENCE:
+        return f"{text[: _SENTENCE // 2].rstrip()} … {text[-_SENTENCE // 2 :].lstrip()}"
+    return text
 
 
 def _escaped(text: str) -> str:

@@ -101,8 +101,8 @@ class Supply:
         env.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.installer.create(env, Path(sys.executable), log)
-            self.installer.install(env, [runtime, "numpy"], links=None, log=log)
-            argv = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
+            self.installer.install(env, [runtime, *self.config.document.verify.python_requires], log=log)
+            argv: list[str | Path] = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
             run(argv, cwd=env, env=consumer_environment(env, env), timeout=_TIME_LIMIT, log=log)
             aside.replace(made)
         finally:
@@ -117,8 +117,8 @@ class Supply:
         try:
             self.installer.create(env, Path(sys.executable), log)
             if requires:
-                self.installer.install(env, requires, links=None, log=log)
-            argv = [python_of(env), "-I", script, aside]
+                self.installer.install(env, requires, log=log)
+            argv: list[str | Path] = [python_of(env), "-I", script, aside]
             run(argv, env=consumer_environment(env, aside), timeout=_TIME_LIMIT, log=log)
             if not any(aside.iterdir()):
                 raise InputError("the script of [verify] data wrote nothing", where=str(script))

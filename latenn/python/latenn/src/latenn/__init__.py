@@ -15,9 +15,9 @@ from latenn._errors import (
     ComputeError,
     InvalidArgumentError,
     LatennError,
+    LatennWarning,
     ModelError,
     RuntimeUnavailableError,
-    RuntimeWarning,
     UnsupportedError,
 )
 from latenn._model import Model, Port, load, runtime_report
@@ -29,11 +29,11 @@ __all__ = [
     "ComputeError",
     "InvalidArgumentError",
     "LatennError",
+    "LatennWarning",
     "Model",
     "ModelError",
     "Port",
     "RuntimeUnavailableError",
-    "RuntimeWarning",
     "UnsupportedError",
     "load",
     "runtime_report",

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
 from importlib import metadata
 from pathlib import Path
 from typing import Protocol, cast
@@ -24,20 +28,63 @@ class Backend(Protocol):
         """What installed metadata says of why there may be no usable runtime, one sentence, or ""."""
 
 
-def installed() -> dict[str, Backend]:
-    """The backend packages of this environment by name, sorted; a package that cannot be imported is left out."""
+@dataclass(frozen=True)
+class Places:
+    """Where the backends of a choice and their runtimes may lie, and the command that brings a runtime."""
+
+    names: tuple[str, ...]
+    libraries: tuple[str, ...]
+    runtimes: tuple[str, ...]
+    advice: str
+
+
+def places(backend: str | None, minimum: str | None) -> Places:
+    """What the C library is told for a choice of backend: a name, a path, or None for any.
+
+    Reading metadata takes milliseconds and loading a small model takes less, so the answer is kept for as long as the
+    folders of sys.path do not change.
+    """
+    return _places(_state(), backend, minimum)
+
+
+def note(backend: str | None) -> str:
+    """What metadata says of why a runtime may be missing, for an error; "" when it has nothing to say."""
+    return " ".join(found for package in _chosen(backend).values() if (found := package.runtime_note()))
+
+
+@lru_cache(maxsize=16)
+def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: str | None) -> Places:
+    del state  # only decides whether the answer is still good
+    packages = _chosen(backend)
+    runtimes = [folder for package in packages.values() for folder in package.runtime_directories()]
+    return Places(
+        names=tuple(packages),
+        libraries=tuple(package.library_directory() for package in packages.values()),
+        runtimes=tuple(dict.fromkeys(runtimes)),
+        advice=" or ".join(package.runtime_advice(minimum) for package in packages.values()),
+    )
+
+
+def _chosen(backend: str | None) -> dict[str, Backend]:
+    """The packages that matter: the one named, or all."""
     found = {}
     for point in sorted(metadata.entry_points(group="latenn.backends"), key=lambda point: point.name):
         try:
             found[point.name] = cast("Backend", importlib.import_module(point.module))
-        except ImportError:
+        except ImportError:  # a broken package must not hide the others
             continue
+    if backend is not None and Path(backend).name == backend and backend in found:
+        return {backend: found[backend]}
     return found
 
 
-def chosen(name: str | None) -> dict[str, Backend]:
-    """The packages that matter for a choice of backend: the one named, or all."""
-    everything = installed()
-    if name is None or Path(name).name != name:
-        return everything
-    return {name: everything[name]} if name in everything else everything
+def _state() -> tuple[tuple[str, int], ...]:
+    """Changes whenever a distribution is installed or removed."""
+    return tuple((entry, _changed(entry)) for entry in sys.path)
+
+
+def _changed(entry: str) -> int:
+    try:
+        return os.stat(entry or ".").st_mtime_ns  # noqa: PTH116  # on the way of every load, and half the time
+    except OSError:
+        return 0

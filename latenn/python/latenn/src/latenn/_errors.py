@@ -77,7 +77,7 @@ class LatennOSError(LatennError, OSError):
     code = 9
 
 
-class RuntimeWarning(UserWarning):  # noqa: A001  # latenn.RuntimeWarning, about the runtime
+class LatennWarning(UserWarning):
     """The runtime works but something about it deserves a look: newer than known, or loaded twice."""
 
 

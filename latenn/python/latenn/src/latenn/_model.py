@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latenn import _backends, _native, _tensors
-from latenn._errors import InvalidArgumentError, RuntimeUnavailableError, RuntimeWarning, make
+from latenn._errors import InvalidArgumentError, LatennWarning, RuntimeUnavailableError, make
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
 
     from numpy.typing import NDArray
+    from typing_extensions import Self
 
 _warned: set[str] = set()
 
@@ -27,12 +28,13 @@ _warned: set[str] = set()
 class Port:
     """An input or output: its name, element type, and shape.
 
-    A dimension that the model leaves open is its name (a str) or None.
+    A dimension that the model leaves open is its name (a str) or None. The whole shape is None where the model leaves
+    even the rank open, or the runtime cannot tell (ONNX Runtime before 1.24, of scalars).
     """
 
     name: str
     type: str
-    shape: tuple[int | str | None, ...]
+    shape: tuple[int | str | None, ...] | None
 
 
 class Model:
@@ -89,7 +91,7 @@ class Model:
         self._release()
         self._handle = None
 
-    def __enter__(self) -> Model:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -99,7 +101,7 @@ class Model:
 
     def __repr__(self) -> str:
         def side(ports: tuple[Port, ...]) -> str:
-            return ", ".join(f"{port.name}: {port.type}{list(port.shape)}" for port in ports)
+            return ", ".join(f"{port.name}: {port.type}{list(port.shape or ('...',))}" for port in ports)
 
         return f"<latenn.Model {self.backend} ({side(self.inputs)}) -> ({side(self.outputs)})>"
 
@@ -153,7 +155,7 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
         status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
     else:
         status = library.latenn_load_path(os.fsencode(model), byref(arguments.struct), byref(handle))
-    _check(status, arguments.note)
+    _check(status, None if runtime_path is not None else backend or os.environ.get("LATENN_BACKEND", ""))
     loaded = Model(handle)
     _warn(loaded.report)
     return loaded
@@ -171,7 +173,7 @@ def runtime_report(
     """
     library = _native.library()
     text = c_void_p()
-    names = sorted(_backends.installed())
+    names = _backends.places(None, None).names
     arguments = _options(backend or (names[0] if len(names) == 1 else None), "cpu", {}, runtime_path, runtime_minimum)
     status = library.latenn_runtime_report(byref(arguments.struct), byref(text))
     try:
@@ -187,19 +189,18 @@ def runtime_report(
 class _Arguments:
     """latenn_load_options together with the memory that it points to."""
 
-    def __init__(self, note: str) -> None:
+    def __init__(self) -> None:
         self.struct = _native.LoadOptions(size=ctypes.sizeof(_native.LoadOptions))
-        self.note = note
         self._kept: list[object] = []
 
-    def strings(self, field: str, texts: list[str]) -> None:
+    def strings(self, field: str, texts: Sequence[str]) -> None:
         array = (c_char_p * (len(texts) + 1))(*[os.fsencode(text) for text in texts])
         self._kept.append(array)
         setattr(self.struct, field, array)
 
     def pairs(self, options: Mapping[str, object]) -> None:
         rows = [(key.encode(), _text(value).encode()) for key, value in options.items()]
-        array = (_native.Option * (len(rows) + 1))(*rows)
+        array = (_native.Option * (len(rows) + 1))(*(_native.Option(*row) for row in rows))
         self._kept += [array, rows]
         self.struct.options = array
         self.struct.option_count = len(rows)
@@ -212,23 +213,18 @@ def _options(
     runtime_path: str | os.PathLike[str] | None,
     runtime_minimum: str | None,
 ) -> _Arguments:
-    packages = _backends.chosen(backend or os.environ.get("LATENN_BACKEND"))
-    # An explicit path is the only place that is tried, so what is installed has no part in its failure.
-    note = "" if runtime_path is not None else " ".join(package.runtime_note() for package in packages.values())
-    arguments = _Arguments(note)
+    places = _backends.places(backend or os.environ.get("LATENN_BACKEND"), runtime_minimum)
+    arguments = _Arguments()
     struct = arguments.struct
-    libraries = [package.library_directory() for package in packages.values()]
-    runtimes = [folder for package in packages.values() for folder in package.runtime_directories()]
-    advice = " or ".join(package.runtime_advice(runtime_minimum) for package in packages.values())
-    arguments.strings("backend_directories", libraries)
-    arguments.strings("runtime_directories", runtimes)
+    arguments.strings("backend_directories", places.libraries)
+    arguments.strings("runtime_directories", places.runtimes)
     arguments.pairs(options)
-    struct.backend_directory_count, struct.runtime_directory_count = len(libraries), len(runtimes)
+    struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
     struct.backend = os.fsencode(backend) if backend else None
     struct.device = device.encode()
     struct.runtime_path = os.fsencode(runtime_path) if runtime_path is not None else None
     struct.runtime_minimum = runtime_minimum.encode() if runtime_minimum else None
-    struct.runtime_advice = advice.encode() if advice else None
+    struct.runtime_advice = places.advice.encode() if places.advice else None
     return arguments
 
 
@@ -245,11 +241,16 @@ def _port(raw: _native.Port) -> Port:
     for axis in range(raw.rank):
         size, name = raw.shape[axis], raw.dimensions[axis] if raw.dimensions else b""
         shape.append(size if size >= 0 else (name.decode() if name else None))
-    return Port(name=raw.name.decode(), type=_tensors.NAMES.get(raw.type, "unknown"), shape=tuple(shape))
+    name, kind = raw.name.decode(), _tensors.NAMES.get(raw.type, "unknown")
+    return Port(name=name, type=kind, shape=tuple(shape) if raw.rank >= 0 else None)
 
 
-def _check(status: int | None, note: str = "") -> None:
-    """Raise what a status says; `note` goes before the sentence of a missing runtime."""
+def _check(status: int | None, searched: str | None = None) -> None:
+    """Raise what a status says.
+
+    `searched` is the backend ("" for any) whose runtime was looked for in this environment: what metadata knows of it
+    goes before the sentence of a missing runtime. None where an explicit path was the only place that was tried.
+    """
     if not status:
         return
     library = _native.library()
@@ -259,8 +260,8 @@ def _check(status: int | None, note: str = "") -> None:
         report = library.latenn_status_report(status).decode("utf-8", "replace")
     finally:
         library.latenn_status_release(status)
-    if note.strip() and code == RuntimeUnavailableError.code:
-        message = f"{note.strip()} {message}"
+    if searched is not None and code == RuntimeUnavailableError.code:
+        message = f"{_backends.note(searched or None)} {message}".lstrip()
     raise make(code, message, report)
 
 
@@ -274,4 +275,4 @@ def _warn(report: dict[str, Any]) -> None:
     warning = str(report.get("warning") or "")
     if warning and warning not in _warned:
         _warned.add(warning)
-        warnings.warn(warning, RuntimeWarning, stacklevel=3)
+        warnings.warn(warning, LatennWarning, stacklevel=3)

@@ -103,7 +103,9 @@ def library() -> ctypes.CDLL:
         function.restype = result
         function.argtypes = arguments
     if loaded.latenn_abi() != ABI:
-        raise ImportError(f"{path} has interface {loaded.latenn_abi()}, this package needs {ABI}. Install latenn again.")
+        raise ImportError(
+            f"{path} has interface {loaded.latenn_abi()}, this package needs {ABI}. Install latenn again."
+        )
     return loaded
 
 

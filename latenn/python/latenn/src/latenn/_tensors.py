@@ -64,7 +64,8 @@ def dtype_of(number: int) -> np.dtype[Any]:
     except ImportError:
         name = _EXTENDED[number]
         raise UnsupportedError(f"{name} needs the package ml_dtypes. Run: pip install ml_dtypes") from None
-    return np.dtype(getattr(ml_dtypes, _EXTENDED[number]))
+    dtype: np.dtype[Any] = np.dtype(getattr(ml_dtypes, _EXTENDED[number]))
+    return dtype
 
 
 def to_tensor(name: str, number: int, array: Any) -> tuple[Tensor, list[object]]:
@@ -138,7 +139,8 @@ def _pack(array: NDArray[Any]) -> NDArray[np.uint8]:
     flat = np.ascontiguousarray(array).view(np.uint8).ravel() & 0x0F
     if flat.size % 2:
         flat = np.append(flat, np.uint8(0))
-    return flat[0::2] | (flat[1::2] << 4)
+    packed: NDArray[np.uint8] = flat[0::2] | (flat[1::2] << np.uint8(4))
+    return packed
 
 
 def _unpack(raw: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:

@@ -6,6 +6,7 @@ runtime are those of this package's own extras, so that there is one number and 
 
 from __future__ import annotations
 
+import os
 import re
 from functools import cache
 from importlib import metadata
@@ -14,7 +15,7 @@ from pathlib import Path
 __all__ = ["library_directory", "runtime_advice", "runtime_directories", "runtime_note"]
 
 _DISTRIBUTION = "latenn-onnxruntime"
-_FOLDER = ("onnxruntime", "capi")
+_FOLDER = "onnxruntime/capi"
 _LIBRARY = re.compile(r"^(libonnxruntime\.so.*|libonnxruntime\..*dylib|onnxruntime\.dll)$")
 _EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;\s*extra\s*==\s*[\"'](?P<extra>\w+)")
 
@@ -26,12 +27,8 @@ def library_directory() -> str:
 
 def runtime_directories() -> list[str]:
     """The folder of the shared runtime of each installed distribution that has one."""
-    folders = []
-    for name, _ in _suppliers():
-        for file in _files(name):
-            if _LIBRARY.match(file.name) and file.parts[-3:-1] == _FOLDER:
-                folders.append(str(Path(str(file.locate())).parent))
-    return list(dict.fromkeys(folders))
+    folders = (_runtime_folder(name) for name, _ in _suppliers())
+    return list(dict.fromkeys(folder for folder in folders if folder))
 
 
 def runtime_advice(minimum: str | None = None) -> str:
@@ -46,7 +43,7 @@ def runtime_note() -> str:
     """A sentence about an installed distribution whose wheel holds no shared runtime; "" when there is none."""
     for name, floor in _suppliers():
         version = _version(name)
-        if version and not any(_LIBRARY.match(file.name) for file in _files(name)):
+        if version and not _runtime_folder(name):
             return (
                 f"{name} {version} is installed, but its wheel holds no shared library; "
                 f"the first that does is {name} {floor}."
@@ -72,8 +69,10 @@ def _version(name: str) -> str:
         return ""
 
 
-def _files(name: str) -> list[metadata.PackagePath]:
+def _runtime_folder(name: str) -> str:
+    """The folder in which a distribution's shared runtime lies; "" when it is not installed or has none."""
     try:
-        return metadata.files(name) or []
-    except metadata.PackageNotFoundError:
-        return []
+        folder = Path(str(metadata.distribution(name).locate_file(_FOLDER)))
+        return str(folder) if any(_LIBRARY.match(entry.name) for entry in os.scandir(folder)) else ""
+    except (metadata.PackageNotFoundError, OSError):
+        return ""
