@@ -24,47 +24,37 @@ import nox  # noqa: E402  # absent until bootstrap.py has made an environment
 import sessions  # noqa: E402  # in ci/
 
 nox.needs_version = ">=2025.2.9"
-nox.options.default_venv_backend = "uv|virtualenv"
-nox.options.reuse_existing_virtualenvs = True
+nox.options.default_venv_backend = "none"  # sessions.py keeps two environments for all of them
 nox.options.sessions = ["build", "package", "audit", "verify"]
-nox.options.error_on_missing_interpreters = True
-
-TOOL = ROOT / ".nox" / "tool"
-"""One environment for the sessions that are the same tool."""
 
 
-@nox.session(venv_location=str(TOOL), tags=["main"])
+@nox.session(tags=["main"])
 def build(session: nox.Session) -> None:
     """One native build for each target -> stage/."""
-    sessions.tool(session, "native", "verify")
     sessions.latebind(session, "build", *session.posargs)
 
 
-@nox.session(venv_location=str(TOOL), tags=["main"])
+@nox.session(tags=["main"])
 def package(session: nox.Session) -> None:
     """Wheels, sdists and nupkgs -> dist/."""
-    sessions.tool(session, "native", "verify")
     sessions.latebind(session, "pack", *session.posargs)
 
 
-@nox.session(venv_location=str(TOOL), tags=["main"])
+@nox.session(tags=["main"])
 def audit(session: nox.Session) -> None:
     """Inspect everything in dist/."""
-    sessions.tool(session, "native", "verify")
     sessions.latebind(session, "audit", "--output", "reports/audit.json", *session.posargs)
 
 
-@nox.session(venv_location=str(TOOL), tags=["main"])
+@nox.session(tags=["main"])
 def verify(session: nox.Session) -> None:
     """Install into clean environments, load, infer, report."""
-    sessions.tool(session, "native", "verify")
     sessions.latebind(session, "verify", *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
     """Lint, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
-    sessions.tool(session, "native", "verify", groups=("test", "lint"))
     sessions.lint(session)
     sessions.pytest(session, *session.posargs)
 
@@ -72,12 +62,10 @@ def tests(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Ruff, mypy, import-linter, clang-format, and generated files in step."""
-    sessions.tool(session, "native", "verify", groups=("test", "lint"))
     sessions.lint(session)
 
 
 @nox.session
 def gen(session: nox.Session) -> None:
     """Write every generated file; `git diff --exit-code` then shows whether they were in step."""
-    sessions.tool(session, groups=("lint",))
-    session.run("python", "ci/gen.py", *session.posargs)
+    sessions.gen(session, *session.posargs)

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 import sys
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,51 +20,88 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 
 
-def tool(session: nox.Session, *extras: str, groups: tuple[str, ...] = ()) -> None:
-    """Install latebind, editable, with extras and dependency groups; nothing when that is done already.
-
-    The mark beside the environment is a hash of all that decides what is installed.
-    """
-    files = [ROOT / "pyproject.toml", ROOT / "packaging" / "latebind" / "__init__.py"]
-    parts = [*extras, *groups, str(session.python), *(file.read_text("utf-8") for file in files)]
-    wanted = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    mark = Path(session.virtualenv.location) / ".latebind-installed"
-    if mark.is_file() and mark.read_text("utf-8") == wanted:
-        return
-    if groups:
-        session.install(*nox_groups(*groups))
-    session.install("-e", f".[{','.join(extras)}]" if extras else ".")
-    mark.write_text(wanted, encoding="utf-8")
-
-
-def nox_groups(*groups: str) -> list[str]:
-    """The requirements of dependency groups in pyproject.toml."""
-    import nox  # noqa: PLC0415  # this module is read by type checkers without nox
-
-    project = nox.project.load_toml(ROOT / "pyproject.toml")
-    return list(nox.project.dependency_groups(project, *groups))
-
-
 def latebind(session: nox.Session, *arguments: str) -> None:
     """Run one command of latebind on our own first client."""
-    session.run("latebind", "-C", PROJECT, "--workdir", ".", *arguments, env=dotnet())
+    tool = environment(session, "tool", "native", "verify")
+    tool.run(session, "latebind", "-C", PROJECT, "--workdir", ".", *arguments)
 
 
 def lint(session: nox.Session) -> None:
     """Everything that reads the code and does not run it."""
-    session.run("ruff", "check")
-    session.run("ruff", "format", "--check")
-    session.run("mypy")
-    session.run("lint-imports", "--no-cache")
+    tool = developers(session)
+    tool.run(session, "ruff", "check")
+    tool.run(session, "ruff", "format", "--check")
+    tool.run(session, "mypy")
+    tool.run(session, "lint-imports", "--no-cache")
     sources = sorted(str(path.relative_to(ROOT)) for path in c_sources())
-    session.run("clang-format", "--dry-run", "--Werror", *sources, silent=True)
-    session.run("python", "ci/gen.py", "--check")
+    tool.run(session, "clang-format", "--dry-run", "--Werror", *sources)
+    tool.run(session, "python", "ci/gen.py", "--check")
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
     """All tests, on every processor, unless the arguments say otherwise."""
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
-    session.run("pytest", *workers, *arguments, env=dotnet())
+    developers(session).run(session, "pytest", *workers, *arguments)
+
+
+def gen(session: nox.Session, *arguments: str) -> None:
+    """Write every generated file."""
+    developers(session).run(session, "python", "ci/gen.py", *arguments)
+
+
+def developers(session: nox.Session) -> Environment:
+    """The environment of the tests and the linters."""
+    return environment(session, "dev", "native", "verify", groups=("test", "lint"))
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment below .nox/ with latebind, editable, in it."""
+
+    folder: Path
+
+    @property
+    def binaries(self) -> Path:
+        """Where its programs are."""
+        return self.folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def run(self, session: nox.Session, program: str, *arguments: str) -> None:
+        """Run one of its programs, with the .NET SDK for tests where the machine has none."""
+        variables = dotnet()
+        path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
+        command = str(self.binaries / program)
+        session.run(command, *arguments, env={**variables, "PATH": path, "VIRTUAL_ENV": str(self.folder)})
+
+
+def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str, ...] = ()) -> Environment:
+    """Make an environment, or take it as it is when all that decides its contents is unchanged.
+
+    Sessions share it: zig alone has half a gigabyte in twenty thousand files.
+    """
+    made = Environment(ROOT / ".nox" / name)
+    project = (ROOT / "pyproject.toml").read_text("utf-8")
+    wanted = hashlib.sha256("\0".join([*extras, *groups, sys.version, project]).encode()).hexdigest()
+    mark = made.folder / ".latebind-installed"
+    if mark.is_file() and mark.read_text("utf-8") == wanted:
+        return made
+    requirements = [*_groups(groups), "-e", f".[{','.join(extras)}]"]
+    python = str(made.binaries / "python")
+    if shutil.which("uv"):
+        session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(made.folder))
+        session.run("uv", "pip", "install", "--quiet", "--python", python, *requirements)
+    else:  # nox itself brings virtualenv
+        session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(made.folder))
+        session.run(python, "-m", "pip", "install", "--quiet", *requirements)
+    mark.write_text(wanted, encoding="utf-8")
+    return made
+
+
+def _groups(names: tuple[str, ...]) -> list[str]:
+    """The requirements of dependency groups in pyproject.toml."""
+    import nox.project  # noqa: PLC0415  # type checkers read this module without nox
+
+    project = nox.project.load_toml(ROOT / "pyproject.toml")
+    return list(nox.project.dependency_groups(project, *names)) if names else []
 
 
 def c_sources() -> list[Path]:
@@ -70,7 +110,8 @@ def c_sources() -> list[Path]:
     return [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
 
 
-def dotnet() -> dict[str, str | None]:
+@cache
+def dotnet() -> dict[str, str]:
     """The environment with a .NET SDK: the one on PATH, else the one for tests, else none (cells are then not run).
 
     LATEBIND_NO_DOTNET=1 leaves it out.

@@ -7,7 +7,7 @@ runs a program, or executes anything of the project.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path  # dataclass field type, read at run time by tools
+from pathlib import Path  # noqa: TC003  # tools read the types of the dataclasses
 from typing import Annotated, Literal
 
 import msgspec

@@ -109,7 +109,7 @@ def verify_schema() -> dict[str, Any]:
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "latebind verify report",
-        "description": "Reasons of `not run`: " + "; ".join(f"{key}: {value}" for key, value in NOT_RUN_REASONS.items()),
+        "description": "Reasons of `not run`: " + "; ".join(f"{key}: {text}" for key, text in NOT_RUN_REASONS.items()),
         "type": "object",
         "required": ["packages", "cells", "machines"],
         "additionalProperties": False,
