@@ -126,3 +126,9 @@ def test_imports_and_exports_are_readelf_s(bench):
     found = image(path)
     assert {row.name for row in found.imports} == {name for name, index in names.items() if index == "UND"}
     assert {row.name for row in found.exports} == {name for name, index in names.items() if index != "UND"}
+
+
+def test_assembler_symbols_without_a_type_are_told_by_their_place(bench):
+    text = '.section .note.GNU-stack,"",@progbits\n.text\n.globl code\ncode: ret\n.data\n.globl room\nroom: .quad 0\n'
+    found = image(bench.compiler.linked(bench.compiler.thing(text, file="x.s")))
+    assert {row.name: row.kind for row in found.exports} == {"code": "func", "room": "data"}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.symbols import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -171,24 +172,35 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
     """Such a library loads only into a process that happens to have the symbol, and fails late in any other.
 
     Symbols of glibc and of the compiler's run-time carry versions; one without a version must come from the
-    package itself or from another needed library. Weak ones and, in Python packages, `Py*` may stay open.
+    package itself or from another needed library. Weak ones and, in Python packages, `Py*` may stay open. A
+    function of glibc that is used without its library is a note: any Python has loaded it already.
     """
     del file
     open_names = {row.name for row in image.imports if row.kind == "normal" and not row.version}
-    entry = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
     provided = {export.name for _, other in package.images for export in other.exports}
-    missing = {name for name in open_names - provided if not _is_python(name, package)}
+    in_python = any(other.python_module for _, other in package.images)
+    missing = {name for name in open_names - provided if not (in_python and name.startswith(("Py", "_Py")))}
     sonames = _provided_libraries(package)
-    runtime_linked = any(_matches(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
-    others = [name for name in image.needed if name not in sonames and not platforms.is_glibc(name)]
-    if others:  # without their symbol tables no one can tell; a missing entry symbol of a runtime still counts
-        missing &= set() if runtime_linked else entry
-    if missing:
-        names = sorted(missing)
+    if any(name not in sonames and not platforms.is_glibc(name) for name in image.needed):
+        # Without their symbol tables no one can tell; a missing entry symbol of a runtime still counts.
+        linked = any(_matches(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+        entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
+        missing &= set() if linked else entries
+    libc = sorted(name for name in missing if platforms.is_libc_symbol(name))
+    others = sorted(missing - set(libc))
+    if others:
         yield Hit(
-            message=f"{len(names)} undefined symbols that neither the package nor a needed library provides: "
-            f"{', '.join(names[:3])}{', ...' if len(names) > 3 else ''}",  # noqa: PLR2004
-            evidence=_some(names),
+            message=f"leaves {plural(len(others), 'symbol')} open that neither the package nor a needed library "
+            f"provides: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}",  # noqa: PLR2004
+            evidence=_some(others),
+        )
+    if libc:
+        yield Hit(
+            message=f"uses {', '.join(libc[:3])} without naming the part of glibc that has it: older systems need "
+            "another library to have loaded it",
+            evidence=_some(libc),
+            fix="Link with -ldl, -lpthread or -lm, whichever has the symbol.",
+            severity="note",
         )
 
 
@@ -298,12 +310,6 @@ def _suppliers(package: Package, runtime: RuntimePreset) -> str:
 
 def _provided_libraries(package: Package) -> set[str]:
     return {name for file, image in package.images for name in (file.base, image.soname) if name}
-
-
-def _is_python(name: str, package: Package) -> bool:
-    if not name.startswith(("Py", "_Py")):
-        return False
-    return any(image.python_module for _, image in package.images)
 
 
 def _stays_inside(package: Package, file: File, path: str) -> bool:

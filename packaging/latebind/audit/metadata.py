@@ -42,8 +42,9 @@ def record_wrong(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     after the build.
     """
     del policy
-    name = f"{package.dist_info}/RECORD"
-    if not package.dist_info or name not in package.texts:
+    info = package.dist_info
+    name = f"{info}/RECORD"
+    if not info or name not in package.texts:
         yield Hit(message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
         return
     try:
@@ -59,9 +60,9 @@ def record_wrong(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         if row.path not in files:
             yield Hit(inner=name, message=f"lists {row.path}, which is not in the wheel", evidence=(row.path,))
         else:
-            yield from _compare(row, files[row.path], package.dist_info)
+            yield from _compare(row, files[row.path], info)
     for path in sorted(files.keys() - counts.keys()):
-        if path not in (f"{package.dist_info}/{plain}" for plain in _UNHASHED[1:]):
+        if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
             yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
 
 

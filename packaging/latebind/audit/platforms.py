@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     glibc_libraries: frozenset[str]
     system_libraries: frozenset[str]
     musl_libraries: frozenset[str]
+    libc_symbols: tuple[str, ...]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
     rid_archs: frozenset[str]
@@ -113,6 +115,11 @@ def is_system(library: str) -> bool:
 def is_musl(library: str) -> bool:
     """Whether a library is musl's."""
     return library in data().musl_libraries or library.startswith(("libc.musl-", "ld-musl-"))
+
+
+def is_libc_symbol(name: str) -> bool:
+    """Whether a name is one of those parts of glibc that were libraries of their own before 2.34, or of libm."""
+    return any(fnmatchcase(name, glob) for glob in data().libc_symbols)
 
 
 def version(text: str) -> Version:

@@ -21,6 +21,8 @@ from latebind.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from latebind.binary import Format
+
 _BLOCK = 1 << 20
 _HEAD = 128
 _PEEK = 4096
@@ -37,10 +39,8 @@ PACKAGE_KINDS: Mapping[str, Kind] = {
     ".zip": "archive",
 }
 # Folders that only a build machine has. Short ones such as /work or /src would match ordinary strings.
-_BUILD_FOLDERS = (
-    b"/home/", b"/root/", b"/Users/", b"/tmp/", b"/var/tmp/", b"/builds/", b"/workspace/",
-    b"/__w/", b"/github/workspace", b"/private/var/", b"C:\\Users\\", b"D:\\a\\",
-)  # fmt: skip
+_BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
+_WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
 # Text that programs hold to use such a folder at run time, not because they were built there.
 _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
@@ -187,7 +187,7 @@ def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
     file = replace(
         file,
         markers=tuple(marker for marker in markers if marker.encode() in data),
-        paths=build_paths(data),
+        paths=build_paths(data, file.format),
     )
     if file.died:
         return file
@@ -197,30 +197,32 @@ def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
         return replace(file, problem=error.message)
 
 
-def build_paths(data: bytes) -> tuple[str, ...]:
+def build_paths(data: bytes, format_: Format | None) -> tuple[str, ...]:
     """The first few absolute paths of a build machine in a binary: whole strings that name a file or folder."""
     found: dict[str, None] = {}
-    for folder in _BUILD_FOLDERS:
-        start = data.find(folder)
-        while start >= 0 and len(found) < _MAX_SHOWN_PATHS:
-            if (text := _path_at(data, start, folder)) is not None:
-                found[text] = None
-            start = data.find(folder, start + len(folder))
+    pattern = _WINDOWS_FOLDERS if format_ == "pe" else _BUILD_FOLDERS
+    for match in pattern.finditer(data):
+        if (text := _path_at(data, match.start(), match.end())) is not None:
+            found[text] = None
+        if len(found) == _MAX_SHOWN_PATHS:
+            break
     return tuple(found)
 
 
-def _path_at(data: bytes, start: int, folder: bytes) -> str | None:
-    """The path that starts there, when it is a path of at least two parts and not text for use at run time."""
-    before = data[start - 1 : start]
+def _path_at(data: bytes, start: int, end: int) -> str | None:
+    """The path whose folder stands there, when it names more than that, and not for use at run time."""
+    is_windows = data[start : start + 1] == b":"
+    start -= is_windows
+    before = data[start - 1 : start] if start else b""
     if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
         return None  # the middle of a longer path or a web address
     if data.startswith(_RUN_TIME_PATHS, start):
         return None
-    match = _REST_OF_PATH.match(data, start + len(folder))
+    match = _REST_OF_PATH.match(data, end)
     rest = match[0].decode("ascii") if match else ""
-    if "%" in rest:
-        return None  # a pattern, filled in at run time
-    return folder.decode() + rest if "/" in rest.strip("/") or "\\" in rest else None
+    if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
+        return None  # a pattern, filled in at run time, or a lone name
+    return data[start:end].decode("ascii", "replace") + rest
 
 
 def _open(path: Path, kind: Kind) -> Source:

@@ -18,6 +18,7 @@ _SHOWN = 12
 _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
 # The linker's own names for the edges of sections: every older linker exports them, no one binds to them.
 _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__"}
+_SECTION_EDGES = ("__start_", "__stop_")
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
 
 
@@ -45,7 +46,8 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
     ]
     if surplus:
         yield Hit(
-            message=f"exports {len(surplus)} symbols besides {', '.join(allowed) or 'none'}: {_first(surplus)}",
+            message=f"exports {plural(len(surplus), 'symbol')} besides {', '.join(allowed) or 'none'}: "
+            f"{_first(surplus)}",
             evidence=_some(surplus),
         )
 
@@ -68,12 +70,12 @@ def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> 
     allocation = [name for name in names if name.startswith(_ALLOCATION)]
     if allocation:
         yield Hit(
-            message=f"exports operator new or delete, {len(names)} C++ symbols in all: {_first(allocation)}",
+            message=f"exports operator new or delete, {plural(len(names), 'C++ symbol')} in all: {_first(allocation)}",
             evidence=_some(allocation),
             severity="error",
         )
     elif names:
-        yield Hit(message=f"exports {len(names)} C++ symbols: {_first(names)}", evidence=_some(names))
+        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {_first(names)}", evidence=_some(names))
 
 
 @check(
@@ -92,14 +94,19 @@ def data_exported(package: Package, file: File, image: Image, policy: Policy) ->
     del package, file, policy
     names = [row.name for row in _offered(image) if row.kind == "data" and not row.name.startswith("_Z")]
     if names:
-        yield Hit(message=f"exports {len(names)} variables: {_first(names)}", evidence=_some(names))
+        yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=_some(names))
 
 
 def _offered(image: Image) -> list[Export]:
     """The exports of a library. A program's dynamic symbols serve its own libraries."""
     if image.file_type != "shared" or image.interpreter:
         return []
-    return [row for row in image.exports if row.name not in _EDGES]
+    return [row for row in image.exports if row.name not in _EDGES and not row.name.startswith(_SECTION_EDGES)]
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 symbol`, `2 symbols`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _first(names: Sequence[str]) -> str:

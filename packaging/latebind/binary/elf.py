@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import lief
 
-from latebind.binary.image import Export, FileType, Image, Import
+from latebind.binary.image import Export, FileType, Image, Import, python_module
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 _TAG = lief.ELF.DynamicEntry.TAG
 _PT_LOAD, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 0x6474E551, 0x6474E552
@@ -36,14 +36,11 @@ _ARCH = {
     258: "loongarch64",
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-_FUNCTION_TYPES = {lief.ELF.Symbol.TYPE.FUNC, lief.ELF.Symbol.TYPE.GNU_IFUNC}
-_IGNORED_TYPES = {lief.ELF.Symbol.TYPE.SECTION, lief.ELF.Symbol.TYPE.FILE}
-_HIDDEN = {lief.ELF.Symbol.VISIBILITY.HIDDEN, lief.ELF.Symbol.VISIBILITY.INTERNAL}
-_BINDINGS: Mapping[object, Literal["global", "weak", "unique"]] = {
-    lief.ELF.Symbol.BINDING.GLOBAL: "global",
-    lief.ELF.Symbol.BINDING.WEAK: "weak",
-    lief.ELF.Symbol.BINDING.GNU_UNIQUE: "unique",
-}
+# Numbers of the System V ABI, not LIEF's enumerations: those lack vendors' values and cost time for each symbol.
+_STT_NOTYPE, _STT_SECTION, _STT_FILE = 0, 3, 4
+_FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
+_HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
+_BINDINGS: Mapping[int, Literal["global", "weak", "unique"]] = {1: "global", 2: "weak", 10: "unique"}
 
 lief.logging.disable()
 
@@ -60,7 +57,7 @@ def read_elf(data: bytes, name: str) -> Image:
         return _guarded(binary, data, segments, name)
 
 
-def _guarded(binary: lief.ELF.Binary, data: bytes, segments: Mapping[int, int], name: str) -> Image:
+def _guarded(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], name: str) -> Image:
     try:
         return _image(binary, data, segments, name)
     except (UnicodeDecodeError, ValueError, RuntimeError, TypeError, SystemError) as error:
@@ -75,14 +72,14 @@ def _config() -> lief.ELF.ParserConfig:
     return config
 
 
-def _image(binary: lief.ELF.Binary, data: bytes, segments: Mapping[int, int], name: str) -> Image:
+def _image(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], name: str) -> Image:
     entries = list(binary.dynamic_entries)
     flags = _flags(entries)
     machine = int.from_bytes(data[18:20], _order(data))
     needed = tuple(_names(entries, _TAG.NEEDED))
     interpreter = _text(binary.interpreter) if binary.has_interpreter else ""
     needs, owner = _version_needs(binary)
-    imports, exports = _symbols(binary, owner)
+    imports, exports = _symbols(binary, owner, [row for row in segments if row.is_executable])
     sections = {_text(section.name) for section in binary.sections}
     file_type = _FILE_TYPE.get(int.from_bytes(data[16:18], _order(data)))
     if file_type is None:
@@ -106,13 +103,16 @@ def _image(binary: lief.ELF.Binary, data: bytes, segments: Mapping[int, int], na
         ),
         interpreter=interpreter,
         is_static=not needed and not interpreter,
-        exec_stack=bool(segments.get(_PT_GNU_STACK, 0) & _PF_X),
+        exec_stack=any(row.kind == _PT_GNU_STACK and row.is_executable for row in segments),
         text_relocations=flags.text_relocations,
-        relro=("full" if flags.bind_now else "partial") if _PT_GNU_RELRO in segments else "none",
+        relro=("full" if flags.bind_now else "partial")
+        if any(row.kind == _PT_GNU_RELRO for row in segments)
+        else "none",
         bind_now=flags.bind_now,
         build_id=_build_id(binary),
         has_debug_info=bool(sections & {".debug_info", ".zdebug_info"}),
         is_stripped=".symtab" not in sections,
+        python_module=python_module(exports),
     )
 
 
@@ -163,13 +163,16 @@ def _version_needs(binary: lief.ELF.Binary) -> tuple[dict[str, tuple[str, ...]],
     return needs, owner
 
 
-def _symbols(binary: lief.ELF.Binary, owner: Mapping[int, str]) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
+def _symbols(
+    binary: lief.ELF.Binary, owner: Mapping[int, str], code: Sequence[_Segment]
+) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
     imports: list[Import] = []
     exports: list[Export] = []
     for symbol in binary.dynamic_symbols:
-        binding = _BINDINGS.get(symbol.binding)
+        information = symbol.information
+        binding, kind_number = _BINDINGS.get(information >> 4), information & 0xF
         name = _text(symbol.name)
-        if binding is None or not name or symbol.type in _IGNORED_TYPES:
+        if binding is None or not name or kind_number in (_STT_SECTION, _STT_FILE):
             continue
         version, index = "", 0
         if symbol.has_version and (row := symbol.symbol_version) is not None:
@@ -179,10 +182,17 @@ def _symbols(binary: lief.ELF.Binary, owner: Mapping[int, str]) -> tuple[tuple[I
         if symbol.shndx == _UNDEFINED:
             kind: Literal["normal", "weak"] = "weak" if binding == "weak" else "normal"
             imports.append(Import(name=name, version=version, library=owner.get(index, ""), kind=kind))
-        elif symbol.visibility not in _HIDDEN and not _is_version_name(symbol):
-            what: Literal["func", "data"] = "func" if symbol.type in _FUNCTION_TYPES else "data"
+        elif symbol.other & 3 not in _HIDDEN and not _is_version_name(symbol):
+            what = _what(kind_number, symbol.value, code)
             exports.append(Export(name=name, kind=what, version=version, binding=binding))
     return tuple(imports), tuple(exports)
+
+
+def _what(kind: int, value: int, code: Sequence[_Segment]) -> Literal["func", "data"]:
+    """What a symbol is. Assembler often gives no type: then its place tells."""
+    if kind == _STT_NOTYPE:
+        return "func" if any(row.start <= value < row.stop for row in code) else "data"
+    return "func" if kind in _FUNCTION_TYPES else "data"
 
 
 def _is_version_name(symbol: lief.ELF.Symbol) -> bool:
@@ -217,16 +227,27 @@ class _Layout(NamedTuple):
     offset: tuple[int, int]
     length: tuple[int, int]
     flags: int
+    address: tuple[int, int]
+    memory: tuple[int, int]
+
+
+class _Segment(NamedTuple):
+    """One program header: its type, whether it is executable, and the addresses that it covers."""
+
+    kind: int
+    is_executable: bool
+    start: int
+    stop: int
 
 
 _LAYOUTS = {
-    1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4), 24),
-    2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8), 4),
+    1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4), 24, (8, 4), (20, 4)),
+    2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8), 4, (16, 8), (40, 8)),
 }
 
 
-def _segments(data: bytes, name: str) -> dict[int, int]:
-    """The flags of each segment by its type, read here since LIEF's enumeration lacks vendors' types.
+def _segments(data: bytes, name: str) -> list[_Segment]:
+    """The program headers, read here since LIEF's enumeration lacks vendors' types.
 
     Raises InputError where the file ends before its segments do: LIEF reads what is left, loaders do not.
     """
@@ -241,11 +262,14 @@ def _segments(data: bytes, name: str) -> dict[int, int]:
     table, entry, count = number(*layout.table), number(layout.entry_size, 2), number(layout.entries, 2)
     if table + entry * count > len(data):
         raise InputError("the program headers lie behind the end of the file", where=name)
-    segments: dict[int, int] = {}
+    segments: list[_Segment] = []
     for start in range(table, table + entry * count, max(entry, 1)):
         end = number(start + layout.offset[0], layout.offset[1]) + number(start + layout.length[0], layout.length[1])
         kind = number(start, 4)
         if kind == _PT_LOAD and end > len(data):
             raise InputError(f"cut off: a segment ends at byte {end}, the file at byte {len(data)}", where=name)
-        segments[kind] = number(start + layout.flags, 4)
+        address = number(start + layout.address[0], layout.address[1])
+        size = number(start + layout.memory[0], layout.memory[1])
+        is_executable = bool(number(start + layout.flags, 4) & _PF_X)
+        segments.append(_Segment(kind, is_executable, address, address + size))
     return segments

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 Format = Literal["elf", "macho", "pe"]
 FileType = Literal["shared", "executable", "object", "core"]
@@ -61,6 +61,8 @@ class Image:
     build_id: str = ""
     has_debug_info: bool = False
     is_stripped: bool = True
+    python_module: str = ""
+    """The name of the Python module that the image is, by the function that it exports; else ""."""
 
     @property
     def is_linked(self) -> bool:
@@ -78,10 +80,10 @@ class Image:
             return "glibc"
         return "unknown"
 
-    @property
-    def python_module(self) -> str:
-        """The name of the Python module that the image is, by the function that it exports; else ""."""
-        for export in self.exports:
-            if export.name.startswith(("PyInit_", "PyModExport_")):
-                return export.name.partition("_")[2]
-        return ""
+
+def python_module(exports: Iterable[Export]) -> str:
+    """The name of the Python module whose initialization is exported, or ""."""
+    for export in exports:
+        if export.name.startswith(("PyInit_", "PyModExport_")):
+            return export.name.partition("_")[2]
+    return ""

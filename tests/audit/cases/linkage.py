@@ -16,6 +16,7 @@ LATE = """
 const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
 void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
 """
+COSINE = "extern double cos(double);\ndouble f(double a) { return cos(a); }\n"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
 
@@ -166,6 +167,17 @@ CASES = [
         ),
         at=f"!{LIB}",
         says="PyErr_Occurred",
+    ),
+    Case(
+        code="LB106",
+        what="a function of glibc is used without its library: a note",
+        bad=lambda bench: bench.wheel(
+            {LIB: bench.compiler.linked(bench.compiler.thing(COSINE, "-fno-builtin")).read_bytes()}
+        ),
+        good=lambda bench: bench.wheel({LIB: bench.compiler.shared(COSINE, "-fno-builtin", "-lm").read_bytes()}),
+        at=f"!{LIB}",
+        says="cos",
+        severity="note",
     ),
     Case(
         code="LB107",
