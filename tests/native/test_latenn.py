@@ -1,5 +1,7 @@
 """latenn's C library: the core with a synthetic backend, and the whole with the real ONNX Runtime."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -26,7 +28,7 @@ def feed_strings(name, shape, strings):
 
 def strings_of(output):
     data, offsets = bytes.fromhex(output["hex"]), output["offsets"]
-    return [data[start:end] for start, end in zip(offsets, offsets[1:], strict=False)]
+    return [data[start:end] for start, end in itertools.pairwise(offsets)]
 
 
 def save(path, nodes, inputs, outputs, opset=17, ir=8, initializers=()):
@@ -45,7 +47,7 @@ def identity(path, type_, shape, opset=17, ir=8):
     return save(path, [node], [value("x", type_, shape)], [value("y", type_, shape)], opset, ir)
 
 
-# ---- the core alone --------------------------------------------------------------------------------------------------
+# ---- the core alone ----
 
 
 @pytest.fixture
@@ -54,16 +56,14 @@ def echo(programs, tmp_path):
     model.write_bytes(b"\x08anything")
 
     def run(feed, *arguments):
-        return programs.runner("path", model, "--backend", "echo", "--backend-dir", programs.folder / "backends", *arguments, feed=feed)
+        return programs.runner(
+            "path", model, "--backend", "echo", "--backend-dir", programs.folder / "backends", *arguments, feed=feed
+        )
 
     return run
 
 
-GOOD = (
-    "input numbers 1 2 1 3 0000803f0000004000004040\n"
-    "input words 8 1 2 6162 0 1 2\n"
-    "input nibbles 22 1 3 2103\n"
-)
+GOOD = "input numbers 1 2 1 3 0000803f0000004000004040\ninput words 8 1 2 6162 0 1 2\ninput nibbles 22 1 3 2103\n"
 
 
 def test_what_goes_in_comes_out(echo):
@@ -89,20 +89,20 @@ def test_ports_tell_open_dimensions_and_open_ranks(echo):
         ("input numbers 1 2 -1 3 -", "the tensor's shape [-1, 3] has a negative dimension."),
         ("input numbers 1 -1 -", "the tensor has rank -1 but no shape."),
         ("input numbers 1 2 1 3 00000000", "shape [1, 3] of float32 is 12 bytes; 4 were given."),
-        ("input numbers 1 2 4611686018427387904 3 00", "a float32 tensor of shape [4611686018427387904, 3] does not fit"),
+        (
+            "input numbers 1 2 4611686018427387904 3 00",
+            "a float32 tensor of shape [4611686018427387904, 3] does not fit",
+        ),
         ("input numbers 1 2 9223372036854775807 3 00", "does not fit in memory."),
         ("input words 8 1 2 6162 0 2 1", "offsets fall from 2 to 1 at element 1."),
         ("input words 8 1 2 6162 1 1 2", "offsets run from 1 to 2; they must run from 0 to 2, the bytes given."),
         ("input words 8 1 2 6162 0 1 3", "offsets run from 0 to 3; they must run from 0 to 2, the bytes given."),
         ("input words 8 1 2 6162", "a string tensor needs offsets."),
-        ("input words 8 1 9223372036854775807 6162 0", None),
         ("input nibbles 22 1 3 210302", "shape [3] of int4 is 2 bytes; 3 were given."),
         ("input other 1 1 1 -", 'The model has no input "other"; it has 3: "numbers", "words", "nibbles".'),
     ],
 )
 def test_a_wrong_tensor_is_refused_in_words(echo, line, says):
-    if says is None:
-        pytest.skip("a string tensor of that count needs offsets of that count: the caller's contract")
     (answer,) = echo(line + "\n")
     assert answer["error"] == INVALID_ARGUMENT
     assert says in answer["message"]
@@ -131,7 +131,7 @@ def test_a_backends_own_status_passes_through_whole(echo):
     assert answer == {"error": UNSUPPORTED, "message": "no such device", "report": {"fake": 1}}
 
 
-# ---- finding a backend -----------------------------------------------------------------------------------------------------
+# ---- finding a backend ----
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_a_model_that_is_not_there(programs, tmp_path):
     assert (answer["error"], "it is a folder" in answer["message"]) == (IO, True)
 
 
-# ---- with the real runtime ---------------------------------------------------------------------------------------------------
+# ---- with the real runtime ----
 
 
 @pytest.fixture
@@ -233,7 +233,9 @@ def test_a_model_computes(run, tmp_path, how):
     feed = feed_line("x", proto.FLOAT, x) + "compute\noutputs\n"
     (answer,) = run(model, feed * 2, how=how)[:1]
     expected = np.maximum(x + np.array([0.5, 1.5, -2.0], np.float32), 0)
-    np.testing.assert_array_equal(np.frombuffer(bytes.fromhex(answer["hex"]), np.float32).reshape(answer["shape"]), expected)
+    np.testing.assert_array_equal(
+        np.frombuffer(bytes.fromhex(answer["hex"]), np.float32).reshape(answer["shape"]), expected
+    )
 
 
 NUMBERS = {
@@ -252,7 +254,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.parametrize("type_", sorted(NUMBERS), ids=lambda number: proto.DataType.Name(number))
+@pytest.mark.parametrize("type_", sorted(NUMBERS), ids=proto.DataType.Name)
 @pytest.mark.parametrize("shape", [(), (0,), (2, 0, 3), (2, 3), (1, 1, 1, 1, 1, 1, 4)], ids=str)
 def test_every_type_and_rank_passes_through(run, tmp_path, type_, shape):
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(NUMBERS[type_])
@@ -264,14 +266,37 @@ def test_every_type_and_rank_passes_through(run, tmp_path, type_, shape):
 
 @pytest.mark.parametrize(
     ("type_", "bytes_"),
-    [(proto.BFLOAT16, 6), (proto.FLOAT8E4M3FN, 3), (proto.FLOAT8E4M3FNUZ, 3), (proto.FLOAT8E5M2, 3), (proto.FLOAT8E5M2FNUZ, 3), (proto.UINT4, 2), (proto.INT4, 2)],
-    ids=lambda value: str(value),
+    [
+        (proto.BFLOAT16, 6),
+        (proto.FLOAT8E4M3FN, 3),
+        (proto.FLOAT8E4M3FNUZ, 3),
+        (proto.FLOAT8E5M2, 3),
+        (proto.FLOAT8E5M2FNUZ, 3),
+    ],
+    ids=str,
 )
 def test_types_without_a_numpy_name_pass_through(run, tmp_path, type_, bytes_):
     model = identity(tmp_path / "m.onnx", type_, [3], opset=21, ir=10)
     data = bytes(range(1, bytes_ + 1)).hex()
     (answer,) = run(model, f"input x {type_} 1 3 {data}\ncompute\noutputs\n")
     assert (answer["hex"], answer["shape"]) == (data, [3])
+
+
+@pytest.mark.parametrize(("type_", "packed"), [(proto.UINT4, "2103"), (proto.INT4, "2103")])
+def test_four_bit_types_go_in_and_out_two_to_a_byte(run, tmp_path, type_, packed):
+    one = helper.make_tensor("one", proto.FLOAT, [], [1.0])
+    zero = helper.make_tensor("zero", type_, [], [0])
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "one", "zero"], ["f"]),
+        helper.make_node("QuantizeLinear", ["f", "one", "zero"], ["y"]),
+    ]
+    ports = [value("x", type_, [3])], [value("f", proto.FLOAT, [3]), value("y", type_, [3])]
+    model = save(tmp_path / "m.onnx", nodes, *ports, opset=21, ir=10, initializers=[one, zero])
+    # Unoptimized: ORT would turn the pair into an Identity of a type for which it has none.
+    option = ("--option", "graph_optimization_level=disable")
+    numbers, nibbles = run(model, f"input x {type_} 1 3 {packed}\ncompute\noutputs\n", *option)
+    assert np.frombuffer(bytes.fromhex(numbers["hex"]), np.float32).tolist() == [1, 2, 3]
+    assert (nibbles["hex"], nibbles["shape"]) == (packed, [3])
 
 
 @pytest.mark.parametrize("type_", [proto.COMPLEX64, proto.COMPLEX128])
@@ -307,7 +332,12 @@ def test_a_model_without_inputs(run, tmp_path):
 
 
 def test_outputs_whose_shape_only_the_data_tells(run, tmp_path):
-    model = save(tmp_path / "m.onnx", [helper.make_node("NonZero", ["x"], ["y"])], [value("x")], [value("y", proto.INT64, [2, "K"])])
+    model = save(
+        tmp_path / "m.onnx",
+        [helper.make_node("NonZero", ["x"], ["y"])],
+        [value("x")],
+        [value("y", proto.INT64, [2, "K"])],
+    )
     x = np.array([[1, 0, 3]], np.float32)
     (answer,) = run(model, feed_line("x", proto.FLOAT, x) + "compute\noutputs\n")
     assert answer["shape"] == [2, 2]
@@ -322,7 +352,12 @@ def test_ports_of_a_real_model(run, tmp_path):
 
 def test_an_input_without_a_shape_takes_any_rank_and_a_scalar_takes_its_own(run, tmp_path, onnxruntime):
     open_value = helper.make_tensor_value_info("x", proto.FLOAT, None)
-    model = save(tmp_path / "open.onnx", [helper.make_node("Relu", ["x"], ["y"])], [open_value], [helper.make_tensor_value_info("y", proto.FLOAT, None)])
+    model = save(
+        tmp_path / "open.onnx",
+        [helper.make_node("Relu", ["x"], ["y"])],
+        [open_value],
+        [helper.make_tensor_value_info("y", proto.FLOAT, None)],
+    )
     for shape in [(), (2,), (1, 2, 3)]:
         array = np.ones(shape, np.float32)
         port, *_, answer = run(model, "ports\n" + feed_line("x", proto.FLOAT, array) + "compute\noutputs\n")
@@ -333,19 +368,17 @@ def test_an_input_without_a_shape_takes_any_rank_and_a_scalar_takes_its_own(run,
     assert run(scalar, "ports\n")[0]["rank"] == (0 if minor >= 24 else -1)
 
 
-@pytest.mark.parametrize("kind", ["sequence", "optional", "sparse", "map"])
+@pytest.mark.parametrize("kind", ["sequence", "optional"])
 def test_values_that_are_no_tensors_are_refused_at_load_by_name_and_kind(run, tmp_path, kind):
     tensor = helper.make_tensor_type_proto(proto.FLOAT, [2])
     if kind == "sequence":
         node = helper.make_node("SequenceConstruct", ["x"], ["y"])
         outputs = [helper.make_value_info("y", helper.make_sequence_type_proto(tensor))]
         says = 'output "y" is a sequence'
-    elif kind == "optional":
+    else:
         node = helper.make_node("Optional", ["x"], ["y"])
         outputs = [helper.make_value_info("y", helper.make_optional_type_proto(tensor))]
         says = 'output "y" is an optional value'
-    else:
-        pytest.skip(f"not run: no standard operator passes a {kind} through on the CPU")
     model = save(tmp_path / "m.onnx", [node], [value("x", proto.FLOAT, [2])], outputs)
     (answer,) = run(model)
     assert answer["error"] == UNSUPPORTED
@@ -353,7 +386,8 @@ def test_values_that_are_no_tensors_are_refused_at_load_by_name_and_kind(run, tm
 
 
 @pytest.mark.parametrize(
-    ("content", "code"), [(b"\x08\x08\x12\x04oops", MODEL_INVALID), (b"\x08\x08", MODEL_INVALID), (b"\x08\xff\xff\xff\xff", MODEL_INVALID)]
+    ("content", "code"),
+    [(b"\x08\x08\x12\x04oops", MODEL_INVALID), (b"\x08\x08", MODEL_INVALID), (b"\x08\xff\xff\xff\xff", MODEL_INVALID)],
 )
 @pytest.mark.parametrize("how", ["path", "bytes"])
 def test_a_broken_model_is_refused_with_the_runtimes_words(run, tmp_path, content, code, how):
@@ -405,7 +439,9 @@ def test_a_floor_raised_above_what_is_installed(run, tmp_path):
 
 def test_a_missing_runtime_is_told_with_the_loaders_account(programs, tmp_path):
     model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
-    (answer,) = programs.runner("path", model, "--backend-dir", programs.folder / "latenn", "--runtime", tmp_path / "gone")
+    (answer,) = programs.runner(
+        "path", model, "--backend-dir", programs.folder / "latenn", "--runtime", tmp_path / "gone"
+    )
     assert answer["error"] == RUNTIME_UNAVAILABLE
     assert f"ONNX Runtime was not found at {tmp_path}/gone" in answer["message"]
     assert answer["report"]["sentence"] == answer["message"]
@@ -422,7 +458,12 @@ def test_the_report_without_a_model(programs, onnxruntime, tmp_path):
 
 def test_a_computation_that_fails_leaves_the_context_usable(run, tmp_path):
     node = helper.make_node("Reshape", ["x", "s"], ["y"])
-    model = save(tmp_path / "m.onnx", [node], [value("x", proto.FLOAT, ["N"]), value("s", proto.INT64, ["M"])], [value("y", proto.FLOAT, None)])
+    model = save(
+        tmp_path / "m.onnx",
+        [node],
+        [value("x", proto.FLOAT, ["N"]), value("s", proto.INT64, ["M"])],
+        [value("y", proto.FLOAT, None)],
+    )
     x = feed_line("x", proto.FLOAT, np.arange(6, dtype=np.float32))
     wrong = x + feed_line("s", proto.INT64, np.array([4, 4])) + "compute\noutputs\n"
     right = x + feed_line("s", proto.INT64, np.array([2, 3])) + "compute\noutputs\n"

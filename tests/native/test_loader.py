@@ -2,9 +2,11 @@
 
 import json
 import os
+import pathlib
 import shutil
 import struct
 import sys
+import tempfile
 
 import pytest
 
@@ -29,14 +31,17 @@ def foreign_copy(programs, path, machine):
     return path
 
 
-# ---- small parts ---------------------------------------------------------------------------------------------------
+MACHINES = [(183, "aarch64"), (40, "arm"), (62, "x86_64"), (243, "riscv"), (7777, "processor number 7777")]
+
+
+# ---- small parts ----
 
 
 def test_units(programs):
     assert programs.run("unit").stdout == b"all well\n"
 
 
-# ---- an explicit path is final ----------------------------------------------------------------------------------------
+# ---- an explicit path is final ----
 
 
 @pytest.mark.parametrize(
@@ -45,7 +50,11 @@ def test_units(programs):
         ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
         ("newer", "bound", "ONNX Runtime 1.999.0 is bound from"),
         ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
-        ("other_major", "other-major", "2.0.0 at {path} is of another major version; version 1.19 or newer is needed, below 2"),
+        (
+            "other_major",
+            "other-major",
+            "2.0.0 at {path} is of another major version; version 1.19 or newer is needed, below 2",
+        ),
         ("odd_version", "no-version", 'its version reads "unversioned"'),
         ("no_version", "no-version", "{path} does not tell its version"),
         ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
@@ -60,14 +69,6 @@ def test_explicit_file(programs, stand_in, outcome, says):
     assert says.format(path=path) in answer["report"]["sentence"]
     if outcome != "bound":
         assert "Correct the path or leave it out" in answer["report"]["sentence"]
-
-
-def write_text(path):
-    path.write_text("INPUT(libonnxruntime.so.1.19.2)\n")
-
-
-def write_pointer(path):
-    path.write_text("version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
 
 
 @pytest.mark.parametrize(
@@ -112,12 +113,11 @@ def loaded_end(data):
 
 @pytest.mark.skipif(sys.maxsize < 2**32, reason="the header's layout is that of 64 bits")
 @pytest.mark.parametrize(
-    ("machine", "name"), [(183, "aarch64"), (40, "arm"), (62, "x86_64"), (243, "riscv"), (7777, "processor number 7777")]
+    ("machine", "name"),
+    [row for row in MACHINES if row[1] != os.uname().machine],
 )
 def test_another_processors_library(programs, tmp_path, machine, name):
     own = os.uname().machine
-    if name == own:
-        pytest.skip("that is this machine's own processor")
     path = foreign_copy(programs, tmp_path / NAME, machine)
     answer = programs.probe("--path", path)
     assert answer["outcome"] == "wrong-architecture"
@@ -184,7 +184,16 @@ def test_a_relative_path_is_a_path_and_never_a_name_for_the_system(programs, tmp
 
 @pytest.mark.parametrize(
     "value",
-    [b"\xff\xfe/no", b"/" + b"x" * 10_000, b"a/" * 5_000, b"%s%n%s%n", b"$ORIGIN/$LIB", b'"\\\n\t\x01', b"~", b"\xe2\x82"],
+    [
+        b"\xff\xfe/no",
+        b"/" + b"x" * 10_000,
+        b"a/" * 5_000,
+        b"%s%n%s%n",
+        b"$ORIGIN/$LIB",
+        b'"\\\n\t\x01',
+        b"~",
+        b"\xe2\x82",
+    ],
     ids=["not-utf8", "long-name", "long-path", "format", "tokens", "quotes", "tilde", "cut"],
 )
 def test_hostile_environment_variables_end_in_an_answer(programs, value):
@@ -194,7 +203,9 @@ def test_hostile_environment_variables_end_in_an_answer(programs, value):
     programs.run("probe", "--text", environment={ENVIRONMENT: value}).stdout.decode("utf-8")
 
 
-@pytest.mark.parametrize("folder", ["with space", "mit Umlaut äöü", "日本語", "quote'\"", "new\nline", "ünïcode/" + "deep/" * 40])
+@pytest.mark.parametrize(
+    "folder", ["with space", "mit Umlaut äöü", "日本語", "quote'\"", "new\nline", "ünïcode/" + "deep/" * 40]
+)
 def test_paths_in_any_script(programs, tmp_path, folder):
     place(programs, "good", tmp_path / folder)
     answer = programs.probe("--dir", tmp_path / folder)
@@ -211,7 +222,7 @@ def test_a_path_that_is_not_utf8_binds_and_is_told_in_valid_json(programs, tmp_p
     assert "\ufffd\ufffd" in answer["report"]["path"]
 
 
-# ---- the order of the search --------------------------------------------------------------------------------------------
+# ---- the order of the search ----
 
 
 def test_a_host_folder_offers_and_the_first_good_one_wins(programs, tmp_path):
@@ -239,7 +250,9 @@ def test_the_sentence_tells_of_the_candidate_that_was_nearly_right(programs, tmp
     (tmp_path / "text").mkdir()
     (tmp_path / "text" / NAME).write_text("no")
     place(programs, "old", tmp_path / "old")
-    answer = programs.probe("--dir", tmp_path / "text", "--dir", tmp_path / "gone", "--dir", tmp_path / "old", "--no-system")
+    answer = programs.probe(
+        "--dir", tmp_path / "text", "--dir", tmp_path / "gone", "--dir", tmp_path / "old", "--no-system"
+    )
     assert answer["outcome"] == "too-old"
     assert "ONNX Runtime 1.10.0" in answer["report"]["sentence"]
     assert 'Get it with: pip install "onnxruntime>=1.19"' in answer["report"]["sentence"]
@@ -292,14 +305,40 @@ def test_a_dependency_that_the_systems_candidate_misses_is_told(programs, tmp_pa
     assert "libgone.so" in answer["report"]["sentence"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="not run: root may read everything")
-def test_a_file_that_may_not_be_read(programs, tmp_path):
-    path = place(programs, "good", tmp_path)
-    os.chmod(path, 0)  # noqa: PTH101
-    assert programs.probe("--path", path)["outcome"] == "refused"
+NOBODY = 65534
 
 
-# ---- images that are loaded already -----------------------------------------------------------------------------------------
+@pytest.fixture
+def unprivileged(programs):
+    """A folder that everybody may enter, and a way to run there as somebody for whom permissions count."""
+    with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+        shutil.copy(programs.folder / "probe", folder / "probe")
+        who = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+
+        def run(*arguments):
+            return programs.probe(*arguments, program=folder / "probe", cwd="/", **who)
+
+        yield folder, run
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_what_may_not_be_read_is_refused(programs, unprivileged, kind):
+    folder, run = unprivileged
+    path = place(programs, "good", folder / "closed")
+    assert run("--path", path)["outcome"] == "bound"
+    closed = pathlib.Path(path) if kind == "file" else folder / "closed"
+    closed.chmod(0)
+    try:
+        answer = run("--path", path)
+    finally:
+        closed.chmod(0o755)
+    assert answer["outcome"] == "refused"
+    assert f"{path} may not be opened: permission denied" in answer["report"]["sentence"]
+
+
+# ---- images that are loaded already ----
 
 
 def test_a_renamed_copy_that_is_loaded_is_found(programs, tmp_path):
@@ -329,7 +368,7 @@ def test_loaded_images_can_be_left_out(programs, tmp_path):
     assert answer["outcome"] == "not-found"
 
 
-# ---- versions --------------------------------------------------------------------------------------------------------------
+# ---- versions ----
 
 
 def test_a_newer_runtime_is_bound_with_a_warning_and_asked_for_the_known_table(programs):
@@ -352,7 +391,7 @@ def test_the_host_may_raise_the_floor_and_not_lower_it(programs):
     assert lowered["outcome"] == "too-old"
 
 
-# ---- once, for all threads, across forks -------------------------------------------------------------------------------------
+# ---- once, for all threads, across forks ----
 
 
 def test_many_threads_bind_once(programs):
@@ -390,7 +429,7 @@ def test_memory_that_runs_out_at_any_point_ends_in_an_answer(programs, tmp_path,
     assert (answer["bound"] > 0) == (case == "bound")
 
 
-# ---- the report --------------------------------------------------------------------------------------------------------------
+# ---- the report ----
 
 
 def test_the_text_lists_every_attempt(programs, tmp_path):

@@ -44,7 +44,8 @@ typedef enum latenn_code {
   LATENN_BACKEND_UNUSABLE = 3,    /* a backend was found and cannot be used: version skew, broken file */
   LATENN_RUNTIME_UNAVAILABLE = 4, /* the backend is fine, its runtime is not: see latenn_status_report() */
   LATENN_MODEL_INVALID = 5,       /* the runtime refuses the model */
-  LATENN_UNSUPPORTED = 6,         /* a sequence, map, optional or sparse value; an unknown element type */
+  LATENN_UNSUPPORTED = 6,         /* a sequence, map, optional or sparse value; an unknown element type; an operation
+                                     that the runtime lacks */
   LATENN_COMPUTE_FAILED = 7,      /* the runtime failed while it computed */
   LATENN_OUT_OF_MEMORY = 8,
   LATENN_IO = 9 /* a file cannot be read */
@@ -178,7 +179,7 @@ LATENN_API latenn_status* latenn_set_input(latenn_context* context, size_t index
 LATENN_API latenn_status* latenn_set_input_by_name(latenn_context* context, const char* name,
                                                    const latenn_tensor* tensor);
 /* Runs the model. Every input must have been set since the last call that succeeded or failed. Outputs of the
- * call before are released. */
+ * call before are released. A call that is refused because an input is missing keeps the inputs that were set. */
 LATENN_API latenn_status* latenn_compute(latenn_context* context);
 /* A view that lives until the next latenn_compute() or latenn_context_release(). */
 LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);

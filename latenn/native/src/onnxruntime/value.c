@@ -126,6 +126,9 @@ static latenn_status* ort_read_numbers(const latenn_backend_model* model, ort_ou
   if (failed) return ort_refused(model, failed);
   output->view.bytes = bits < 8 ? (count * bits + 7) / 8 : count * (bits / 8);
   if (!output->view.data) output->view.data = ort_nothing;
+  if (bits < 8 && count % 2) { /* the runtime leaves the last half byte as it found it */
+    ((unsigned char*)output->view.data)[output->view.bytes - 1] &= 0x0F;
+  }
   return NULL;
 }
 

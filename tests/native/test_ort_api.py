@@ -1,0 +1,146 @@
+"""Our function table of ONNX Runtime against the official header, and, where that is too old, against the runtime."""
+
+import importlib.util
+import subprocess
+
+import pytest
+
+from tests.native.building import ROOT, system_compiler, zig_wrapper
+
+onnx = pytest.importorskip("onnx", reason="not run: the onnx package is missing")
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, ROOT / "ci" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def table():
+    gen = script("gen_loader")
+    return gen._load(gen.TABLE)
+
+
+HEADER_API_VERSION = 21  # of the pinned header
+
+
+@pytest.fixture(scope="session")
+def header(shared):
+    module = script("ort_header")
+    try:
+        return module.fetch(shared / "ort-header")
+    except module.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture
+def compile_(tmp_path):
+    compiler = system_compiler() or zig_wrapper(tmp_path)
+    if compiler is None:
+        pytest.skip("not run: there is no C compiler")
+
+    def run(text, *include):
+        source = tmp_path / "check.c"
+        source.write_text(text)
+        folders = [f"-I{folder}" for folder in (ROOT / "loader" / "include", *include)]
+        command = [compiler, "-std=c11", "-Wall", "-Werror", "-fsyntax-only", *folders, str(source)]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    return run
+
+
+def checks(functions, enums):
+    """Give C that compiles only when slots, prototypes and values are the official ones."""
+    yield '#include "onnxruntime_c_api.h"\n#include "latebind/ort_api.h"\n#include <stddef.h>\n'
+    yield f'_Static_assert(ORT_API_VERSION == {HEADER_API_VERSION}, "the pinned header");'
+    for function in functions:
+        name, slot = function["name"], function["slot"]
+        yield f'_Static_assert(offsetof(struct OrtApi, {name}) == {slot} * sizeof(void*), "slot of {name}");'
+        yield f'_Static_assert(offsetof(lb_ort_table, {name}) == {slot} * sizeof(void*), "our slot of {name}");'
+        both = f"__typeof__(((struct OrtApi*)0)->{name}), __typeof__(((lb_ort_table*)0)->{name})"
+        yield f'_Static_assert(__builtin_types_compatible_p({both}), "prototype of {name}");'
+    for enum in enums:
+        for name, number in enum["values"].items():
+            yield f'_Static_assert((int){name} == {number}, "value of {name}");'
+    yield '_Static_assert(offsetof(OrtApiBase, GetVersionString) == offsetof(lb_ort_base, GetVersionString), "base");'
+
+
+def test_slots_prototypes_and_values_are_the_official_ones(header, compile_):
+    rows = table()
+    known = [function for function in rows["function"] if function["since"] <= HEADER_API_VERSION]
+    assert len(known) >= 40
+    done = compile_("\n".join(checks(known, rows["enum"])), header.parent)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("wrong", "with_", "says"),
+    [
+        ("CreateEnv)(OrtLoggingLevel", "CreateEnv)(int*", "prototype of CreateEnv"),
+        ("void* gap_4[3];", "void* gap_4[4];", "our slot of CreateSession"),
+    ],
+)
+def test_the_check_itself_sees_a_wrong_prototype_and_a_wrong_slot(header, compile_, tmp_path, wrong, with_, says):
+    rows = table()
+    ours = (ROOT / "loader/include/latebind/ort_api.h").read_text()
+    assert wrong in ours
+    (tmp_path / "broken.h").write_text(ours.replace(wrong, with_))
+    known = [function for function in rows["function"] if function["since"] <= HEADER_API_VERSION]
+    text = "\n".join(checks(known, [])).replace('"latebind/ort_api.h"', '"broken.h"')
+    done = compile_(text, header.parent, tmp_path)
+    assert done.returncode != 0
+    assert says in done.stderr
+
+
+@pytest.mark.parametrize("standard", ["c99", "c11", "gnu17"])
+def test_our_header_stands_alone(compile_, standard):
+    text = '#include "latebind/onnxruntime.h"\n#include "latebind/ort_api.h"\nint x;\n'
+    done = compile_(f"{text}const void* y = &lb_onnxruntime;")
+    assert done.returncode == 0, done.stderr
+
+
+def test_functions_newer_than_the_header_are_each_called_for_real_in_a_test_named_here():
+    newer = {function["name"] for function in table()["function"] if function["since"] > HEADER_API_VERSION}
+    assert newer == {"TensorTypeAndShape_HasShape"}  # below, and in test_latenn.py by what it changes
+
+
+def test_has_shape_tells_a_scalar_from_no_shape(plain, onnxruntime, tmp_path):
+    minor = int(onnxruntime.name.split(".")[3])
+    if minor < 24:
+        pytest.skip(f"not run: ONNX Runtime 1.{minor} has no TensorTypeAndShape_HasShape")
+    helper, proto = onnx.helper, onnx.TensorProto
+    ranks = {}
+    for name, shape in (("scalar", []), ("open", None)):
+        value = helper.make_tensor_value_info("x", proto.FLOAT, shape)
+        out = helper.make_tensor_value_info("y", proto.FLOAT, shape)
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "graph", [value], [out])
+        path = tmp_path / f"{name}.onnx"
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        folders = ("--runtime-dir", onnxruntime.parent, "--backend-dir", plain.folder / "latenn")
+        ranks[name] = plain.runner("path", path, *folders, feed="ports\n")[0]["rank"]
+    assert ranks == {"scalar": 0, "open": -1}
+
+
+def test_generated_headers_are_in_step():
+    gen = script("gen_loader")
+    try:
+        outputs = gen.outputs()
+    except SystemExit as reason:
+        pytest.skip(f"not run: {reason}")
+    for path, text in outputs.items():
+        assert (ROOT / path).read_text() == text, f"{path} is stale: run python ci/gen_loader.py"
+
+
+def test_a_mirror_is_taken_from_the_machines_own_sources(tmp_path):
+    module = script("ort_header")
+    (tmp_path / "sources.list.d").mkdir()
+    with pytest.raises(module.NotAvailableError, match="no Debian mirror"):
+        module.mirror(tmp_path)
+    (tmp_path / "sources.list").write_text("deb [arch=amd64] http://mirror.invalid/debian/ bookworm main\n")
+    assert module.mirror(tmp_path) == "http://mirror.invalid/debian"
+    (tmp_path / "sources.list").unlink()
+    (tmp_path / "sources.list.d" / "x.sources").write_text(
+        "Types: deb\nURIs: http://mirror.invalid/debian-security\nSuites: x\n\nTypes: deb\nURIs: http://b.invalid/debian\n"
+    )
+    assert module.mirror(tmp_path) == "http://b.invalid/debian"
