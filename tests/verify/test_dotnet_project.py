@@ -93,6 +93,7 @@ def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, ru
 
     document = ended.document
     assert ended.status == 0, ended.output
+    assert ended.framework == dotnet.own_framework(ended.sdk)
     assert document.failed == ()
     assert len(document.passed) == len(NUMERIC) + ODD_CASES
     assert document.backend == "onnxruntime"
@@ -187,9 +188,9 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed):
     package = pack_nupkg(config, "core", [stage], tmp_path / "dist", managed=managed).path
     environment = dotnet_environment()
 
-    application = make_consumer(consumer([package], project=checks), tmp_path / "w")
+    made = make_consumer(consumer([package], project=checks), tmp_path / "w")
     ended = run(
-        [dotnet.find(environment), application], env=dotnet.private(environment, tmp_path / "w" / "home"), check=False
+        [dotnet.find(environment), made.assembly], env=dotnet.private(environment, tmp_path / "w" / "home"), check=False
     )
 
     lines = [line for line in ended.output.splitlines() if line]
@@ -229,7 +230,7 @@ def test_a_runtime_that_is_no_library_is_refused(tmp_path):
         assemble_runtime_nupkg(text, "1.22.0", tmp_path)
 
 
-def test_nuget_reads_back_what_the_writer_escaped(tmp_path):
+def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
     """A file name with a space, a plus and a letter outside ASCII comes out of restore as it went in."""
     nuspec = (
         b'<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
@@ -242,7 +243,7 @@ def test_nuget_reads_back_what_the_writer_escaped(tmp_path):
     project.mkdir()
     (project / "User.csproj").write_text(
         '<Project Sdk="Microsoft.NET.Sdk">'
-        "<PropertyGroup><TargetFramework>netcoreapp3.1</TargetFramework></PropertyGroup>"
+        "<PropertyGroup><TargetFramework>$(SmokeFramework)</TargetFramework></PropertyGroup>"
         '<ItemGroup><PackageReference Include="Odd" Version="1.0.0" /></ItemGroup></Project>',
         encoding="utf-8",
     )

@@ -45,12 +45,15 @@ namespace Checks
 
         public static void PortsTellNameTypeShapeAndOpenDimensions()
         {
-            using Model model = Load("ok {}\nbatch 11 n 4\nother 7");
-            Expect.Same(new[] { "batch", "other" }, model.Inputs.Select(port => port.Name));
+            using Model model = Load("ok {}\nbatch 11 n 4\nother 7\nany 1 *");
+            Expect.Same(new[] { "batch", "other", "any" }, model.Inputs.Select(port => port.Name));
             Expect.Equal(ElementType.Float64, model.Inputs[0].ElementType);
             Expect.Same(new long[] { -1, 4 }, model.Inputs[0].Shape);
             Expect.Same(new[] { "n", "" }, model.Inputs[0].Dimensions);
             Expect.Equal(0, model.Inputs[1].Shape.Count);
+            Expect.Same(new[] { 2, 0, -1 }, model.Inputs.Select(port => port.Rank));
+            Expect.Equal(0, model.Inputs[2].Shape.Count);
+            Expect.Equal("any: Float32[...]", model.Inputs[2].ToString());
             Expect.Equal("echo", model.Backend);
         }
 

@@ -1,7 +1,8 @@
 /*
  * A synthetic latenn_core for tests of bindings: it speaks latenn.h and knows neither backend nor runtime. A model
  * is text. Its first line is "ok JSON" or "fail CODE JSON", where JSON is the report; each other line is a port,
- * "NAME TYPE DIM...", where a dimension is a number or the name of an open one. A run gives back what it was given.
+ * "NAME TYPE DIM...", where a dimension is a number or the name of an open one, and "*" leaves their number open. A
+ * run gives back what it was given.
  */
 #include <latenn.h>
 #include <stdio.h>
@@ -40,12 +41,24 @@ static latenn_status* failure(latenn_code code, const char* message, const char*
   return status;
 }
 
-uint32_t latenn_abi(void) { return LATENN_ABI; }
-const char* latenn_version(void) { return "0.0.0-echo"; }
-latenn_code latenn_status_code(const latenn_status* status) { return status ? status->code : LATENN_OK; }
-const char* latenn_status_message(const latenn_status* status) { return status ? status->message : ""; }
-const char* latenn_status_report(const latenn_status* status) { return status ? status->report : ""; }
-void latenn_status_release(latenn_status* status) { free(status); }
+uint32_t latenn_abi(void) {
+  return LATENN_ABI;
+}
+const char* latenn_version(void) {
+  return "0.0.0-echo";
+}
+latenn_code latenn_status_code(const latenn_status* status) {
+  return status ? status->code : LATENN_OK;
+}
+const char* latenn_status_message(const latenn_status* status) {
+  return status ? status->message : "";
+}
+const char* latenn_status_report(const latenn_status* status) {
+  return status ? status->report : "";
+}
+void latenn_status_release(latenn_status* status) {
+  free(status);
+}
 
 static int read_port(latenn_model* model, char* line) {
   size_t at = model->count;
@@ -58,6 +71,10 @@ static int read_port(latenn_model* model, char* line) {
   if (word == NULL) return 0;
   port->type = atoi(word);
   while ((word = strtok_r(NULL, " ", &rest)) != NULL && port->rank < MAX_RANK) {
+    if (word[0] == '*') {
+      port->rank = -1;
+      break;
+    }
     int open = word[0] < '0' || word[0] > '9';
     model->shapes[at][port->rank] = open ? -1 : atoll(word);
     snprintf(model->dimension_text[at][port->rank], sizeof model->dimension_text[at][0], "%s", open ? word : "");
@@ -92,7 +109,7 @@ latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_lo
     status = failure((latenn_code)atoi(line + 5), message, report ? report + 1 : "");
   } else {
     *model = calloc(1, sizeof **model);
-    snprintf((*model)->report, sizeof (*model)->report, "%s", line + 3);
+    snprintf((*model)->report, sizeof(*model)->report, "%s", line + 3);
     while (status == NULL && (line = strtok_r(NULL, "\n", &rest)) != NULL)
       if (!read_port(*model, line)) status = failure(LATENN_MODEL_INVALID, "a port is wrong", "");
   }
@@ -109,19 +126,35 @@ latenn_status* latenn_load_path(const char* path, const latenn_load_options* opt
   return latenn_load_bytes(text, size, options, model);
 }
 
-void latenn_model_release(latenn_model* model) { free(model); }
-size_t latenn_input_count(const latenn_model* model) { return model->count; }
-size_t latenn_output_count(const latenn_model* model) { return model->count; }
-const latenn_port* latenn_input(const latenn_model* model, size_t i) { return i < model->count ? &model->ports[i] : NULL; }
-const latenn_port* latenn_output(const latenn_model* model, size_t i) { return latenn_input(model, i); }
-const char* latenn_model_backend(const latenn_model* model) { return model ? "echo" : ""; }
-const char* latenn_model_report(const latenn_model* model) { return model->report; }
+void latenn_model_release(latenn_model* model) {
+  free(model);
+}
+size_t latenn_input_count(const latenn_model* model) {
+  return model->count;
+}
+size_t latenn_output_count(const latenn_model* model) {
+  return model->count;
+}
+const latenn_port* latenn_input(const latenn_model* model, size_t i) {
+  return i < model->count ? &model->ports[i] : NULL;
+}
+const latenn_port* latenn_output(const latenn_model* model, size_t i) {
+  return latenn_input(model, i);
+}
+const char* latenn_model_backend(const latenn_model* model) {
+  return model ? "echo" : "";
+}
+const char* latenn_model_report(const latenn_model* model) {
+  return model->report;
+}
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {
   *report = strdup("{\"sentence\": \"an echo needs no runtime\", \"warning\": \"\"}");
   return options->runtime_path ? failure(LATENN_RUNTIME_UNAVAILABLE, "no such file", *report) : NULL;
 }
-void latenn_text_release(char* text) { free(text); }
+void latenn_text_release(char* text) {
+  free(text);
+}
 
 latenn_status* latenn_context_create(latenn_model* model, latenn_context** context) {
   *context = calloc(1, sizeof **context);

@@ -82,7 +82,7 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
             *_defines(properties),
         ]
         try:
-            run([*argv, *_defines(properties)], cwd=project, env=dotnet.private(environment, home), timeout=_TIME_LIMIT)
+            run(argv, cwd=project, env=dotnet.private(environment, home), timeout=_TIME_LIMIT)
         except ToolError as error:
             raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
         _take(work / "out", work / "taken", name)

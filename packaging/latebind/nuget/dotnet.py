@@ -7,12 +7,15 @@ from xml.sax.saxutils import quoteattr
 
 from latebind.archive import write_text
 from latebind.errors import NotRun
-from latebind.run import which
+from latebind.run import run, which
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+_VERSION_LIMIT = 120.0
+_FIRST_UNIFIED = 5
+"""From .NET 5 on the short name is net5.0, before it netcoreapp3.1."""
 _QUIET = {
     "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
     "DOTNET_NOLOGO": "1",
@@ -37,6 +40,21 @@ def find(environment: Mapping[str, str]) -> Path:
     if found is None:
         raise NotRun("no-dotnet", "no `dotnet` on PATH", advice="Install a .NET SDK, 8.0 or newer.")
     return found
+
+
+def sdk_version(environment: Mapping[str, str], folder: Path) -> str:
+    """The version of the SDK that builds in a folder: a global.json there or above may choose one.
+
+    Raises NotRun (`no-dotnet`) without an SDK, ToolError when the chosen one is not installed.
+    """
+    output = run([find(environment), "--version"], cwd=folder, env=environment, timeout=_VERSION_LIMIT).output
+    return output.strip().splitlines()[-1]
+
+
+def own_framework(version: str) -> str:
+    """The framework that an SDK builds programs for without fetching anything: that of its own version."""
+    major, minor = version.split(".")[:2]
+    return f"net{major}.{minor}" if int(major) >= _FIRST_UNIFIED else f"netcoreapp{major}.{minor}"
 
 
 def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:

@@ -1,7 +1,8 @@
 """Writes a nupkg's container: OPC parts around the files, as NuGet writes them; it knows nothing of what is packed.
 
-The layout follows NuGet's PackageBuilder (NuGet/NuGet.Client, src/NuGet.Core/NuGet.Packaging) and ECMA-376 part 2:
-a content type for every part, a relationship to the nuspec and to the core properties, part names percent-encoded.
+The layout is what `dotnet pack` makes (compared part by part in tests/nuget/test_against_nuget.py) and ECMA-376 part
+2: a content type for every part, a relationship to the nuspec and to the core properties. Like NuGet, and unlike the
+standard, names are stored as they are and not percent-encoded; NuGet decodes them when it unpacks.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from latebind.archive import Entry, write_zip
@@ -36,8 +36,8 @@ _KNOWN_TYPES = {
 }
 _FILE_TYPE = "application/octet"
 _RESERVED = frozenset({"_rels", "package"})
-_PART_SAFE = "/-._~!$&'()*,;=:@"
-"""What RFC 3986 allows in a path segment, but for "+", which NuGet escapes: a form decoder reads it as a space."""
+_UNPORTABLE = re.compile(r'[<>:"|?*\x00-\x1f\x7f]|[. ](/|$)|%[0-9A-Fa-f]{2}')
+"""What Windows cannot name, and what NuGet would decode into another name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,9 @@ class CoreProperties:
 def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: CoreProperties) -> None:
     """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
 
-    The archive is written aside and renamed. Raises InputError when a name is no plain relative path, stands where
-    OPC keeps its own parts, is there twice, or differs from another by case alone (part names are equal then:
-    ECMA-376 part 2, 6.2.2.3).
+    The archive is written aside and renamed. Raises InputError when a name is no plain relative path, has
+    characters that some system cannot store, stands where OPC keeps its own parts, is there twice, or differs from
+    another by case alone (part names are equal then: ECMA-376 part 2, 6.2.2.3).
     """
     manifest = f"{properties.identifier}.nuspec"
     _check_names([manifest, *(file.name for file in files)], where=str(path))
@@ -66,15 +66,10 @@ def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: C
         Entry(name=manifest, data=nuspec),
         Entry(name=RELATIONSHIPS, data=_relationships(manifest, core)),
         Entry(name=core, data=_core_properties(properties)),
-        *(Entry(name=part_name(file.name), data=file.data) for file in files),
+        *files,
     ]
     types = Entry(name=CONTENT_TYPES, data=_content_types(part.name for part in parts))
     write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest))
-
-
-def part_name(path: str) -> str:
-    """The name under which a file is stored: percent-encoded UTF-8, as NuGet does and undoes it."""
-    return quote(path, safe=_PART_SAFE)
 
 
 def _check_names(names: Sequence[str], *, where: str) -> None:
@@ -82,8 +77,10 @@ def _check_names(names: Sequence[str], *, where: str) -> None:
     for name in names:
         path = PurePosixPath(name)
         plain = not path.is_absolute() and str(path) == name and ".." not in path.parts and "\\" not in name
-        if not plain or not name or any(ord(char) < ord(" ") for char in name):
+        if not plain or not name:
             raise InputError(f"{name!r} is not a plain relative path", where=where)
+        if _UNPORTABLE.search(name):
+            raise InputError(f"{name!r} cannot be unpacked under that name on every system", where=where)
         if path.parts[0].lower() in _RESERVED or name.lower() == CONTENT_TYPES.lower():
             raise InputError(f"{name} stands where the container keeps its own parts", where=where)
         other = seen.setdefault(name.casefold(), name)

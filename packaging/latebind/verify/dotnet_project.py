@@ -6,10 +6,8 @@ Everything is made below one folder; nothing of the machine's NuGet configuratio
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -17,6 +15,10 @@ from latebind.errors import InputError
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import semantic_version
 from latebind.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
 Layout = Literal["build", "publish", "cache"]
 """How the consumer is made.

@@ -1,0 +1,117 @@
+"""Our container and nuspec beside those that NuGet itself makes of the same nuspec."""
+
+from __future__ import annotations
+
+import zipfile
+
+import defusedxml.ElementTree
+import pytest
+from latebind.archive import Entry
+from latebind.nuget import dotnet
+from latebind.nuget.nuspec import Nuspec, render
+from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
+from latebind.run import run
+
+from tests.dotnet_support import dotnet_environment
+
+NUSPEC = Nuspec(
+    id="Demo.Extra",
+    version="1.2.0-rc.1",
+    authors=("Ann", "Bo & Co"),
+    description='Less <than> & "more"',
+    framework="netstandard2.0",
+    license="MIT OR Apache-2.0",
+    repository="https://example.org/demo?a=1&b=2",
+    commit="0123456789abcdef",
+    tags=("onnx", "native"),
+)
+FILES = ("lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo.so", "content/noextension", "content/a b+c.txt")
+
+
+@pytest.fixture(scope="module")
+def theirs(tmp_path_factory):
+    """The package that `dotnet pack` makes; it checks the nuspec against NuGet's schema."""
+    folder = tmp_path_factory.mktemp("pack")
+    environment = dotnet.private(dotnet_environment(), folder / "home")
+    framework = dotnet.own_framework(dotnet.sdk_version(environment, folder))
+    project = folder / "project"
+    project.mkdir()
+    (project / "P.csproj").write_text(
+        '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup>'
+        f"<TargetFramework>{framework}</TargetFramework></PropertyGroup></Project>",
+        encoding="utf-8",
+    )
+    dotnet.write_nuget_config(project / "NuGet.config", [])
+    base = folder / "base"
+    for name in FILES:
+        (base / name).parent.mkdir(parents=True, exist_ok=True)
+        (base / name).write_bytes(b"1")
+    (folder / "demo.nuspec").write_bytes(render(NUSPEC))
+    settings = [f"-p:NuspecFile={folder / 'demo.nuspec'}", f"-p:NuspecBasePath={base}", "-p:NoWarn=NU5105%3BNU5100"]
+    run(
+        [dotnet.find(environment), "pack", "--nologo", "-o", folder / "out", *settings],
+        cwd=project, env=environment, timeout=300,
+    )  # fmt: skip
+    return next((folder / "out").glob("*.nupkg"))
+
+
+@pytest.fixture(scope="module")
+def ours(tmp_path_factory):
+    path = tmp_path_factory.mktemp("ours") / "a.nupkg"
+    properties = CoreProperties(
+        identifier=NUSPEC.id, version=NUSPEC.version, creator=", ".join(NUSPEC.authors),
+        description=NUSPEC.description, keywords=" ".join(NUSPEC.tags),
+    )  # fmt: skip
+    write_nupkg(path, render(NUSPEC), [Entry(name=name, data=b"1") for name in FILES], properties)
+    return path
+
+
+def xml(package, name):
+    with zipfile.ZipFile(package) as archive:
+        return defusedxml.ElementTree.fromstring(archive.read(name))
+
+
+def member(package, suffix):
+    with zipfile.ZipFile(package) as archive:
+        return next(name for name in archive.namelist() if name.endswith(suffix))
+
+
+def rows(package, name, *attributes):
+    return {tuple(row.get(attribute) for attribute in attributes) for row in xml(package, name)}
+
+
+def metadata(package):
+    """Element name → text and attributes; `owners` repeats `authors` and is left out by newer NuGet."""
+    root = xml(package, member(package, ".nuspec"))[0]
+    kept = [row for row in root if not row.tag.endswith("owners")]
+    return {row.tag.rpartition("}")[2]: ((row.text or "").strip(), row.attrib) for row in kept}
+
+
+def test_the_same_files_have_the_same_part_names(theirs, ours):
+    def parts(package):
+        with zipfile.ZipFile(package) as archive:
+            return {name for name in archive.namelist() if not name.endswith(".psmdcp")}
+
+    assert parts(ours) == parts(theirs)
+
+
+def test_content_types_are_the_same(theirs, ours):
+    attributes = ("Extension", "PartName", "ContentType")
+
+    assert rows(ours, CONTENT_TYPES, *attributes) == rows(theirs, CONTENT_TYPES, *attributes)
+
+
+def test_relationships_are_of_the_same_types(theirs, ours):
+    assert rows(ours, RELATIONSHIPS, "Type") == rows(theirs, RELATIONSHIPS, "Type")
+
+
+def test_nuget_takes_the_nuspec_and_writes_the_same_metadata(theirs, ours):
+    assert metadata(ours) == metadata(theirs)
+
+
+def test_core_properties_are_the_same_but_for_who_wrote_them(theirs, ours):
+    def properties(package):
+        root = xml(package, member(package, ".psmdcp"))
+        return {row.tag: row.text for row in root if not row.tag.endswith("lastModifiedBy")}
+
+    assert properties(ours) == properties(theirs)
