@@ -10,7 +10,6 @@ Usage: python ci/dotnet_sdk.py DEST [--force] [--env json|shell]
 from __future__ import annotations
 
 import argparse
-import fcntl
 import hashlib
 import json
 import os
@@ -84,6 +83,8 @@ def prepare(dest: Path, *, force: bool = False) -> SdkEnvironment:
         return SdkEnvironment(folder=None)
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise SdkError("the test SDK is for Linux x64 only: install a .NET SDK, 8.0 or newer")
+    import fcntl  # noqa: PLC0415  # not on Windows, where this module is imported too
+
     dest = dest.resolve()
     dest.mkdir(parents=True, exist_ok=True)
     with (dest / ".lock").open("w") as lock:
