@@ -22,7 +22,7 @@ import tarfile
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -172,14 +172,33 @@ def _fetch(npm: Sequence[str], pin: Pin, work: Path) -> Path:
     if len(found) != 1:
         raise SdkError(f"npm downloaded {len(found)} files of {pin.spec} instead of one")
     _check(found[0], pin)
-    if not hasattr(tarfile, "data_filter"):
-        raise SdkError("this Python cannot unpack archives safely: use 3.10.12, 3.11.4 or newer")
     try:
         with tarfile.open(found[0], "r:gz") as archive:
-            archive.extractall(folder / "content", filter="data")
+            _unpack(archive, folder / "content")
     except tarfile.TarError as error:
         raise SdkError(f"{pin.spec} cannot be unpacked safely: {error}") from error
     return folder / "content" / "package"
+
+
+def _unpack(archive: tarfile.TarFile, folder: Path) -> None:
+    """Unpack with the standard library's own filter; where Python is too old for it (Debian 12's), only plain files.
+
+    Raises TarError for a member that is neither a file nor a folder inside.
+    """
+    if hasattr(tarfile, "data_filter"):
+        archive.extractall(folder, filter="data")
+        return
+    for member in archive:
+        parts = PurePosixPath(member.name)
+        if not (member.isfile() or member.isdir()) or parts.is_absolute() or ".." in parts.parts:
+            raise tarfile.TarError(f"{member.name} is not a file inside the archive's folder")
+        target = folder / member.name
+        stream = archive.extractfile(member)
+        if stream is not None:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with target.open("wb") as file:
+                shutil.copyfileobj(stream, file)
+            target.chmod(0o755 if member.mode & 0o100 else 0o644)
 
 
 def _check(file: Path, pin: Pin) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _IGNORED = frozenset({".git", "__pycache__", ".DS_Store"})
 _TIME_LIMIT = 1800.0
+_LITTLE_ROOM = 2 * 1024 * 1024
 
 
 def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
@@ -49,6 +50,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         try:
             _build(config, target, floor, chosen, workdir, aside)
             write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
+            _require_libraries(config, aside)
             swap_in(aside, root)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -124,8 +126,24 @@ def _build(  # noqa: PLR0913  # the six things that a build is a function of
         try:
             run(step, env=environment, timeout=_TIME_LIMIT, log=log)
         except ToolError as error:
-            advice = f"Mend what CMake says; the whole log is {log}."
+            advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
             raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
+
+
+def _require_libraries(config: Config, aside: Path) -> None:
+    """Refuse a stage that lacks the library of a package before it takes an earlier one's place."""
+    stage = open_stage(aside)
+    for package in config.packages.values():
+        if stage is not None:
+            stage.libraries(package.component)
+
+
+def _full_disk(folder: Path) -> str:
+    """Compilers die without a word when the disk is full, so look after them."""
+    free = shutil.disk_usage(folder).free
+    if free > _LITTLE_ROOM:
+        return ""
+    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free some room and run the command again."
 
 
 def _discard_moved(tree: Path, source: Path) -> None:

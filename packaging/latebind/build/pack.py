@@ -21,6 +21,7 @@ from latebind.build.wheel import build_distributions
 from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact
+from latebind.nuget import dotnet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["wheel", "sdist", "nupkg"]
 
+_TOOLS = (Path(__file__).parent, Path(__file__).parent.parent / "nuget")
+"""The rooms of latebind whose code decides what a package holds."""
 _KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg"}
 
 
@@ -72,13 +75,13 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
         if package.wheel is not None:
             source = config.root / package.wheel.source
             for stage in stages:
-                key = _key(config, [stage], source, Path(__file__).parent)
+                key = _key(config, [stage], source)
                 made = ledger.make(f"wheel {name} {stage.rid}", key, _wheel(source, dist, stage, workdir))
                 artifacts += [_artifact(path, [stage]) for path in made]
         if package.nuget is not None:
             managed = config.root / package.nuget.managed if package.nuget.managed else None
-            key = _key(config, stages, managed, Path(__file__).parent)
             try:
+                key = _key(config, stages, managed, _sdk(managed))
                 made = ledger.make(f"nupkg {name}", key, _nupkg(config, name, stages, workdir, dist))
                 artifacts += [_artifact(path, stages) for path in made]
             except NotRun as error:
@@ -117,7 +120,12 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
     )
 
 
-def _key(config: Config, stages: Sequence[Stage], source: Path | None, *tools: Path) -> str:
+def _sdk(managed: Path | None) -> str:
+    """The version of what compiles the managed part. Raises NotRun `no-dotnet` when nothing does."""
+    return dotnet.sdk_version(os.environ, managed) if managed is not None and managed.is_dir() else ""
+
+
+def _key(config: Config, stages: Sequence[Stage], source: Path | None, sdk: str = "") -> str:
     """A hash of all that a package is made from."""
     parts = [
         *(stage.manifest.key for stage in stages),
@@ -125,8 +133,9 @@ def _key(config: Config, stages: Sequence[Stage], source: Path | None, *tools: P
         sha256(config.file),
         _text_hash(config.root / config.project.readme) if config.project.readme else "",
         hash_tree(source) if source is not None and source.is_dir() else "",
-        *(_tool_hash(tool) for tool in (*tools, resources.folder("templates"))),
+        *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
+        sdk,
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -42,7 +42,7 @@ class Scenario:
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=("python", "dotnet-build", "dotnet-publish")),
+             consumers=("python", "dotnet-build", "dotnet-publish", "dotnet-cache")),
     Scenario(name="extra", title="installed with its extra, as a user would"),
     Scenario(name="absent", title="no runtime is installed", versions="none",
              says=("{title} was not found", "{minimum}", "{install}"), consumers=("python", "dotnet-build")),

@@ -15,7 +15,7 @@ from latebind.verify.smoke import Smoke, judge
 if TYPE_CHECKING:
     from latebind.verify.cell import Bench
 
-_LAYOUTS: dict[str, Layout] = {"dotnet-build": "build", "dotnet-publish": "publish"}
+_LAYOUTS: dict[str, Layout] = {"dotnet-build": "build", "dotnet-publish": "publish", "dotnet-cache": "cache"}
 _PLATFORM = {"linux-x64": "x86_64"}
 ASSEMBLED = "the runtime's nupkg was assembled for this cell from its PyPI wheel"
 
@@ -58,7 +58,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
             cell=outcome.cell,
             state=outcome.state,
             summary=outcome.summary,
-            facts={**outcome.facts, "runtime_package": ASSEMBLED},
+            facts={**outcome.facts, "runtime_package": ASSEMBLED, "framework": ended.framework, "sdk": ended.sdk},
         )
     return outcome
 

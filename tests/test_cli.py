@@ -1,0 +1,229 @@
+"""What a user sees when something is wrong: one clear error, a non-zero status, and earlier output as it was."""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from client import CMAKE, CONFIG, SOURCE, write_client
+
+
+def snapshot(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.rglob("*") if path.is_file()}
+
+
+def packed(latebind, tiny):
+    """A project that was packed once; returns what lies in dist/."""
+    result = latebind("-C", tiny, "pack")
+    assert result.returncode == 0, result.stderr
+    made = snapshot(tiny / "dist")
+    assert set(made) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
+    return made
+
+
+def refused(result, *texts, status=2):
+    assert result.returncode == status, result.stdout + result.stderr
+    assert "Traceback" not in result.stderr
+    assert result.stderr.count("latebind: ") == 1, result.stderr
+    for text in texts:
+        assert text in result.stderr
+
+
+def test_unknown_key_names_the_line_and_the_nearest_key(latebind, tiny):
+    before = packed(latebind, tiny)
+    write_client(tiny, latebind=CONFIG.replace("glibc", "glbc"))
+
+    result = latebind("-C", tiny, "pack")
+
+    refused(result, "latebind.toml:13: unknown key targets.glbc", "Did you mean glibc?")
+    assert snapshot(tiny / "dist") == before
+
+
+def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
+    write_client(tiny, latebind=CONFIG.replace("version", "verson").replace("linux-x64", "linux-x46"))
+
+    result = latebind("-C", tiny, "plan")
+
+    refused(result, "unknown key project.verson", "Did you mean version?", "project.version is missing")
+
+
+def test_a_target_that_does_not_exist_is_named_with_the_nearest(latebind, tiny):
+    write_client(tiny, latebind=CONFIG.replace("linux-x64", "linux-x46"))
+    refused(latebind("-C", tiny, "plan"), "'linux-x46' is not a target", "Did you mean linux-x64?")
+
+
+def test_missing_source_folder(latebind, tiny):
+    before = packed(latebind, tiny)
+    shutil.rmtree(tiny / "native")
+
+    result = latebind("-C", tiny, "build")
+
+    refused(result, "latebind.toml:9", "native/CMakeLists.txt is not there", "Set native.source")
+    assert snapshot(tiny / "dist") == before
+
+
+def test_missing_wheel_source(latebind, tiny):
+    shutil.rmtree(tiny / "python")
+    refused(latebind("-C", tiny, "pack"), "no pyproject.toml", "package.<name>.wheel.source")
+
+
+def test_no_configuration(latebind, tmp_path):
+    refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"cmakelists": CMAKE.replace("add_library", "add_libary")}, "add_libary"),
+        ({"tiny": SOURCE.replace("a + b", "a + c")}, "undeclared identifier 'c'"),
+        ({"cmakelists": CMAKE.replace("COMPONENT tiny", "COMPONENT other")}, "installed no shared library"),
+    ],
+    ids=["configure", "compile", "install"],
+)
+def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(latebind, tiny, changed, words):
+    before = packed(latebind, tiny), snapshot(tiny / "stage")
+    write_client(tiny, **changed)
+
+    result = latebind("-C", tiny, "pack")
+
+    refused(result, words)
+    assert (tiny / "build" / "linux-x64.log").is_file()
+    assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
+
+
+def test_missing_compiler(latebind, tiny, tmp_path):
+    before = packed(latebind, tiny)
+    write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
+    (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
+
+    result = latebind("-C", tiny, "build", env={"PATH": str(tmp_path), "CC": ""})
+
+    refused(result, "no C compiler (cc, gcc, clang) is on PATH", 'toolchain = "zig"')
+    assert snapshot(tiny / "dist") == before
+
+
+def small_disk(folder, kilobytes):
+    """Mount a small file system; skip with the reason where that is not allowed."""
+    folder.mkdir()
+    mount = shutil.which("mount") or "mount is not here"
+    options = [mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", str(folder)]
+    if not Path(mount).is_file() or subprocess.run(options, capture_output=True, check=False).returncode != 0:
+        pytest.skip("mounting a small tmpfs needs root")
+
+
+@pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
+def test_full_disk(latebind, tiny, tmp_path, kilobytes):
+    before = packed(latebind, tiny)
+    disk = tmp_path / "disk"
+    small_disk(disk, kilobytes)
+    try:
+        result = latebind("-C", tiny, "--workdir", disk, "pack")
+
+        assert result.returncode == 2, result.stdout + result.stderr
+        assert "Traceback" not in result.stderr
+        assert "The disk is full" in result.stderr
+        assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
+        assert snapshot(tiny / "dist") == before
+    finally:
+        subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)
+
+
+def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, tmp_path):
+    disk = tmp_path / "disk"
+    small_disk(disk, 64_000)
+    try:
+        first = latebind("-C", tiny, "--workdir", disk, "pack")
+        assert first.returncode == 0, first.stderr
+        before = snapshot(disk / "dist")
+        filler = disk / "filler"
+        with filler.open("wb", buffering=0) as file:
+            try:
+                while True:
+                    file.write(b"\0" * 4096)
+            except OSError:
+                pass
+        (tiny / "python" / "tiny" / "src" / "tiny" / "more.py").write_text("x = 1\n" * 5000, encoding="utf-8")
+
+        result = latebind("-C", tiny, "--workdir", disk, "pack")
+
+        assert result.returncode == 2, result.stdout + result.stderr
+        assert "Traceback (most recent call last)" not in result.stderr.splitlines()[0]
+        assert "No space left" in result.stderr or "disk is full" in result.stderr
+        assert snapshot(disk / "dist") == before
+    finally:
+        subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)
+
+
+@pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
+def test_interrupted_midway(latebind, tiny, after):
+    before = packed(latebind, tiny), snapshot(tiny / "stage")
+    (tiny / "native" / "tiny.c").write_text(SOURCE + "\n/* changed */\n", encoding="utf-8")
+    (tiny / "native" / "CMakeLists.txt").write_text(
+        CMAKE + "execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)\n", encoding="utf-8"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-m", "latebind.cli", "-C", str(tiny), "pack"],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    time.sleep(after)
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode in (130, -signal.SIGINT)
+    if process.returncode == 130:
+        assert "interrupted; nothing was left half written" in errors
+        assert "Traceback" not in errors
+    assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
+    assert not list(tiny.rglob("*.part"))
+
+
+def test_killed_and_run_again(latebind, tiny):
+    slow = "install(CODE [[execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)]] COMPONENT tiny)\n"
+    (tiny / "native" / "CMakeLists.txt").write_text(CMAKE + slow, encoding="utf-8")
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(tiny), "pack"]
+    process = subprocess.Popen(command, start_new_session=True)
+    time.sleep(3)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    subprocess.run([shutil.which("pkill"), "-KILL", "-f", str(tiny)], check=False)
+    assert not (tiny / "dist").exists()
+
+    write_client(tiny)
+    packed(latebind, tiny)
+
+
+def test_an_audit_of_something_that_is_not_there(latebind, tmp_path):
+    refused(latebind("audit", tmp_path / "nothing.whl"), "nothing.whl")
+
+
+def test_usage_errors_exit_with_2(latebind):
+    assert latebind("bild").returncode == 2
+    assert latebind().returncode == 2
+
+
+def test_cmake_dir_is_where_cmake_finds_the_package(latebind):
+    folder = Path(latebind("--cmake-dir").stdout.strip())
+    assert (folder / "latebindConfig.cmake").is_file()
+
+
+def test_plan_lists_what_pack_makes(latebind, tiny):
+    lines = latebind("-C", tiny, "plan").stdout.splitlines()
+    assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(packed(latebind, tiny))
+
+
+def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
+    result = latebind("doctor", env={"PATH": str(tmp_path)})
+    assert result.returncode == 0
+    assert "no   dotnet" in result.stdout
+    assert "yes  linux-x64" in result.stdout
+
+
+def test_help_is_quick_to_import():
+    code = "import sys, latebind.cli; print(sorted({'lief', 'rich', 'jinja2', 'msgspec'} & set(sys.modules)))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
