@@ -22,13 +22,14 @@
 /* ---- the lock --------------------------------------------------------------------------------------------------- */
 
 static pthread_mutex_t lb_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t lb_holder;
-static int lb_held;           /* read by the holder only, or by others to learn that they are not the holder */
-static int lb_fork_is_waited; /* guarded by the mutex */
-static int lb_fork_has_lock;  /* set by the forking thread, which holds the mutex */
+static pthread_t lb_holder; /* only a thread itself ever writes its own name here, so a stale one is never ours */
+static int lb_held;
+static int lb_fork_is_watched; /* guarded by the mutex */
+static int lb_fork_has_lock;   /* set by the forking thread, which holds the mutex */
 
 static int lb_is_holder(void) {
-  return __atomic_load_n(&lb_held, __ATOMIC_ACQUIRE) && pthread_equal(lb_holder, pthread_self());
+  return __atomic_load_n(&lb_held, __ATOMIC_ACQUIRE) &&
+         pthread_equal(__atomic_load_n(&lb_holder, __ATOMIC_RELAXED), pthread_self());
 }
 
 /* A fork waits until no thread binds: a child has only the thread that forked, so it could never be unlocked. */
@@ -44,12 +45,35 @@ static void lb_after_fork(void) {
   pthread_mutex_unlock(&lb_mutex);
 }
 
+#if defined(__GLIBC__)
+/*
+ * The handlers must go when this library is unloaded, or the next fork jumps into nothing. pthread_atfork() sees to
+ * that only where the toolchain links its newer form and ends libraries as GNU's does; zig's does neither. So both
+ * halves are called by name: they are interfaces of the Linux Standard Base.
+ */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
+void __cxa_finalize(void* library);
+extern void* __dso_handle __attribute__((visibility("hidden")));
+
+static int lb_watch_forks(void) {
+  return __register_atfork(lb_before_fork, lb_after_fork, lb_after_fork, &__dso_handle) == 0;
+}
+
+__attribute__((destructor)) static void lb_forget_forks(void) {
+  if (lb_fork_is_watched) __cxa_finalize(&__dso_handle);
+}
+#else
+static int lb_watch_forks(void) {
+  return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
+}
+#endif
+
 int lb_os_lock(void) {
   if (lb_is_holder()) return 1;
   pthread_mutex_lock(&lb_mutex);
-  lb_holder = pthread_self();
+  __atomic_store_n(&lb_holder, pthread_self(), __ATOMIC_RELAXED);
   __atomic_store_n(&lb_held, 1, __ATOMIC_RELEASE);
-  if (!lb_fork_is_waited) lb_fork_is_waited = pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
+  if (!lb_fork_is_watched) lb_fork_is_watched = lb_watch_forks();
   return 0;
 }
 

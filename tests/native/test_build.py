@@ -4,6 +4,7 @@ import importlib.metadata
 import re
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -38,8 +39,7 @@ def build_copy(place, compiler):
     return tree
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["host", "zig"])
+@pytest.mark.parametrize("kind", ["host", pytest.param("zig", marks=pytest.mark.slow)])
 def test_two_folders_give_the_same_bytes_and_no_path_gets_in(tmp_path, kind):
     compiler = compiler_of(kind, tmp_path)
     first = build_copy(tmp_path / "one", compiler)
@@ -50,6 +50,7 @@ def test_two_folders_give_the_same_bytes_and_no_path_gets_in(tmp_path, kind):
         assert str(tmp_path).encode() not in data
         assert len(data) < 100_000
         check_surface(first / name)
+    check_unload(first)
 
 
 def check_surface(library):
@@ -70,6 +71,29 @@ def check_surface(library):
     else:
         header = (ROOT / "latenn/native/include/latenn.h").read_text()
         assert exported == set(re.findall(r"LATENN_API [^;(]*?(latenn_\w+)\(", header))
+
+
+UNLOAD = """
+import _ctypes, ctypes, os, pathlib, sys
+core = ctypes.CDLL(str(pathlib.Path(sys.argv[1]) / "liblatenn_core.so"))
+report = ctypes.c_char_p()
+options = (ctypes.c_uint32 * 64)(4)  # a struct of nothing but its size
+core.latenn_runtime_report.restype = ctypes.c_void_p
+core.latenn_runtime_report(ctypes.byref(options), ctypes.byref(report))
+assert report.value, "the backend was not asked"
+_ctypes.dlclose(core._handle)
+assert "liblatenn_core" not in pathlib.Path("/proc/self/maps").read_text(), "still loaded"
+child = os.fork()
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+def check_unload(folder):
+    """The core may be unloaded, and a fork after that must not call into what is gone."""
+    done = subprocess.run([sys.executable, "-c", UNLOAD, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def run_cmake(tmp_path, text, *arguments):

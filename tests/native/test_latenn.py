@@ -217,9 +217,9 @@ def test_a_model_that_is_not_there(programs, tmp_path):
 
 @pytest.fixture
 def run(programs, onnxruntime):
-    def runner(model, feed="", *arguments, how="path"):
+    def runner(model, feed="", *arguments, how="path", **options):
         folders = ("--runtime-dir", onnxruntime.parent, "--backend-dir", programs.folder / "latenn")
-        return programs.runner(how, model, *folders, *arguments, feed=feed)
+        return programs.runner(how, model, *folders, *arguments, feed=feed, **options)
 
     return runner
 
@@ -429,11 +429,14 @@ def test_a_device_that_is_not_there(run, tmp_path):
 
 
 def test_a_floor_raised_above_what_is_installed(run, tmp_path):
-    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--minimum", "1.998", "--advice", "type this")
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
+    # The runtime is opened, found too old and closed; ORT 1.19 itself leaks 80 bytes when it is closed.
+    quiet = {"ASAN_OPTIONS": "detect_leaks=0"}
+    (answer,) = run(model, "", "--minimum", "1.998", "--advice", "type this", environment=quiet)
     assert answer["error"] == RUNTIME_UNAVAILABLE
     assert "is too old; version 1.998 or newer is needed. Get it with: type this" in answer["message"]
     assert answer["report"]["attempts"][0]["outcome"] == "too-old"
-    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--minimum", "new")
+    (answer,) = run(model, "", "--minimum", "new")
     assert (answer["error"], "it must look like 1.20" in answer["message"]) == (INVALID_ARGUMENT, True)
 
 
