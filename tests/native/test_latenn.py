@@ -1,6 +1,9 @@
 """latenn's C library: the core with a synthetic backend, and the whole with the real ONNX Runtime."""
 
 import itertools
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -474,3 +477,44 @@ def test_a_computation_that_fails_leaves_the_context_usable(run, tmp_path):
     assert failed["error"] in {COMPUTE_FAILED, INVALID_ARGUMENT}
     assert no_output["error"] == INVALID_ARGUMENT
     assert good["shape"] == [2, 3]
+
+
+def test_many_threads_load_and_share_a_model_from_the_first_call_on(programs, onnxruntime, tmp_path):
+    weights = helper.make_tensor("w", proto.FLOAT, [1], [0.5])
+    node = helper.make_node("Add", ["x", "w"], ["y"])
+    model = save(tmp_path / "m.onnx", [node], [value("x")], [value("y")], initializers=[weights])
+    done = programs.run("crowd", model, onnxruntime.parent, programs.folder / "latenn")
+    assert done.stdout == b"all well\n"
+
+
+IMPORTED_FIRST = """
+import ctypes, json, pathlib, sys
+import onnxruntime
+core = ctypes.CDLL(sys.argv[1] + "/liblatenn_core.so")
+core.latenn_runtime_report.restype = ctypes.c_void_p
+folder = (ctypes.c_char_p * 1)(str(pathlib.Path(onnxruntime.__file__).parent / "capi").encode())
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_size_t),
+        ("skip", ctypes.c_void_p * 5),
+        ("folders", ctypes.c_void_p),
+        ("count", ctypes.c_size_t),
+        ("rest", ctypes.c_void_p * 4),
+    ]
+options = Options(ctypes.sizeof(Options))
+options.folders, options.count = ctypes.cast(folder, ctypes.c_void_p), 1
+report = ctypes.c_char_p()
+assert not core.latenn_runtime_report(ctypes.byref(options), ctypes.byref(report))
+print(report.value.decode())
+"""
+
+
+def test_the_static_runtime_inside_the_python_module_is_no_candidate(plain, onnxruntime):
+    done = subprocess.run(
+        [sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert [attempt["source"] for attempt in report["attempts"]] == ["host"]
+    assert report["images"] == 1
+    assert report["path"] == str(onnxruntime)

@@ -41,6 +41,11 @@ def test_units(programs):
     assert programs.run("unit").stdout == b"all well\n"
 
 
+def test_addresses_are_watched_too(programs):
+    if programs.sanitizers == "undefined":
+        pytest.skip("not run: AddressSanitizer needs a compiler on PATH, zig brings no runtime for it")
+
+
 # ---- an explicit path is final ----
 
 

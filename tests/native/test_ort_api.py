@@ -40,12 +40,12 @@ def compile_(tmp_path):
     if compiler is None:
         pytest.skip("not run: there is no C compiler")
 
-    def run(text, *include):
+    def run(text, *include, standard="c11"):
         source = tmp_path / "check.c"
         source.write_text(text)
         folders = [f"-I{folder}" for folder in (ROOT / "loader" / "include", *include)]
-        command = [compiler, "-std=c11", "-Wall", "-Werror", "-fsyntax-only", *folders, str(source)]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", *folders, str(source)]
+        return subprocess.run([*command, "-o", str(tmp_path / "check.o")], capture_output=True, text=True, check=False)
 
     return run
 
@@ -96,7 +96,7 @@ def test_the_check_itself_sees_a_wrong_prototype_and_a_wrong_slot(header, compil
 @pytest.mark.parametrize("standard", ["c99", "c11", "gnu17"])
 def test_our_header_stands_alone(compile_, standard):
     text = '#include "latebind/onnxruntime.h"\n#include "latebind/ort_api.h"\nint x;\n'
-    done = compile_(f"{text}const void* y = &lb_onnxruntime;")
+    done = compile_(f"{text}const void* y = &lb_onnxruntime;", standard=standard)
     assert done.returncode == 0, done.stderr
 
 
