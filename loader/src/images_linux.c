@@ -50,8 +50,9 @@ void lb_os_close(void* handle) {
 /* ---- images that are loaded ------------------------------------------------------------------------------------ */
 
 typedef struct lb_image {
-  char* path; /* "" is the program itself */
-  uintptr_t base;
+  char* path;      /* "" is the program itself */
+  uintptr_t start; /* of its segments in memory */
+  uintptr_t end;
 } lb_image;
 
 typedef struct lb_images {
@@ -59,6 +60,18 @@ typedef struct lb_images {
   size_t count;
   size_t capacity;
 } lb_images;
+
+static void lb_measure(const struct dl_phdr_info* info, lb_image* image) {
+  image->start = UINTPTR_MAX;
+  image->end = 0;
+  for (size_t i = 0; i < info->dlpi_phnum; i++) {
+    if (info->dlpi_phdr[i].p_type != PT_LOAD) continue;
+    uintptr_t start = (uintptr_t)info->dlpi_addr + (uintptr_t)info->dlpi_phdr[i].p_vaddr;
+    uintptr_t end = start + (uintptr_t)info->dlpi_phdr[i].p_memsz;
+    if (start < image->start) image->start = start;
+    if (end > image->end) image->end = end;
+  }
+}
 
 /* Runs under the system loader's own lock: it may only take notes. */
 static int lb_note_image(struct dl_phdr_info* info, size_t size, void* context) {
@@ -73,19 +86,16 @@ static int lb_note_image(struct dl_phdr_info* info, size_t size, void* context) 
   }
   char* path = lb_duplicate(info->dlpi_name ? info->dlpi_name : "");
   if (!path) return 1;
-  images->list[images->count].path = path;
-  images->list[images->count].base = (uintptr_t)info->dlpi_addr;
-  images->count++;
+  lb_image* image = &images->list[images->count++];
+  image->path = path;
+  lb_measure(info, image);
   return 0;
 }
 
 /* The symbol's address if this very image has it: dlsym() alone would also look into what the image depends on. */
-static void* lb_own_symbol(void* handle, uintptr_t base, const char* symbol) {
-  Dl_info info;
-  struct link_map* map = NULL;
+static void* lb_own_symbol(void* handle, const lb_image* image, const char* symbol) {
   void* address = dlsym(handle, symbol);
-  if (!address || !dladdr1(address, &info, (void**)&map, RTLD_DL_LINKMAP) || !map) return NULL;
-  return (uintptr_t)map->l_addr == base ? address : NULL;
+  return (uintptr_t)address >= image->start && (uintptr_t)address < image->end ? address : NULL;
 }
 
 int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path, void* handle, void* address),
@@ -98,7 +108,7 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
     if (!kept) {
       /* RTLD_NOLOAD: an image that was unloaded meanwhile, and the kernel's own, give NULL. */
       void* handle = dlopen(*image->path ? image->path : NULL, RTLD_LAZY | RTLD_NOLOAD);
-      void* address = handle ? lb_own_symbol(handle, image->base, symbol) : NULL;
+      void* address = handle ? lb_own_symbol(handle, image, symbol) : NULL;
       if (address) kept = each(context, image->path, handle, address);
       if (handle && !kept) dlclose(handle);
     }

@@ -473,7 +473,7 @@ def test_a_computation_that_fails_leaves_the_context_usable(run, tmp_path):
     x = feed_line("x", proto.FLOAT, np.arange(6, dtype=np.float32))
     wrong = x + feed_line("s", proto.INT64, np.array([4, 4])) + "compute\noutputs\n"
     right = x + feed_line("s", proto.INT64, np.array([2, 3])) + "compute\noutputs\n"
-    failed, no_output, good = run(model, wrong + right, "--option", "log_severity_level=4")
+    failed, no_output, good = run(model, wrong + right)
     assert failed["error"] in {COMPUTE_FAILED, INVALID_ARGUMENT}
     assert no_output["error"] == INVALID_ARGUMENT
     assert good["shape"] == [2, 3]

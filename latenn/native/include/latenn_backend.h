@@ -4,6 +4,12 @@
  * A backend is a shared library named latenn_backend_<name> that exports one C symbol, latenn_backend_table. The
  * core asks it for a table of an interface version; a backend that cannot speak that version returns NULL.
  * Tables begin with their size and only grow at the end, so old and new meet safely.
+ *
+ * Options (latenn_load_options.options) belong to the backend. Those of "onnxruntime":
+ *   intra_op_num_threads, inter_op_num_threads   a number; 0 is the runtime's own choice
+ *   graph_optimization_level                     disable, basic, extended or all (the default)
+ *   log_severity_level                           0 (verbose) to 4 (fatal, the default: errors come as statuses)
+ *   anything with a dot, such as session.intra_op.allow_spinning: a session config entry, handed on as it is
  */
 #ifndef LATENN_BACKEND_H
 #define LATENN_BACKEND_H

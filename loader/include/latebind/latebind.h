@@ -138,7 +138,11 @@ typedef struct lb_report {
 /* The report as lines of text. The text belongs to the report. Returns "" when out of memory. */
 const char* lb_report_text(lb_report* report);
 
-/* The report as one JSON object. The text belongs to the report. Returns "{}" when out of memory. */
+/*
+ * The report as one JSON object, always valid UTF-8. The text belongs to the report. Returns "{}" when out of memory.
+ * Keys: runtime, title, bound, path, version, minimum, built, images, sentence, warning, complete (false when memory
+ * ran out and attempts are missing), attempts: [{source, outcome, path, version, detail}]. Keys are only ever added.
+ */
 const char* lb_report_json(lb_report* report);
 
 /* Frees what the report holds and zeroes it (but for `size`). NULL is allowed. */

@@ -77,7 +77,9 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
     return host->status(LATENN_RUNTIME_UNAVAILABLE, "ONNX Runtime was found but gives no function table.", NULL);
   }
   const lb_ort_api* api = &made->api;
-  OrtStatus* failed = lb_ort_CreateEnv(api, ORT_LOGGING_LEVEL_ERROR, "latenn", &made->env);
+  /* Every error comes back as a status with all its words; at ERROR the runtime would also print it to stderr. Who
+   * wants its log sets log_severity_level. */
+  OrtStatus* failed = lb_ort_CreateEnv(api, ORT_LOGGING_LEVEL_FATAL, "latenn", &made->env);
   if (!failed) failed = lb_ort_CreateCpuMemoryInfo(api, OrtDeviceAllocator, OrtMemTypeDefault, &made->memory);
   if (!failed) failed = lb_ort_GetAllocatorWithDefaultOptions(api, &made->allocator);
   if (failed) {
