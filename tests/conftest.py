@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from client import write_client
+
+from tests.client import write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 

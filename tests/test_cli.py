@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from client import CMAKE, CONFIG, SOURCE, write_client
+
+from tests.client import CMAKE, CONFIG, SOURCE, write_client
 
 
 def snapshot(folder):

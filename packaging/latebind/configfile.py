@@ -179,7 +179,7 @@ def _dotted(path: tuple[Key, ...]) -> str:
 
 def _nearest(word: str, known: typing.Iterable[str]) -> str:
     names = sorted(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.5)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean {close[0]}?"
     return f"Known: {', '.join(names)}." if names else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TAIL_LINES = 40
-_SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api_key", "credential")
+_SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

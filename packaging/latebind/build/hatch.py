@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
+from packaging.version import Version
 
 from latebind.build.native import list_tree, loader_dir, stage_target
 from latebind.build.toolchain import missing_requirements
@@ -45,15 +46,9 @@ class LatebindMetadataHook(MetadataHookInterface):
                 where=f"{self.root}/pyproject.toml",
                 advice=f"Rename one of them, or set package.{package}.wheel.name in {config.file.name}.",
             )
+        # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
         dynamic = metadata.get("dynamic", [])
         metadata.update({key: value for key, value in fields.items() if key in dynamic})
-        absent = sorted(key for key, value in fields.items() if value and key not in dynamic)
-        if absent:
-            raise BuildError(
-                f"latebind supplies {', '.join(absent)}, which the project does not declare as dynamic",
-                where=f"{self.root}/pyproject.toml",
-                advice=f"Add {', '.join(absent)} to [project] dynamic.",
-            )
 
 
 class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own configuration class
@@ -75,10 +70,28 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
+        self._check_metadata()
         if self.target_name == "sdist":
             build_data["force_include"].update(self._sources())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
+
+    def _check_metadata(self) -> None:
+        """Refuse a distribution whose version or extras are not those of the configuration.
+
+        Hatchling asks the metadata hook only for fields that the project declares as dynamic.
+        """
+        fields = metadata_fields(self._project, _package(self._project, self.config))
+        core = self.metadata.core
+        wrong = [] if Version(self.metadata.version) == Version(fields["version"]) else ["version"]
+        wrong += [] if fields["optional-dependencies"] == core.optional_dependencies else ["optional-dependencies"]
+        wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
+        if wrong:
+            raise BuildError(
+                f"{', '.join(wrong)} of the project are not what {self._project.file.name} says",
+                where=f"{self.root}/pyproject.toml",
+                advice=f"Take them out of [project] and add them to its list `dynamic`: {', '.join(wrong)}.",
+            )
 
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
         config = self._project

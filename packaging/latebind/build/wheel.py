@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from packaging.version import Version
 
@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 
 _TIME_LIMIT = 1800.0
 
+MetadataFields = TypedDict(
+    "MetadataFields",
+    {"version": str, "dependencies": list[str], "optional-dependencies": dict[str, list[str]]},
+)
+"""The fields of [project] that come from the configuration."""
 
-def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> dict[str, object]:
+
+def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> MetadataFields:
     """The dynamic metadata of a package: version, dependencies (`own` first), optional-dependencies.
 
     Packages of one project require each other by the same minor version: their binary interface is checked at

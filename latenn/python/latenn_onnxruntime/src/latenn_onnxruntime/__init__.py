@@ -6,7 +6,6 @@ runtime are those of this package's own extras, so that there is one number and 
 
 from __future__ import annotations
 
-import os
 import re
 from functools import cache
 from importlib import metadata
@@ -73,6 +72,6 @@ def _runtime_folder(name: str) -> str:
     """The folder in which a distribution's shared runtime lies; "" when it is not installed or has none."""
     try:
         folder = Path(str(metadata.distribution(name).locate_file(_FOLDER)))
-        return str(folder) if any(_LIBRARY.match(entry.name) for entry in os.scandir(folder)) else ""
+        return str(folder) if any(_LIBRARY.match(file.name) for file in folder.iterdir()) else ""
     except (metadata.PackageNotFoundError, OSError):
         return ""

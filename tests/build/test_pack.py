@@ -1,0 +1,150 @@
+"""Packages from one stage: equal native bytes, equal packages from different folders, from tree and from sdist."""
+
+import hashlib
+import os
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.build.wheel import metadata_fields
+from latebind.configfile import load
+from latebind.errors import BuildError
+from latebind.targets import target
+
+from tests.client import CONFIG, PYPROJECT, write_client
+
+
+def packed(folder, workdir=None):
+    config = load(folder / "latebind.toml")
+    workdir = workdir or folder
+    stage = stage_target(config, target("linux-x64"), workdir)
+    return pack(config, [stage], workdir, workdir / "dist")
+
+
+def hashes(made):
+    return {artifact.path.name: artifact.sha256 for artifact in made.artifacts}
+
+
+def member(package, suffix):
+    with zipfile.ZipFile(package) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(suffix)]
+        return archive.read(name)
+
+
+def test_wheel_and_nupkg_hold_the_same_native_bytes(tiny):
+    made = {artifact.kind: artifact.path for artifact in packed(tiny).artifacts}
+    staged = (tiny / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
+    assert member(made["wheel"], "libtiny.so") == member(made["nupkg"], "libtiny.so") == staged
+
+
+def test_two_folders_give_equal_packages(tmp_path):
+    one = hashes(packed(write_client(tmp_path / "one")))
+    two = hashes(packed(write_client(tmp_path / "somewhere else" / "two")))
+    assert len(one) == 3
+    assert one == two
+
+
+def test_source_date_epoch_decides_the_times(tiny, monkeypatch):
+    before = hashes(packed(tiny))
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    after = hashes(packed(tiny))
+    assert all(before[name] != after[name] for name in before)
+    with zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg") as archive:
+        assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
+
+
+def test_a_second_run_makes_nothing(tiny):
+    packed(tiny)
+    before = {path: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
+    packed(tiny)
+    assert {path: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()} == before
+
+
+def test_a_changed_source_remakes_only_what_is_made_of_it(tiny):
+    packed(tiny)
+    before = {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
+    (tiny / "python" / "tiny" / "src" / "tiny" / "more.py").write_text("x = 1\n", encoding="utf-8")
+    packed(tiny)
+    changed = {path.name for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
+    assert changed == {"tiny-1.2.3.tar.gz", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"}
+
+
+def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(tiny):
+    packed(tiny)
+    (tiny / "dist" / "somebody-elses.whl").write_bytes(b"x")
+    write_client(tiny, latebind=CONFIG.replace("1.2.3", "1.2.4"))
+    packed(tiny)
+    names = {path.name for path in (tiny / "dist").iterdir()}
+    assert "somebody-elses.whl" in names
+    assert not [name for name in names if "1.2.3" in name]
+
+
+def test_a_package_that_was_changed_by_hand_is_made_again(tiny):
+    made = packed(tiny)
+    before = hashes(made)
+    made.artifacts[0].path.write_bytes(b"broken")
+    assert hashes(packed(tiny)) == before
+
+
+@pytest.mark.parametrize("how", ["build", "pip"])
+def test_the_backend_works_for_other_frontends_from_tree_and_from_sdist(tiny, tmp_path, how):
+    wheel = next(artifact.path for artifact in packed(tiny).artifacts if artifact.kind == "wheel")
+    sdist = tiny / "dist" / "tiny-1.2.3.tar.gz"
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
+    for number, source in enumerate([tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
+        out = tmp_path / str(number)
+        commands = {
+            "build": ["-m", "build", "--wheel", "--no-isolation", "--outdir", out, source],
+            "pip": ["-m", "uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source],
+        }
+        command = [sys.executable, *map(str, commands[how])]
+        ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert ended.returncode == 0, ended.stdout + ended.stderr
+        (made,) = out.glob("*.whl")
+        assert made.name == wheel.name
+        assert hashlib.sha256(made.read_bytes()).hexdigest() == hashlib.sha256(wheel.read_bytes()).hexdigest()
+
+
+def test_the_sdist_holds_all_that_a_build_needs_at_fixed_places(tiny):
+    packed(tiny)
+    with tarfile.open(tiny / "dist" / "tiny-1.2.3.tar.gz") as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"latebind.toml", "native/CMakeLists.txt", "native/tiny.c", "loader/latebindConfig.cmake"} <= names
+    assert not [name for name in names if "pycache" in name or name.startswith(("stage", "build"))]
+
+
+def test_metadata_comes_from_the_one_number():
+    config = load(Path(__file__).resolve().parents[2] / "latenn" / "latebind.toml")
+    fields = metadata_fields(config, "onnxruntime", ("numpy",))
+    assert fields["version"] == "0.1.0"
+    assert fields["dependencies"] == ["numpy", "latenn~=0.1.0"]
+    assert fields["optional-dependencies"]["cpu"] == ["onnxruntime>=1.19"]
+    assert metadata_fields(config, "core")["optional-dependencies"] == {}
+
+
+DYNAMIC = 'dynamic = ["version", "dependencies", "optional-dependencies"]'
+HOOKS = ('package = "tiny"\n\n[tool.hatch.build.h', 'package = "tony"\n\n[tool.hatch.build.h')
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('name = "tiny"', 'name = "tinny"'), "the project is called tinny, package tiny is tiny"),
+        (HOOKS, "'tony' is not a package"),
+        ((DYNAMIC, 'version = "1"'), "version of the project are"),
+        (('requires = ["hatchling"', 'requires = ["hatchling'), "could not be built"),
+    ],
+    ids=["name", "package", "dynamic", "syntax"],
+)  # fmt: skip
+def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, change, words):
+    write_client(tiny, pyproject=PYPROJECT.replace(*change))
+    with pytest.raises(BuildError, match=words):
+        packed(tiny)
+    assert not list((tiny / "dist").glob("*"))

@@ -1,0 +1,74 @@
+"""noxfile.py on bare machines: what it makes, what it says when it cannot."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import bootstrap
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox>=1", "uv>=2"]\n# ///\n'
+
+
+def test_the_header_is_the_only_list_of_requirements():
+    assert bootstrap.requirements(HEADER) == ["nox>=1", "uv>=2"]
+    assert bootstrap.requirements((ROOT / "noxfile.py").read_text("utf-8"))[0].startswith("nox")
+
+
+def bare_path(folder, *programs):
+    """A folder for PATH that holds these programs and nothing else."""
+    folder.mkdir()
+    for name in programs:
+        found = shutil.which(name)
+        if found:
+            (folder / name).symlink_to(found)
+    return str(folder)
+
+
+def test_without_any_way_to_make_environments_it_says_what_to_install(tmp_path):
+    code = (
+        "import sys, importlib.util as u; old = u.find_spec;"
+        "u.find_spec = lambda name, *a: None if name in ('ensurepip', 'virtualenv') else old(name, *a);"
+        f"sys.path.insert(0, {str(ROOT / 'ci')!r}); import bootstrap, pathlib;"
+        f"sys.exit(bootstrap.main(pathlib.Path({str(tmp_path)!r}), []))"
+    )
+    (tmp_path / "noxfile.py").write_text(HEADER, encoding="utf-8")
+    env = {"PATH": bare_path(tmp_path / "bin"), "HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert re.search(r"apt install python3\.\d+-venv", done.stderr)
+    assert "Traceback" not in done.stderr
+    assert not list((tmp_path / ".nox").glob(".bootstrap*"))
+
+
+def test_a_failed_installation_leaves_nothing_behind_and_shows_why(tmp_path, capfd):
+    text = HEADER.replace("nox>=1", "no-such-distribution-of-anybody>=1")
+    (tmp_path / "noxfile.py").write_text(text, encoding="utf-8")
+    assert bootstrap.main(tmp_path, []) == 2
+    assert "no-such-distribution-of-anybody" in capfd.readouterr().err
+    assert not list((tmp_path / ".nox").glob(".bootstrap*"))
+
+
+@pytest.mark.slow
+def test_a_machine_with_python_git_and_coreutils_does_the_whole_main_job(tmp_path):
+    """The README's first command on PATH with nothing but Python, git and the commands of coreutils."""
+    clone = tmp_path / "clone"
+    git = shutil.which("git")
+    subprocess.run([git, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+    coreutils = ("cat", "cp", "ls", "mkdir", "mv", "rm", "sh", "env", "uname", "ln", "chmod", "sleep", "head", "tail")
+    path = bare_path(tmp_path / "bin", "git", *coreutils)
+    (tmp_path / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
+    kept = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "UV_", "SSL_"))}
+    env = {**kept, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
+    command = [str(tmp_path / "bin" / "python3"), "noxfile.py"]
+
+    done = subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True, check=False, timeout=1200)
+
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    made = {path.name for path in (clone / "dist").iterdir()}
+    assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made
+    assert re.search(r"\d+ passed, 0 failed, \d+ not run", done.stdout)

@@ -1,0 +1,45 @@
+"""latenn as it is packed: the wheels of one build, unpacked, with the ONNX Runtime of the test environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.targets import host_rid, target
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """A folder with both wheels unpacked into it, as `pip install --target` leaves it."""
+    work = tmp_path_factory.mktemp("latenn")
+    config = load(ROOT / "latenn" / "latebind.toml")
+    stage = stage_target(config, target(host_rid()), work)
+    made = pack(config, [stage], work, work / "dist")
+    folder = work / "site"
+    for artifact in made.artifacts:
+        if artifact.kind == "wheel":
+            with zipfile.ZipFile(artifact.path) as archive:
+                archive.extractall(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def latenn(site):
+    """The package, imported from the wheels."""
+    os.environ.pop("ONNXRUNTIME_LIB_PATH", None)
+    sys.path.insert(0, str(site))
+    try:
+        import latenn as package  # noqa: PLC0415  # it lies in a folder that this fixture made
+
+        assert Path(package.__file__).is_relative_to(site)
+        yield package
+    finally:
+        sys.path.remove(str(site))

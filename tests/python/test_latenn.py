@@ -1,0 +1,302 @@
+"""latenn for Python on real ONNX Runtime: types, shapes, names, errors, threads."""
+
+import json
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from importlib import metadata
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from tests.python import models
+
+NUMBERS = [
+    (TensorProto.FLOAT, np.float32),
+    (TensorProto.UINT8, np.uint8),
+    (TensorProto.INT8, np.int8),
+    (TensorProto.UINT16, np.uint16),
+    (TensorProto.INT16, np.int16),
+    (TensorProto.INT32, np.int32),
+    (TensorProto.INT64, np.int64),
+    (TensorProto.BOOL, np.bool_),
+    (TensorProto.FLOAT16, np.float16),
+    (TensorProto.DOUBLE, np.float64),
+    (TensorProto.UINT32, np.uint32),
+    (TensorProto.UINT64, np.uint64),
+    (TensorProto.BFLOAT16, ml_dtypes.bfloat16),
+]
+SHAPES = [(), (0,), (1,), (3,), (2, 0, 3), (2, 3), (1, 2, 1, 2, 1, 2, 1)]
+
+
+@pytest.mark.parametrize(("kind", "dtype"), NUMBERS, ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_every_number_type_and_rank_goes_through_unchanged(latenn, kind, dtype, shape):
+    given = (np.arange(int(np.prod(shape))) % 3).reshape(shape).astype(dtype)
+    with latenn.load(models.identity(kind, [None] * len(shape))) as model:
+        (result,) = model.run({"x": given}).values()
+    assert (result.dtype, result.shape) == (given.dtype, given.shape)
+    assert result.tobytes() == given.tobytes()
+    assert result.flags.owndata
+    assert result.flags.writeable
+
+
+TEXTS = [[], ["a"], ["", "b", ""], ["ü", "日本", "🚀"], ["with\0zero", "x" * 10_000]]
+
+
+@pytest.mark.parametrize("texts", TEXTS, ids=["none", "one", "empty", "wide", "odd"])
+def test_strings_go_through_unchanged(latenn, texts):
+    with latenn.load(models.identity(TensorProto.STRING)) as model:
+        for given in (np.array(texts, dtype=object), [text.encode() for text in texts]):
+            assert model.run({"x": given})["y"].tolist() == texts
+
+
+def test_fixed_width_strings_and_matrices_of_strings(latenn):
+    with latenn.load(models.identity(TensorProto.STRING, ["a", "b"])) as model:
+        given = np.array([["x", "yy"], ["zzz", ""]])
+        assert model.run({"x": given})["y"].tolist() == given.tolist()
+
+
+VIEWS = {"step": lambda array: array[::2], "back": lambda array: array[::-1], "fortran": np.asfortranarray}
+
+
+@pytest.mark.parametrize("make", VIEWS.values(), ids=VIEWS)
+def test_arrays_that_are_not_contiguous_are_read_right(latenn, make):
+    given = make(np.arange(24, dtype=np.float32).reshape(4, 6))
+    with latenn.load(models.identity(shape=("a", "b"))) as model:
+        np.testing.assert_array_equal(model.run({"x": given})["y"], given)
+
+
+def test_outputs_have_the_models_names_and_order(latenn):
+    left, right = np.ones((2, 3), np.float32), np.full((2, 3), 2, np.float32)
+    with latenn.load(models.add()) as model:
+        result = model.run({"right": right, "left": left})
+    assert list(result) == ["twice", "sum"]
+    assert result["twice"].tolist() == [[6] * 3] * 2
+
+
+def test_ports_tell_names_types_and_open_dimensions(latenn):
+    with latenn.load(models.add()) as model:
+        assert [port.name for port in model.inputs] == ["left", "right"]
+        assert model.inputs[0] == latenn.Port(name="left", type="float32", shape=(2, "width"))
+        assert repr(model) == (
+            "<latenn.Model onnxruntime (left: float32[2, 'width'], right: float32[2, 'width'])"
+            " -> (twice: float32[2, 'width'], sum: float32[2, 'width'])>"
+        )
+
+
+def test_one_model_takes_any_size_of_an_open_dimension(latenn):
+    with latenn.load(models.add()) as model:
+        for width in (0, 1, 7, 1000):
+            given = np.ones((2, width), np.float32)
+            assert model.run({"left": given, "right": given})["sum"].shape == (2, width)
+
+
+def test_a_model_without_inputs(latenn):
+    value = helper.make_tensor("v", TensorProto.INT64, [2], [4, 5])
+    made = models.model([helper.make_node("Constant", [], ["y"], value=value)], [], [("y", TensorProto.INT64, [2])])
+    with latenn.load(made) as model:
+        assert model.run({})["y"].tolist() == [4, 5]
+
+
+@pytest.mark.parametrize("name", ["model.onnx", "ein Modell mit Leerzeichen.onnx", "模型.onnx"])
+def test_models_load_from_paths_in_any_script(latenn, tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(models.identity())
+    for given in (path, str(path), path.read_bytes(), bytearray(path.read_bytes()), memoryview(path.read_bytes())):
+        with latenn.load(given) as model:
+            assert model.run({"x": np.ones(3, np.float32)})["y"].tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("inputs", "words"),
+    [
+        ({}, "input 'left' is missing; input 'right' is missing. The model takes 'left', 'right'."),
+        ({"left": 1, "right": 1, "up": 1}, "unknown input 'up'. The model takes"),
+        ({"left": np.ones((2, 3)), "right": 1}, "input 'left' is float64, the model takes float32. Convert it"),
+        ({"left": np.ones((3, 3), np.float32), "right": np.ones((2, 3), np.float32)}, 'input "left"'),
+        ({"left": np.ones(2, np.float32), "right": np.ones(2, np.float32)}, 'input "left"'),
+    ],
+)
+def test_a_wrong_input_is_refused_by_name(latenn, inputs, words):
+    with latenn.load(models.add()) as model, pytest.raises(latenn.InvalidArgumentError) as caught:
+        model.run(inputs)
+    assert words.lower() in str(caught.value).lower()
+
+
+def test_numbers_are_not_taken_for_strings(latenn):
+    with latenn.load(models.identity(TensorProto.STRING)) as model:
+        for given in (np.ones(2), [1, 2]):
+            with pytest.raises(latenn.InvalidArgumentError, match="the model takes strings"):
+                model.run({"x": given})
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "words"),
+    [
+        (b"", "ModelError|InvalidArgumentError|BackendMissingError", ""),
+        (b"not a model", "ModelError|BackendMissingError", ""),
+        (models.identity()[:-5], "ModelError", "refuses the model"),
+        (models.sequence(), "UnsupportedError", '"s"'),
+        ("/no/such/model.onnx", "LatennOSError|ModelError", "/no/such/model.onnx"),
+    ],
+    ids=["empty", "garbage", "truncated", "sequence", "absent"],
+)
+def test_a_model_that_cannot_be_loaded_says_why(latenn, given, kind, words):
+    with pytest.raises(latenn.LatennError) as caught:
+        latenn.load(given)
+    assert type(caught.value).__name__ in kind.split("|")
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("choice", "kind", "words"),
+    [
+        ({"device": "tpu"}, "UnsupportedError", "tpu"),
+        ({"options": {"treads": 1}}, "InvalidArgumentError", "treads"),
+        ({"options": {"intra_op_num_threads": "many"}}, "InvalidArgumentError", "intra_op_num_threads"),
+        ({"backend": "openvino"}, "BackendMissingError", "openvino"),
+        ({"backend": "/no/such/backend.so"}, "BackendMissingError", "/no/such/backend.so"),
+        ({"runtime_minimum": "one"}, "InvalidArgumentError", "one"),
+    ],
+)
+def test_a_choice_that_cannot_be_had_says_so(latenn, choice, kind, words):
+    with pytest.raises(latenn.LatennError) as caught:
+        latenn.load(models.identity(), **choice)
+    assert type(caught.value).__name__ == kind
+    assert words in str(caught.value)
+
+
+def test_options_reach_the_runtime(latenn):
+    options = {"intra_op_num_threads": 1, "graph_optimization_level": "basic", "session.disable_prepacking": True}
+    with latenn.load(models.identity(), options=options) as model:
+        assert model.run({"x": np.ones(1, np.float32)})["y"].tolist() == [1]
+
+
+def test_a_closed_model_refuses_and_closing_twice_is_fine(latenn):
+    model = latenn.load(models.identity())
+    model.close()
+    model.close()
+    with pytest.raises(latenn.InvalidArgumentError, match="closed"):
+        model.run({"x": np.ones(1, np.float32)})
+
+
+def test_errors_pickle_and_are_of_the_familiar_kinds_too(latenn):
+    error = latenn.RuntimeUnavailableError("no runtime", {"bound": False})
+    again = pickle.loads(pickle.dumps(error))  # noqa: S301  # ours
+    assert (str(again), again.report, again.code) == ("no runtime", {"bound": False}, 4)
+    assert isinstance(again, ImportError)
+    assert issubclass(latenn.InvalidArgumentError, ValueError)
+
+
+def test_the_report_names_the_very_file_of_the_installed_distribution(latenn):
+    installed = {str(file.locate()) for file in metadata.files("onnxruntime") if "libonnxruntime.so" in file.name}
+    with latenn.load(models.identity()) as model:
+        report = model.report
+    assert report["version"] == metadata.version("onnxruntime")
+    assert str(Path(report["path"]).resolve()) in {str(Path(path).resolve()) for path in installed}
+    assert latenn.runtime_report()["path"] == report["path"]
+
+
+def test_many_threads_share_a_model(latenn):
+    wrong = []
+
+    def work(number):
+        for _ in range(200):
+            given = np.full((2, 5), number, np.float32)
+            if model.run({"left": given, "right": given})["sum"].tolist() != [[2 * number] * 5] * 2:
+                wrong.append(number)
+
+    with latenn.load(models.add()) as model:
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert wrong == []
+
+
+def in_process(site, code, **environment):
+    """Run code in a fresh interpreter that sees the wheels and what the test environment has."""
+    env = {**os.environ, "PYTHONPATH": str(site), **environment}
+    command = [sys.executable, "-W", "error", "-c", code]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=120)
+
+
+LOAD = f"""
+import latenn, numpy
+model = latenn.load({models.identity()!r})
+print(model.run({{'x': numpy.ones(2, 'f4')}})['y'].tolist(), model.report['version'])
+"""
+
+
+def test_the_host_may_import_onnxruntime_before_or_after(site):
+    for code in (f"import onnxruntime\n{LOAD}", f"{LOAD}\nimport onnxruntime"):
+        done = in_process(site, code)
+        assert done.stdout.strip() == f"[1.0, 1.0] {metadata.version('onnxruntime')}", done.stderr
+
+
+def test_nothing_is_printed_when_a_model_is_refused(site):
+    code = "import latenn\ntry: latenn.load(b'\\x08\\x08 nonsense')\nexcept latenn.LatennError: print('refused')"
+    done = in_process(site, code)
+    assert (done.stdout.strip(), done.stderr) == ("refused", "")
+
+
+def test_the_environment_variable_is_final(site, tmp_path):
+    done = in_process(site, LOAD, ONNXRUNTIME_LIB_PATH=str(tmp_path / "nowhere"))
+    assert done.returncode == 1
+    assert "RuntimeUnavailableError" in done.stderr
+    assert "ONNXRUNTIME_LIB_PATH" in done.stderr
+
+
+def test_importing_latenn_loads_no_runtime(site):
+    code = "import latenn; print('libonnxruntime' in open('/proc/self/maps').read(), latenn.__version__)"
+    assert in_process(site, code).stdout.split() == ["False", "0.1.0"]
+
+
+def test_forking_after_a_load_works_or_says_so(site):
+    code = (
+        LOAD
+        + "import os\npid = os.fork()\nif pid == 0:\n    m = latenn.load("
+        + repr(models.identity())
+        + ")\n    os._exit(0 if m.report['bound'] else 5)\nprint(os.waitpid(pid, 0)[1])"
+    )
+    done = in_process(site, code)
+    assert done.stdout.split()[-1] == "0", done.stderr
+
+
+def test_doctor_and_run_work_from_the_shell(site, tmp_path):
+    env = {**os.environ, "PYTHONPATH": str(site)}
+
+    def shell(*words):
+        command = [sys.executable, "-m", "latenn", *map(str, words)]
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    doctor = shell("doctor")
+    assert doctor.returncode == 0
+    assert f"ONNX Runtime {metadata.version('onnxruntime')} is bound from" in doctor.stdout
+    assert json.loads(shell("doctor", "--json").stdout)["bound"]
+    (tmp_path / "m.onnx").write_bytes(models.identity())
+    np.save(tmp_path / "x.npy", np.ones(2, np.float32))
+    assert "y float32[2]\n[1. 1.]" in shell("run", tmp_path / "m.onnx", "--input", f"x=@{tmp_path / 'x.npy'}").stdout
+    refused = shell("run", tmp_path / "m.onnx")
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
+    assert shell("run", tmp_path / "m.onnx", "--input", "x").returncode == 2
+
+
+def test_a_warning_of_the_loader_is_passed_on_once(latenn, monkeypatch):
+    from latenn import _model  # noqa: PLC0415  # after the fixture has made it importable
+
+    monkeypatch.setattr(_model, "_warned", set())
+    with pytest.warns(latenn.LatennWarning, match="two images"):
+        _model._warn({"warning": "two images"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _model._warn({"warning": "two images"})
+        _model._warn({"warning": ""})

@@ -1,0 +1,152 @@
+"""Reading a configuration: what is accepted, what is refused, and with which words."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from latebind.configfile import find, load
+from latebind.errors import ConfigError, InputError
+from latebind.schema import config_reference, config_schema
+
+from tests.client import CONFIG, write_client
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
+
+
+def problems(folder, text):
+    write_client(folder, latebind=text)
+    with pytest.raises(ConfigError) as caught:
+        load(folder / "latebind.toml")
+    return [(problem.where, problem.message, problem.advice) for problem in caught.value.problems]
+
+
+def test_our_own_client_loads_and_keeps_its_one_number():
+    config = load(ROOT / "latenn" / "latebind.toml")
+    assert config.runtime_of("onnxruntime").minimum == "1.19"
+    assert config.runtime_of("core") is None
+    assert [config.wheel_name(name) for name in config.packages] == ["latenn", "latenn-onnxruntime"]
+
+
+def test_defaults(tiny):
+    config = load(tiny / "latebind.toml")
+    assert config.floor("glibc") == "2.28"
+    assert config.toolchain("linux-x64") == "zig"
+    assert config.native_source == tiny.resolve() / "native"
+
+
+def test_a_target_has_its_own_table(tiny):
+    write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
+    assert load(tiny / "latebind.toml").toolchain("linux-x64") == "host"
+
+
+@pytest.mark.parametrize(
+    ("change", "where", "message", "advice"),
+    [
+        (("version =", "verson ="), "latebind.toml:3", "unknown key project.verson", "Did you mean version?"),
+        (("[native]", "[nativ]"), "latebind.toml:8", "unknown key nativ", "Did you mean native?"),
+        (("1.2.3", "one"), "latebind.toml:3", "'one' is not a version", "Write it as 1.2.3."),
+        (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
+        (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc: expected `str` matching regex", ""),
+        (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports: expected `array` of length >= 1", ""),
+        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component: expected `str`", ""),
+        (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id: expected `str` matching", ""),
+        (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
+        (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
+        (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt is not there", "Set n"),
+        (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. lies outside", ""),
+    ],
+)  # fmt: skip
+def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, message, advice):
+    found = problems(tmp_path, CONFIG.replace(*change))
+    assert any(
+        place == where and text.startswith(message) and hint.startswith(advice) for place, text, hint in found
+    ), found
+
+
+@pytest.mark.parametrize(
+    ("more", "message", "advice"),
+    [
+        (RUNTIME.replace("onnxruntime", "onnxrunime"), "'onnxrunime' is not a known", "Did you mean onnx"),
+        (RUNTIME.replace("1.19", "1.18"), "ONNX Runtime 1.18 cannot be the minimum: no wheel before 1.19", "Write min"),
+        (RUNTIME.replace("1.19", "new"), "'new' is not a version", "Write it as 1.19."),
+        (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum: expected `str`, got `float`", ""),
+        (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy: invalid enum value", "Did you mean never-linked?"),
+        (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
+        (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
+        ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason: expected `str` of length >= 1", ""),
+        ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["tny"]\n', "'tny' is not a package", "Did"),
+        ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
+    found = problems(tmp_path, CONFIG + more)
+    assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in found), found
+
+
+def test_extras_need_a_runtime(tmp_path):
+    found = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tiny", extras = "channels"'))
+    assert found[0][1] == "package tiny asks for extras but binds no runtime"
+
+
+def test_all_problems_come_at_once(tmp_path):
+    text = CONFIG.replace("name = ", "nam = ").replace("exports", "export").replace('source = "native"', "source = 1")
+    assert [where for where, _, _ in problems(tmp_path, text)] == [
+        "latebind.toml:2",
+        "latebind.toml:1",
+        "latebind.toml:9",
+        "latebind.toml:17",
+        "latebind.toml:15",
+    ]
+
+
+@pytest.mark.parametrize("text", ["a = ", "[a\n", "\0", "a = 1\na = 2", "[[a]]\n[a]\n", "\ufeffa=1]"])
+def test_what_is_not_toml_is_refused_in_one_line(tmp_path, text):
+    file = tmp_path / "latebind.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="not TOML"):
+        load(file)
+
+
+def test_pyproject_holds_a_configuration_too(tmp_path):
+    write_client(tmp_path)
+    document = CONFIG
+    for table in ("project", "native", "targets", "package.tiny"):
+        document = document.replace(f"[{table}]", f"[tool.latebind.{table}]")
+    (tmp_path / "pyproject.toml").write_text(document.replace("glibc", "glbc"), encoding="utf-8")
+    (tmp_path / "latebind.toml").unlink()
+
+    file = find(tmp_path / "native")
+
+    assert file == tmp_path / "pyproject.toml"
+    with pytest.raises(ConfigError, match=r"pyproject\.toml:13: unknown key targets\.glbc"):
+        load(file)
+
+
+def test_the_search_stops_at_the_repository(tmp_path):
+    write_client(tmp_path)
+    inner = tmp_path / "inner"
+    (inner / ".git").mkdir(parents=True)
+    with pytest.raises(InputError, match=r"no latebind\.toml"):
+        find(inner)
+
+
+def test_the_schema_accepts_what_the_reader_accepts_and_refuses_unknown_keys():
+    schema = config_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    document = msgspec.toml.decode((ROOT / "latenn" / "latebind.toml").read_bytes())
+    jsonschema.validate(document, schema)
+    jsonschema.validate({**document, "targets": {**document["targets"], "linux-x64": {"toolchain": "host"}}}, schema)
+    for bad in ({"verson": 1}, {"project": {"name": "x"}}, {"targets": {"include": ["x"], "linux-x46": {}}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**document, **bad}, schema)
+
+
+def test_every_key_of_the_schema_is_described_in_the_reference():
+    reference = config_reference()
+    for definition in config_schema()["$defs"].values():
+        for key, row in definition["properties"].items():
+            assert f"`{key}`" in reference
+            assert row.get("description") or "$ref" in row or key in json.dumps(row), key

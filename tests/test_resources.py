@@ -1,0 +1,63 @@
+"""latebind's own wheel: complete, and its templates and loader are found both installed and editable."""
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from latebind import resources
+from latebind.errors import LatebindError
+
+ROOT = Path(__file__).resolve().parent.parent
+CODE = (
+    "from latebind import resources as r, __file__ as f; from latebind.templates import _environment as e;"
+    "print(f); print(r.folder('templates')); print(r.cmake_dir()); print(len(e().list_templates()))"
+)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    out = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), str(ROOT)]
+    subprocess.run(command, check=True, capture_output=True)
+    (made,) = out.glob("*.whl")
+    return made
+
+
+def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert "latebind/cli.py" in names
+    for folder in ("templates", "loader"):
+        sources = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        assert {f"latebind/_data/{path.relative_to(ROOT).as_posix()}" for path in sources} <= names
+    assert {"latebind/targets.toml", "latebind/runtimes/onnxruntime.toml"} <= names
+    assert wheel.stat().st_size < 1_000_000
+
+
+def places(python, *path):
+    command = [str(python), "-c", CODE]
+    env = {"PYTHONPATH": str(path[0])} if path else None
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd="/").stdout.split("\n")
+
+
+def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    code, templates, loader, count, _ = places(sys.executable, tmp_path)
+    assert all(Path(place).is_relative_to(tmp_path) for place in (code, templates, loader))
+    assert int(count) == len(list((ROOT / "templates").glob("*.j2")))
+
+
+def test_an_editable_latebind_finds_the_source_tree():
+    code, templates, loader, _, _ = places(sys.executable)
+    assert Path(code).is_relative_to(ROOT / "packaging")
+    assert (Path(templates), Path(loader)) == (ROOT / "templates", ROOT / "loader")
+
+
+def test_a_damaged_installation_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(resources, "_SOURCE", tmp_path)
+    with pytest.raises(LatebindError, match="the folder loader of latebind is missing"):
+        resources.cmake_dir()

@@ -1,0 +1,67 @@
+"""Line numbers of keys, checked against a parser on texts that hypothesis makes."""
+
+import string
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+from latebind.tomllines import line_of
+
+TEXT = """\
+# a comment
+title = "x"
+[a.b]
+c = 1
+d = { e = 2 }
+text = '''
+c = 3
+[z]
+'''
+[[rows]]
+n = 1
+[[rows]]
+n = 2
+[rows.inner]
+"quoted key" = 3
+x.y = 4
+"""
+
+
+def test_known_places():
+    expected = {
+        ("title",): 2,
+        ("a", "b"): 3,
+        ("a", "b", "c"): 4,
+        ("a", "b", "d", "e"): 5,
+        ("a", "b", "text"): 6,
+        ("rows", 0, "n"): 11,
+        ("rows", 1): 12,
+        ("rows", 1, "n"): 13,
+        ("rows", 1, "inner", "quoted key"): 15,
+        ("rows", 1, "inner", "x", "y"): 16,
+        ("a", "b", "absent"): 3,
+        ("nowhere",): 1,
+    }
+    assert {path: line_of(TEXT, path) for path in expected} == expected
+
+
+names = st.text(string.ascii_lowercase, min_size=1, max_size=6)
+tables = st.dictionaries(names, st.dictionaries(names, st.integers(0, 9), max_size=5), max_size=5)
+
+
+@given(tables)
+def test_every_key_is_found_where_it_is_written(document):
+    lines, places = [], {}
+    for table, pairs in document.items():
+        lines.append(f"[{table}]")
+        for key, value in pairs.items():
+            lines += ["# between", f"  {key} = {value}"]
+            places[table, key] = len(lines)
+    text = "\n".join(lines)
+    assert msgspec.toml.decode(text) == document
+    assert {path: line_of(text, path) for path in places} == places
+
+
+@given(st.text(max_size=200), st.lists(st.one_of(names, st.integers(0, 3)), max_size=4))
+def test_no_text_makes_it_fail(text, path):
+    assert 1 <= line_of(text, tuple(path)) <= max(1, len(text.splitlines()))
