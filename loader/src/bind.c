@@ -30,6 +30,26 @@ lb_version lb_bound_version(const lb_binding* binding) {
   return state ? state->version : none;
 }
 
+static int lb_same_place(const char* left, const char* right) {
+  char why[128];
+  lb_identity first = {0, 0};
+  lb_identity second = {0, 0};
+  lb_place kind = lb_os_look(left, &first, why, sizeof why);
+  if (kind != LB_PLACE_FILE && kind != LB_PLACE_FOLDER) return 0;
+  return lb_os_look(right, &second, why, sizeof why) == kind && first.device == second.device &&
+         first.file == second.file;
+}
+
+int lb_is_bound_from(const lb_binding* binding, const char* path) {
+  const lb_state* state = lb_state_of(binding);
+  if (!state || !path || !state->record->path) return 0;
+  if (lb_same_place(path, state->record->path)) return 1;
+  char* folder = lb_os_folder_of(state->record->path);
+  int same = folder && lb_same_place(path, folder);
+  lb_free(folder);
+  return same;
+}
+
 /* The record is immortal once bound: reports may point into it. */
 static int lb_report_bound(const lb_binding* binding, lb_report* report) {
   if (report) lb_report_fill(report, lb_state_of(binding)->record, 0);

@@ -32,6 +32,7 @@ typedef enum lb_place {
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size);
 /* `path` made absolute without resolving links (a library may look for others beside the link). */
 char* lb_os_absolute(const char* path);
+char* lb_os_folder_of(const char* path); /* "/a" of "/a/b"; NULL where there is none */
 char* lb_os_join(const char* folder, const char* name);
 /* The names in a folder, sorted by nobody. Returns 0 on success; `each` returns non-zero to stop. */
 int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,

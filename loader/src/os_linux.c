@@ -131,6 +131,14 @@ char* lb_os_join(const char* folder, const char* name) {
   return lb_text_take(&path);
 }
 
+char* lb_os_folder_of(const char* path) {
+  const char* slash = (strrchr)(path, '/');
+  if (!slash) return NULL;
+  lb_text folder = {NULL, 0, 0, 0};
+  lb_text_add_bytes(&folder, path, slash == path ? 1 : (size_t)(slash - path));
+  return lb_text_take(&folder);
+}
+
 char* lb_os_absolute(const char* path) {
   if (path[0] == '/') return lb_duplicate(path);
   char* here = getcwd(NULL, 0); /* glibc and musl allocate */
@@ -184,13 +192,7 @@ char* lb_os_own_folder(void) {
   char* real = NULL;
   if (dladdr(&anchor, &info) && info.dli_fname && (strchr)(info.dli_fname, '/')) real = realpath(info.dli_fname, NULL);
   if (!real) real = realpath("/proc/self/exe", NULL); /* a program names itself by argv[0], which may be no path */
-  char* slash = real ? (strrchr)(real, '/') : NULL;
-  if (!slash) {
-    free(real);
-    return NULL;
-  }
-  slash[slash == real] = 0; /* "/" stays "/" */
-  char* folder = lb_duplicate(real);
+  char* folder = real ? lb_os_folder_of(real) : NULL;
   free(real);
   return folder;
 }

@@ -11,6 +11,8 @@
 
 enum { MAX_ITEMS = 64, MAX_LINE = 1 << 16, MAX_INPUTS = 16 };
 
+static latenn_load_options base_options;
+static const char* model_path;
 static void* kept[MAX_INPUTS * 3]; /* inputs must outlive the computation */
 static size_t kept_count;
 
@@ -112,6 +114,15 @@ static void print_outputs(latenn_model* model, latenn_context* context) {
   }
 }
 
+/* Loads the same model once more, with another path of the runtime. */
+static void load_again(const char* runtime_path) {
+  latenn_load_options options = base_options;
+  latenn_model* model = NULL;
+  options.runtime_path = strcmp(runtime_path, "-") ? runtime_path : NULL;
+  if (!tell(latenn_load_path(model_path, &options, &model))) puts("{\"again\": true}");
+  latenn_model_release(model);
+}
+
 static void serve(latenn_model* model, latenn_context* context) {
   static char line[MAX_LINE];
   while (fgets(line, sizeof line, stdin)) {
@@ -123,6 +134,8 @@ static void serve(latenn_model* model, latenn_context* context) {
       set_input(context, words + 1, count - 1);
     else if (!strcmp(words[0], "compute"))
       tell(latenn_compute(context));
+    else if (!strcmp(words[0], "again") && count == 2)
+      load_again(words[1]);
     else if (!strcmp(words[0], "outputs"))
       print_outputs(model, context);
     else if (!strcmp(words[0], "ports")) {
@@ -190,6 +203,8 @@ int main(int count, char** arguments) {
     latenn_text_release(report);
     return 0;
   }
+  base_options = options;
+  model_path = arguments[2];
   latenn_model* model = NULL;
   latenn_context* context = NULL;
   if (tell(load(arguments[1], arguments[2], &options, &model))) return 0;

@@ -453,6 +453,20 @@ def test_a_missing_runtime_is_told_with_the_loaders_account(programs, tmp_path):
     assert answer["report"]["sentence"] == answer["message"]
 
 
+def test_another_runtime_than_the_one_in_use_is_refused_and_the_same_one_is_not(run, onnxruntime, tmp_path):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
+    link = tmp_path / "link"
+    link.symlink_to(onnxruntime)
+    other = tmp_path / "other"
+    other.write_text("another")
+    places = [onnxruntime, onnxruntime.parent, link, "-", other, tmp_path, tmp_path / "gone"]
+    answers = run(model, "".join(f"again {place}\n" for place in places))
+    assert answers[:4] == [{"again": True}] * 4
+    for place, answer in zip(places[4:], answers[4:], strict=True):
+        assert answer["error"] == RUNTIME_UNAVAILABLE
+        assert f"from {onnxruntime} is in use in this process already; {place} was asked for" in answer["message"]
+
+
 def test_the_report_without_a_model(programs, onnxruntime, tmp_path):
     folder = ("--backend-dir", programs.folder / "latenn")
     (answer,) = programs.runner("report", "-", *folder, "--runtime-dir", onnxruntime.parent)

@@ -368,6 +368,13 @@ def test_a_loaded_library_without_the_symbol_is_no_candidate(programs, tmp_path)
     assert ("loaded", "no-entry") not in outcomes(answer)
 
 
+def test_a_library_that_only_depends_on_a_runtime_is_not_taken_for_one(programs):
+    answer = programs.probe("--preload", programs.stand_in("wrapper"), "--no-system")
+    assert outcomes(answer) == [("loaded", "bound")]
+    assert answer["report"]["path"] == str(programs.stand_in("good"))
+    assert answer["report"]["images"] == 1
+
+
 def test_loaded_images_can_be_left_out(programs, tmp_path):
     answer = programs.probe("--preload", programs.stand_in("good"), "--no-loaded", "--no-system")
     assert answer["outcome"] == "not-found"

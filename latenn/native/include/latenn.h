@@ -133,7 +133,7 @@ typedef struct latenn_load_options {
   const char* const* backend_directories; /* where the host binding found backend packages */
   size_t backend_directory_count;
   const char* runtime_path;               /* explicit file or folder of the runtime, or NULL. A process binds one
-                                             runtime per backend: the first load that succeeds decides which */
+                                             runtime per backend; asking for another one later is an error */
   const char* const* runtime_directories; /* where the host binding found runtime packages */
   size_t runtime_directory_count;
   const char* runtime_minimum;  /* "1.20": raises the backend's own floor; NULL leaves it */

@@ -186,6 +186,10 @@ void* lb_entry(const lb_binding* binding);
 /* Looks up another exported symbol of the bound runtime; NULL when there is none or nothing is bound. */
 void* lb_symbol(const lb_binding* binding, const char* name);
 
+/* 1 when the runtime is bound from this very file, under whatever name, or from this folder; else 0. For hosts that
+ * are asked for a path when something is bound already. */
+int lb_is_bound_from(const lb_binding* binding, const char* path);
+
 /* The bound runtime's version; 0.0.0 when not bound. */
 lb_version lb_bound_version(const lb_binding* binding);
 

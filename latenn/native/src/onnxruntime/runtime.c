@@ -96,6 +96,23 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
   return NULL;
 }
 
+/* Bound earlier, for somebody who asked for less or for another file: what is bound stays bound, and is told. */
+static latenn_status* ort_check_bound(const latenn_host* host, const latenn_load_options* options,
+                                      const lb_options* search, const lb_report* report) {
+  const char* path = options->runtime_path && *options->runtime_path ? options->runtime_path : NULL;
+  if (lb_version_compare(lb_bound_version(&ort_binding), search->minimum) < 0) {
+    return ort_fail(host, LATENN_RUNTIME_UNAVAILABLE,
+                    "ONNX Runtime %s is in use in this process already; %s or newer was asked for. Ask for it before "
+                    "the first model is loaded, and update the package that supplies %s.",
+                    report->version, options->runtime_minimum, report->path);
+  }
+  if (!path || lb_is_bound_from(&ort_binding, path)) return NULL;
+  return ort_fail(host, LATENN_RUNTIME_UNAVAILABLE,
+                  "ONNX Runtime %s from %s is in use in this process already; %s was asked for. A process binds one: "
+                  "give its path when the first model is loaded.",
+                  report->version, report->path, path);
+}
+
 latenn_status* ort_open(const latenn_host* host, const latenn_load_options* options, const ort_runtime** runtime,
                         char** report_text) {
   lb_options search = {0};
@@ -115,13 +132,7 @@ latenn_status* ort_open(const latenn_host* host, const latenn_load_options* opti
   latenn_status* status = NULL;
   if (outcome) status = host->status(LATENN_RUNTIME_UNAVAILABLE, report.sentence, lb_report_json(&report));
   *report_text = ort_copy_json(&report);
-  /* Bound earlier, for somebody who asked for less: what is bound stays bound. */
-  if (!status && lb_version_compare(lb_bound_version(&ort_binding), search.minimum) < 0) {
-    status = ort_fail(host, LATENN_RUNTIME_UNAVAILABLE,
-                      "ONNX Runtime %s is in use in this process already; %s or newer was asked for. Ask for it before "
-                      "the first model is loaded, and update the package that supplies %s.",
-                      report.version, options->runtime_minimum, report.path);
-  }
+  if (!status) status = ort_check_bound(host, options, &search, &report);
   lb_report_clear(&report);
   return status ? status : ort_share(host, runtime);
 }
