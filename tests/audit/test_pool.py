@@ -1,5 +1,8 @@
 import multiprocessing
+import subprocess
+import sys
 import time
+from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here, audit_paths
@@ -7,6 +10,7 @@ from latebind.audit.pool import Limits, Pool
 
 from tests.audit import hostile
 
+ROOT = Path(__file__).resolve().parents[2]
 LIMITS = Limits(seconds=3, memory=4 << 30)
 
 
@@ -56,6 +60,30 @@ def test_reports_do_not_depend_on_the_number_of_workers_or_the_order(bench):
 def test_results_come_in_the_order_of_the_tasks():
     with Pool(hostile.double, 3, LIMITS) as pool:
         assert pool.run(list(range(20))) == [number * 2 for number in range(20)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_no_worker_outlives_a_killed_parent():
+    """Workers see their pipe close and end; else each killed audit would leave its workers for ever."""
+    code = (
+        "import multiprocessing, os, signal, sys\n"
+        "from latebind.audit.pool import Limits, Pool\n"
+        "from tests.audit import hostile\n"
+        "with Pool(hostile.double, 2, Limits()) as pool:\n"
+        "    pool.run([1, 2])\n"
+        "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
+    )
+    pids = done.stdout.split()
+    deadline = time.monotonic() + 10
+    while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+    assert len(pids) == 2
+    assert not [pid for pid in pids if Path("/proc", pid).exists()]
 
 
 def test_no_worker_outlives_its_pool(bench):

@@ -11,6 +11,7 @@ from latebind.audit.record import read_headers, read_record
 from latebind.binary import is_managed, read_image, sniff
 from latebind.errors import InputError
 
+from tests.audit.corpus import nupkg
 from tests.audit.corpus import nuspec as good_nuspec
 
 LIBERAL = settings(
@@ -65,6 +66,14 @@ def test_a_mutated_zip_is_read_or_refused(tmp_path: Path, changes, cut):
 def test_a_mutated_wheel_ends_in_a_report(tmp_path: Path, changes, cut):
     path = tmp_path / "latenn-1.0-py3-none-any.whl"
     path.write_bytes(mutated(ZIP, changes, cut))
+    assert audit_here([path]).subjects == 1
+
+
+@LIBERAL
+@given(changes=CHANGES, cut=CUTS)
+def test_a_mutated_nupkg_ends_in_a_report(tmp_path: Path, changes, cut):
+    path = nupkg(tmp_path, {"runtimes/linux-x64/native/liblatenn.so": b"\x7fELF"})
+    path.write_bytes(mutated(path.read_bytes(), changes, cut))
     assert audit_here([path]).subjects == 1
 
 

@@ -93,6 +93,7 @@ def audit_package(task: Task, tell: Callable[[str], None]) -> Result:
     """Audit one package in this very process. `tell` is told each file before it is read."""
     markers = sorted({marker for runtime in task.policy.runtimes for marker in runtime.markers})
     package = read_package(task.path, task.kind, markers=markers, lost=task.lost, about_to_read=tell)
+    tell("")  # what dies from here on is no file's fault
     rows = list(_judge(package, task.policy))
     return Result(
         findings=tuple(row for row in rows if isinstance(row, Finding)),

@@ -194,7 +194,7 @@ def nuspec_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     if len(root) != 1:
         seen = f"{len(root)} at the root" if root else "none at the root"
         yield Hit(message=f"must hold one .nuspec at the root, there are {seen}", evidence=tuple(names) or ("none",))
-    for name in root:
+    for name in (name for name in root if name in package.texts):  # LB601 tells of one that cannot be read
         try:
             spec = nuspecs(package)[name]
         except InputError as error:

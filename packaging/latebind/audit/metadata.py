@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -150,6 +151,11 @@ def _judge_metadata(package: Package, fields: Mapping[str, tuple[str, ...]]) -> 
     for field in ("metadata-version", "name", "version"):
         if not fields.get(field):
             yield f"lacks {field.title()}", f"missing: {field.title()}"
+    for text in fields.get("requires-dist", ()):
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
     if name is None:
         return
     for said in fields.get("name", ())[:1]:
@@ -212,18 +218,48 @@ def dependency_contradicts(package: Package, policy: Policy) -> Iterator[Hit | S
             yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
 
 
-def _requirements(package: Package, names: Collection[str], minimum: str) -> Iterator[Hit]:
+@check(
+    "LB506",
+    "One supplier of the runtime required",
+    "warning",
+    scope="package",
+    kinds=("wheel",),
+    example="Requires-Dist: onnxruntime>=1.19",
+    cure="Move each supplier into an extra of its own: cpu, gpu, directml, ...",
+)
+def supplier_required(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """Several distributions supply the runtime into one folder, and two of them destroy each other.
+
+    A requirement that holds always brings the plain one beside the user's own choice, such as the GPU build.
+    """
     inner = f"{package.dist_info}/METADATA"
+    for runtime in policy.runtimes:
+        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+        if len(names) == 1 or package.project in names:
+            continue
+        for text, row in _required(package, inner):
+            if canonicalize_name(row.name) in names and "extra" not in str(row.marker or ""):
+                yield Hit(
+                    inner=inner,
+                    message=f"always requires {row.name}, one of {len(names)} suppliers of {runtime.title}",
+                    evidence=(text,),
+                )
+
+
+def _required(package: Package, inner: str) -> Iterator[tuple[str, Requirement]]:
+    """The requirements that can be read, with their text."""
     try:
         fields = read_headers(package.texts.get(inner, b""), inner)
     except InputError:
         return  # LB502
     for text in fields.get("requires-dist", ()):
-        try:
-            row = Requirement(text)
-        except InvalidRequirement:
-            yield Hit(inner=inner, message=f"has a requirement that cannot be read: {text}", evidence=(text,))
-            continue
+        with contextlib.suppress(InvalidRequirement):  # LB502
+            yield text, Requirement(text)
+
+
+def _requirements(package: Package, names: Collection[str], minimum: str) -> Iterator[Hit]:
+    inner = f"{package.dist_info}/METADATA"
+    for text, row in _required(package, inner):
         if canonicalize_name(row.name) not in names:
             continue
         closed = [str(part) for part in row.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
@@ -279,7 +315,7 @@ def licence_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             yield Hit(message="holds no licence file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
         return
     found = readable_nuspec(package)
-    if found is None:
+    if found is None or package.path.suffix == ".snupkg":  # symbols go with the package that names the licence
         return
     inner, spec = found
     named = spec.fields.get("license", "")

@@ -34,7 +34,7 @@ class Limits:
     """What one worker may use. `seconds` count from the last sign of life."""
 
     seconds: float = 60.0
-    memory: int = 4 * 1024**3
+    memory: int = 8 * 1024**3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +120,10 @@ class Pool(Generic[Task, Result]):
 
     def _start(self) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
-        inherited = [worker.pipe for worker in self._workers] if self._context.get_start_method() == "fork" else []
-        process = self._context.Process(
-            target=_serve, args=(theirs, [*inherited, ours] if inherited else [], self._work, self._limits), daemon=True
-        )
+        # A fork has all our ends of the pipes; while it holds one, no worker sees that we are gone.
+        is_fork = self._context.get_start_method() == "fork"
+        inherited = [ours, *(worker.pipe for worker in self._workers)] if is_fork else []
+        process = self._context.Process(target=_serve, args=(theirs, inherited, self._work, self._limits), daemon=True)
         process.start()
         theirs.close()
         worker: _Worker[Task] = _Worker(process, ours)

@@ -222,4 +222,21 @@ CASES = [
         says="license",
         severity="warning",
     ),
+    Case(
+        code="LB502",
+        what="a requirement that cannot be read",
+        bad=requires("onnxruntime >>> 1"),
+        good=requires("onnxruntime>=1"),
+        at="/METADATA",
+        says="onnxruntime >>> 1",
+    ),
+    Case(
+        code="LB506",
+        what="the plain runtime is always required",
+        bad=requires("onnxruntime>=1.19"),
+        good=requires("onnxruntime>=1.19; extra == 'cpu'"),
+        at="/METADATA",
+        says="onnxruntime>=1.19",
+        severity="warning",
+    ),
 ]
