@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Limits, Pool, default_jobs
-from latebind.audit.reading import kind_of, package_suffix, read_package
+from latebind.audit.reading import kind_of, read_package
 from latebind.audit.registry import Check, checks
+from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Package
 from latebind.audit.twins import Facts, facts
 from latebind.errors import InputError

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import base64
-import contextlib
 import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
-from packaging.version import InvalidVersion, Version
 
+from latebind.audit.dependencies import version
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.record import Row, read_headers, read_record
 from latebind.audit.registry import Hit, Skip, check
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import File, Package
@@ -162,7 +161,7 @@ def _judge_metadata(package: Package, fields: Mapping[str, tuple[str, ...]]) -> 
         if canonicalize_name(said) != name.project:
             yield f"names the project {said}", f"Name: {said}"
     for said in fields.get("version", ())[:1]:
-        if _version(said) != _version(name.version):
+        if version(said) != version(name.version):
             yield f"has the version {said}", f"Version: {said}"
 
 
@@ -194,111 +193,6 @@ def nuspec_name(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
 
 
 @check(
-    "LB504",
-    "Dependency that contradicts the minimum",
-    "error",
-    scope="package",
-    kinds=("wheel", "nupkg"),
-    example="Requires-Dist: onnxruntime==1.20.1",
-    cure='Declare the one minimum and no more: onnxruntime>=1.19, or version="1.19.0" in a nuspec.',
-)
-def dependency_contradicts(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A late-binding library runs on every release from its minimum on.
-
-    A pinned or capped runtime keeps users from the release that they need; a lower minimum installs one that
-    cannot work, a higher one refuses those that would.
-    """
-    for runtime in policy.runtimes:
-        minimum = policy.minimums.get(runtime.name, "")
-        if package.kind == "wheel":
-            names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-            if package.project not in names:
-                yield from _requirements(package, names, minimum)
-        elif package.project not in runtime.nuget.ids:
-            yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
-
-
-@check(
-    "LB506",
-    "One supplier of the runtime required",
-    "warning",
-    scope="package",
-    kinds=("wheel",),
-    example="Requires-Dist: onnxruntime>=1.19",
-    cure="Move each supplier into an extra of its own: cpu, gpu, directml, ...",
-)
-def supplier_required(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Several distributions supply the runtime into one folder, and two of them destroy each other.
-
-    A requirement that holds always brings the plain one beside the user's own choice, such as the GPU build.
-    """
-    inner = f"{package.dist_info}/METADATA"
-    for runtime in policy.runtimes:
-        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-        if len(names) == 1 or package.project in names:
-            continue
-        for text, row in _required(package, inner):
-            if canonicalize_name(row.name) in names and "extra" not in str(row.marker or ""):
-                yield Hit(
-                    inner=inner,
-                    message=f"always requires {row.name}, one of {len(names)} suppliers of {runtime.title}",
-                    evidence=(text,),
-                )
-
-
-def _required(package: Package, inner: str) -> Iterator[tuple[str, Requirement]]:
-    """The requirements that can be read, with their text."""
-    try:
-        fields = read_headers(package.texts.get(inner, b""), inner)
-    except InputError:
-        return  # LB502
-    for text in fields.get("requires-dist", ()):
-        with contextlib.suppress(InvalidRequirement):  # LB502
-            yield text, Requirement(text)
-
-
-def _requirements(package: Package, names: Collection[str], minimum: str) -> Iterator[Hit]:
-    inner = f"{package.dist_info}/METADATA"
-    for text, row in _required(package, inner):
-        if canonicalize_name(row.name) not in names:
-            continue
-        closed = [str(part) for part in row.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
-        lower = [part.version for part in row.specifier if part.operator in (">=", ">")]
-        if closed:
-            yield Hit(inner=inner, message=f"pins or caps {row.name}: {', '.join(closed)}", evidence=(text,))
-        elif minimum and (len(lower) != 1 or _version(lower[0]) != _version(minimum)):
-            asked = f">={lower[0]}" if lower else "any version"
-            yield Hit(
-                inner=inner,
-                message=f"asks for {row.name} {asked}, the one minimum is {minimum}",
-                evidence=(text, f"minimum: {minimum}"),
-                fix=f"Declare {row.name}>={minimum}; let latebind pack write it from the configuration.",
-            )
-
-
-def _dependencies(package: Package, ids: set[str], minimum: str) -> Iterator[Hit]:
-    found = readable_nuspec(package)
-    if found is None:
-        return
-    inner, spec = found
-    for row in spec.dependencies:
-        if row.id.lower() not in ids:
-            continue
-        text = row.version.replace(" ", "")
-        low, _, high = text.strip("[]()").partition(",")
-        if text.startswith(("[", "(")) and (high or "," not in text):
-            yield Hit(
-                inner=inner, message=f"pins or caps {row.id}: {row.version}", evidence=(f"{row.id} {row.version}",)
-            )
-        elif minimum and _version(low) != _version(minimum):
-            yield Hit(
-                inner=inner,
-                message=f"asks for {row.id} from {low or 'any version'}, the one minimum is {minimum}",
-                evidence=(f"{row.id} {row.version}", f"minimum: {minimum}"),
-            )
-
-
-@check(
     "LB505",
     "Licence missing",
     "warning",
@@ -323,13 +217,6 @@ def licence_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         yield Hit(inner=inner, message="names no licence", evidence=("missing: <license>",))
     elif spec.license_type == "file" and named.replace("\\", "/") not in {file.name for file in package.files}:
         yield Hit(inner=inner, message=f"names the licence file {named}, which is not there", evidence=(named,))
-
-
-def _version(text: str) -> Version | str:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return text
 
 
 def _normal(text: str) -> str:

@@ -1,69 +1,37 @@
-"""Opens what is audited and reads each file once, within limits; judges nothing and unpacks nothing to disk."""
+"""Reads each file of a package once, within limits: hash, image, texts; judges nothing and unpacks nothing to disk."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import posixpath
 import re
-import tarfile
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
-from latebind.archive import Problem, ZipReader
+from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
 from latebind.audit.subject import File, Kind, Package, WheelName
 from latebind.binary import is_managed, read_image, sniff
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from latebind.binary import Format
 
-_BLOCK = 1 << 20
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
 _MAX_SHOWN_PATHS = 5
-_TAR_BOMB = 4 * 1024**3
-PACKAGE_KINDS: Mapping[str, Kind] = {
-    ".whl": "wheel",
-    ".nupkg": "nupkg",
-    ".snupkg": "nupkg",
-    ".tar.gz": "sdist",
-    ".tgz": "sdist",
-    ".zip": "archive",
-}
 # Folders that only a build machine has. Short ones such as /work or /src would match ordinary strings.
 _BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
 _WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
 # Text that programs hold to use such a folder at run time, not because they were built there.
 _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Raw:
-    """A file whose bytes are still to be read."""
-
-    name: str
-    size: int
-    mode: int
-    blocks: Callable[[], Iterator[bytes]]
-
-
-class Source(Protocol):
-    """Something that holds files."""
-
-    problems: list[Problem]
-    links: list[str]
-
-    def files(self) -> Iterator[Raw]:
-        """The files, in their stored order."""
 
 
 def kind_of(path: Path) -> Kind:
@@ -89,11 +57,6 @@ def kind_of(path: Path) -> Kind:
     return "binary"
 
 
-def package_suffix(name: str) -> str:
-    """The suffix by which a file name tells a package, or ""."""
-    return next((suffix for suffix in PACKAGE_KINDS if name.lower().endswith(suffix)), "")
-
-
 def read_package(
     path: Path,
     kind: Kind,
@@ -111,7 +74,7 @@ def read_package(
     files: list[File] = []
     texts: dict[str, bytes] = {}
     try:
-        source = _open(path, kind)
+        source = open_source(path, kind)
         for raw in source.files():
             about_to_read(raw.name)
             file, data = _read(raw, lost.get(raw.name, ""), markers, keep=_is_text(raw.name, kind))
@@ -223,137 +186,3 @@ def _path_at(data: bytes, start: int, end: int) -> str | None:
     if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
         return None  # a pattern, filled in at run time, or a lone name
     return data[start:end].decode("ascii", "replace") + rest
-
-
-def _open(path: Path, kind: Kind) -> Source:
-    if kind == "folder":
-        return _Folder(path)
-    if kind == "binary":
-        return _Bare(path)
-    if kind == "sdist":
-        return _Tar(path)
-    return _Zip(path)
-
-
-class _Zip:
-    """A wheel, a nupkg or another zip archive."""
-
-    def __init__(self, path: Path) -> None:
-        self._zip = ZipReader(path)
-        self.problems = self._zip.problems
-        self.links: list[str] = []
-
-    def files(self) -> Iterator[Raw]:
-        """The members that are files."""
-        with self._zip:
-            for member in self._zip.members:
-                if not member.is_folder:
-                    blocks = _bind(self._zip.blocks, member.name)
-                    yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
-
-
-def _bind(function: Callable[[str], Iterator[bytes]], name: str) -> Callable[[], Iterator[bytes]]:
-    return lambda: function(name)
-
-
-class _Bare:
-    """One native binary that lies in no package."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[Problem] = []
-        self.links: list[str] = []
-
-    def files(self) -> Iterator[Raw]:
-        """The binary itself, under the empty name."""
-        status = self._path.stat()
-        yield Raw(name="", size=status.st_size, mode=status.st_mode, blocks=lambda: _blocks(self._path))
-
-
-class _Folder:
-    """A folder with everything below it, packages excepted: they are audited as packages."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[Problem] = []
-        self.links: list[str] = []
-
-    def files(self) -> Iterator[Raw]:
-        """The regular files; links are noted and not followed, pipes and devices never opened."""
-        for folder, names, files in os.walk(self._path):
-            names.sort()
-            for name in [*names, *sorted(files)]:
-                path = Path(folder, name)
-                inner = path.relative_to(self._path).as_posix()
-                if path.is_symlink():
-                    self.links.append(inner)
-                elif path.is_file() and not package_suffix(name):
-                    status = path.stat()
-                    yield Raw(name=inner, size=status.st_size, mode=status.st_mode, blocks=_bind_path(path))
-
-
-def _bind_path(path: Path) -> Callable[[], Iterator[bytes]]:
-    return lambda: _blocks(path)
-
-
-def _blocks(path: Path) -> Iterator[bytes]:
-    try:
-        with path.open("rb") as file:
-            while block := file.read(_BLOCK):
-                yield block
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
-
-
-class _Tar:
-    """A compressed tar archive, read as a stream so that no index of it is ever trusted."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[Problem] = []
-        self.links: list[str] = []
-
-    def files(self) -> Iterator[Raw]:
-        """The regular files with plain names; all else becomes a problem."""
-        seen: set[str] = set()
-        total = 0
-        try:
-            with tarfile.open(self._path, "r|*") as archive:
-                for member in archive:
-                    total += member.size
-                    if total > _TAR_BOMB:
-                        self._problem("bomb", member.name, f"over {_TAR_BOMB} bytes up to here; not read further")
-                        return
-                    if self._admits(member, seen):
-                        yield self._raw(archive, member)
-        except (tarfile.TarError, OSError, EOFError, ValueError) as error:
-            raise InputError(f"not a readable tar archive: {error}", where=str(self._path)) from error
-
-    def _admits(self, member: tarfile.TarInfo, seen: set[str]) -> bool:
-        parts = member.name.split("/")
-        if member.isdir():
-            return False
-        if member.name.startswith("/") or ".." in parts or "\\" in member.name or not member.name:
-            self._problem("unsafe-name", member.name, f"the name {member.name!r} is not a plain relative path")
-        elif not member.isreg():
-            self._problem("link", member.name, "neither a file nor a folder")
-        elif member.name in seen:
-            self._problem("duplicate", member.name, "stored more than once")
-        else:
-            seen.add(member.name)
-            return True
-        return False
-
-    def _raw(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Raw:
-        def blocks() -> Iterator[bytes]:
-            try:
-                file = archive.extractfile(member)
-                while file is not None and (block := file.read(_BLOCK)):
-                    yield block
-            except (tarfile.TarError, OSError, EOFError) as error:
-                raise InputError(f"damaged member: {error}", where=f"{self._path.name}!{member.name}") from error
-
-        return Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
-
-    def _problem(self, kind: str, member: str, detail: str) -> None:
-        self.problems.append(Problem(kind=kind, member=member, detail=detail))  # type: ignore[arg-type]

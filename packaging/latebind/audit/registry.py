@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -84,6 +85,18 @@ class Check:
                 )
 
 
+_MODULES = (
+    "runtime",
+    "linkage",
+    "symbols",
+    "tags",
+    "layout",
+    "twins",
+    "metadata",
+    "dependencies",
+    "hygiene",
+    "rid",
+)
 _CHECKS: dict[str, Check] = {}
 _Run = TypeVar("_Run", bound="Callable[..., Iterable[Hit | Skip]]")
 
@@ -127,9 +140,8 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
 
 def checks() -> Mapping[str, Check]:
     """All checks by code, sorted."""
-    # Declarations register themselves when their modules load.
-    from latebind.audit import hygiene, layout, linkage, metadata, rid, symbols, tags, twins  # noqa: F401, PLC0415
-
+    for module in _MODULES:  # declarations register themselves when their modules load
+        importlib.import_module(f"latebind.audit.{module}")
     return dict(sorted(_CHECKS.items()))
 
 
