@@ -143,6 +143,10 @@ class Verify(_Strict, frozen=True):
             "compute is no failure of theirs."
         ),
     ] = ""
+    at_least: Annotated[
+        dict[str, int],
+        Meta(description="How many cases must pass, for each entry of the runtime's versions."),
+    ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
     runtimes: Annotated[

@@ -77,7 +77,7 @@ def test_a_good_run_passes_and_says_how_many():
         ({"status": 1, "failed": (("c", "differs"),)}, "c: differs"),
         ({"status": 139}, "status 139"),
         ({"status": 3, "error": "no runtime"}, "no runtime"),
-        ({"passed": ()}, "no model was computed"),
+        ({"passed": ()}, "0 models were computed as expected, at least 1 should be"),
         ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1"),
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside"),
     ],
@@ -92,6 +92,11 @@ def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
     smoke = changed(status=1, failed=(("c", "differs"),))
     assert judged(smoke, reference=frozenset("ab")).state is State.PASSED
     assert "c: differs" in judged(smoke, reference=frozenset("abc")).reason
+
+
+def test_fewer_cases_than_configured_are_too_few():
+    assert judged(GOOD, at_least=2).state is State.PASSED
+    assert "2 models were computed as expected, at least 3 should be" in judged(GOOD, at_least=3).reason
 
 
 def test_a_case_that_was_never_tried_is_a_failure():

@@ -72,7 +72,12 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         """Called by hatchling before it collects files."""
         self._check_metadata()
         if self.target_name == "sdist":
-            build_data["force_include"].update(self._sources())
+            chosen = build_data["force_include"]
+            if self.build_config.ignore_vcs:
+                # Hatchling adds the repository's ignore file all the same, where there is a repository.
+                for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
+                    del chosen[path]
+            chosen.update(self._sources())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
 

@@ -67,6 +67,10 @@ class Bench:
             return None
         return self.supply.reference(self.use, self.cell.version, self.entry)
 
+    def at_least(self) -> int:
+        """How many cases must pass."""
+        return self.config.document.verify.at_least.get(self.entry, 1)
+
     def _explicit_path(self) -> Path | None:
         name = self.cell.scenario
         library = preset(self.use.preset).names.linux[-1]

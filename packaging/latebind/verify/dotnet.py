@@ -52,6 +52,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         bench.work,
         values=bench.values(),
         reference=bench.reference(),
+        at_least=bench.at_least(),
     )
     if outcome.state is State.PASSED and bench.cell.version:
         return Outcome(

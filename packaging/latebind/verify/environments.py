@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
+import re
 import sys
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -17,6 +20,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _TIME_LIMIT = 600.0
+_ANSWER_LIMIT = 120.0
+_PIN = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
+_SILENT = (
+    "Failed to establish a new connection",
+    "Failed to fetch",
+    "Request failed",
+    "Temporary failure",
+    "error sending",
+)
 _ABSENT = ("No solution found", "No matching distribution", "not found in the package registry")
 
 
@@ -36,6 +48,12 @@ class Installer(Protocol):
         """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
 
         Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
+        """
+
+    def resolve(self, wanted: str, python: Path) -> str:
+        """The version that the index has for a requirement and an interpreter.
+
+        Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
         """
 
     def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
@@ -105,6 +123,26 @@ class _Uv:
         argv += ["--python-platform", f"{platform}-manylinux_2_28", "--python", sys.executable, wanted]
         _run(argv, self._environment(), log)
 
+    def resolve(self, wanted: str, python: Path) -> str:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "wanted.in"
+            file.write_text(f"{wanted}\n", encoding="utf-8")
+            argv: list[str | Path] = [
+                self.uv,
+                "pip",
+                "compile",
+                "--no-deps",
+                "--no-header",
+                "--no-annotate",
+                "--only-binary",
+                ":all:",
+            ]
+            output = _asked([*argv, "--python", python, file], self._environment(), wanted)
+        match = _PIN.search(output)
+        if match is None:
+            raise NotRun("no-distribution", f"the index has no {wanted}")
+        return match[1]
+
     def _environment(self) -> dict[str, str]:
         return installer_environment(self.home)
 
@@ -132,6 +170,33 @@ class _Virtualenv:
         argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
         argv += ["--target", folder, *(f"--platform=manylinux_2_{minor}_{platform}" for minor in (28, 27, 17)), wanted]
         _run(argv, installer_environment(self.home), log)
+
+    def resolve(self, wanted: str, python: Path) -> str:
+        scratch, report = self.home / "resolver", self.home / "resolved.json"
+        if not python_of(scratch).is_file():
+            self.create(scratch, python, self.home / "resolver.log")
+        argv: list[str | Path] = [
+            python_of(scratch),
+            "-m",
+            "pip",
+            "install",
+            "--dry-run",
+            "--ignore-installed",
+            "--no-deps",
+            "--quiet",
+        ]
+        _asked([*argv, "--only-binary", ":all:", "--report", report, wanted], installer_environment(self.home), wanted)
+        return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
+
+
+def _asked(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
+    """What the index answers."""
+    try:
+        return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
+    except ToolError as error:
+        if any(words in error.message for words in _ABSENT) and not any(words in error.message for words in _SILENT):
+            raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
+        raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
 
 
 def _run(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:

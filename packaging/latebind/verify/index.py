@@ -1,65 +1,29 @@
-"""Asks the package index which versions there are; the only network that verification uses besides installing."""
+"""How installers reach the package index: the caller's settings for it, and nothing else of the caller's."""
 
 from __future__ import annotations
 
 import os
-import re
-import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from latebind.errors import NotRun, ToolError
-from latebind.run import run
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-_PIN = re.compile(r"^([A-Za-z0-9._-]+)==([^\s;]+)", re.MULTILINE)
-
-
-def resolve(requirement: str, *, uv: Path, python: Path, environment: Mapping[str, str]) -> str:
-    """The version that the index has for a requirement and an interpreter.
-
-    Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        wanted = Path(folder) / "wanted.in"
-        wanted.write_text(f"{requirement}\n", encoding="utf-8")
-        argv: list[str | Path] = [
-            uv,
-            "pip",
-            "compile",
-            "--no-deps",
-            "--no-header",
-            "--no-annotate",
-            "--only-binary",
-            ":all:",
-        ]
-        try:
-            output = run([*argv, "--python", python, wanted], env=environment, timeout=120).output
-        except ToolError as error:
-            if "No solution found" in error.message or "not found in the package registry" in error.message:
-                raise NotRun("no-distribution", f"the index has no {requirement} for {python.name}") from error
-            raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
-    match = _PIN.search(output)
-    if match is None:
-        raise NotRun("no-distribution", f"the index has no {requirement}")
-    return match[2]
+_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+_SAME = (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS"))
 
 
 def installer_environment(home: Path) -> dict[str, str]:
-    """The environment of an installer: how to reach the index, and nothing else of the caller's.
+    """The environment of an installer whose settings and scratch files lie below `home`.
 
-    pip's own settings for the index are given to uv under uv's names, so that one setting serves both.
+    pip's own settings for the index are given to uv under uv's names, so that one setting serves both. Downloads are
+    cached where the caller's uv and pip cache theirs.
     """
-    kept = {key: value for key, value in os.environ.items() if key.startswith(("UV_", "PIP_", "SSL_")) or _proxy(key)}
-    for pip, uv in (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS")):
-        if pip in kept and uv not in kept:
-            kept[uv] = kept[pip]
-    cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    kept.setdefault("UV_CACHE_DIR", str(Path(cache) / "uv"))
-    return {**kept, "PATH": os.environ.get("PATH", ""), "HOME": str(home), "UV_NO_PROGRESS": "1"}
-
-
-def _proxy(key: str) -> bool:
-    return key.lower() in ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key.startswith(("UV_", "PIP_", "SSL_")) or key.lower() in _PROXIES
+    }
+    kept |= {uv: kept[pip] for pip, uv in _SAME if pip in kept and uv not in kept}
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kept.setdefault("UV_CACHE_DIR", str(cache / "uv"))
+    kept.setdefault("PIP_CACHE_DIR", str(cache / "pip"))
+    system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
+    fixed = {"HOME": str(home), "UV_NO_PROGRESS": "1", "UV_PYTHON_DOWNLOADS": "never", "PIP_NO_INPUT": "1"}
+    return {**kept, **system, **fixed, "PATH": os.environ.get("PATH", "")}

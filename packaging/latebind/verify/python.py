@@ -78,6 +78,7 @@ def run_python_cell(bench: Bench) -> Outcome:
         environment,
         values=bench.values(),
         reference=bench.reference(),
+        at_least=bench.at_least(),
     )
 
 

@@ -57,13 +57,15 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     *,
     values: Mapping[str, str],
     reference: frozenset[str] | None = None,
+    at_least: int = 1,
 ) -> Outcome:
     """Whether a consumer did what its scenario expects.
 
     `root` is the folder that every mapped library must lie in; `values` fill the placeholders of `row.says`;
-    `reference` are the cases that the runtime's own API passes: failing another is no failure.
+    `reference` are the cases that the runtime's own API passes: failing another is no failure. Fewer than `at_least`
+    that pass are too few, whatever else.
     """
-    problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, root, reference)
+    problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, root, reference, at_least)
     if problems:
         return Outcome(cell=cell, state=State.FAILED, reason="\n".join(problems))
     if row.negative:
@@ -81,7 +83,7 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     return Outcome(cell=cell, state=State.PASSED, summary=summary, facts=facts)
 
 
-def _positive(cell: Cell, smoke: Smoke, root: Path, reference: frozenset[str] | None) -> list[str]:
+def _positive(cell: Cell, smoke: Smoke, root: Path, reference: frozenset[str] | None, at_least: int) -> list[str]:
     problems = []
     if smoke.status not in (ALL_PASSED, SOME_FAILED) or smoke.error:
         problems.append(f"ended with status {smoke.status}: {smoke.error or smoke.output[-500:]}")
@@ -89,8 +91,8 @@ def _positive(cell: Cell, smoke: Smoke, root: Path, reference: frozenset[str] | 
     problems += [f"{name}: {message}" for name, message in lost[:_SHOWN_FAILURES]]
     if len(lost) > _SHOWN_FAILURES:
         problems.append(f"and {len(lost) - _SHOWN_FAILURES} more")
-    if not smoke.passed and not problems:
-        problems.append("no model was computed")
+    if len(smoke.passed) < at_least and not problems:
+        problems.append(f"{len(smoke.passed)} models were computed as expected, at least {at_least} should be")
     absent = (reference or frozenset()) - set(smoke.passed) - {name for name, _ in smoke.failed}
     if absent and not problems:
         problems.append(f"{len(absent)} models were never tried, {min(absent)} among them")

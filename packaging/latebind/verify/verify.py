@@ -15,17 +15,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from latebind.archive import sha256, write_text
 from latebind.errors import LatebindError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Cell, Outcome, Rid, State
-from latebind.run import which
+from latebind.nuget import dotnet
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, expand, requirement
 from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import installer
-from latebind.verify.index import installer_environment, resolve
 from latebind.verify.python import run_python_cell
 from latebind.verify.supply import Supply
 
@@ -59,6 +60,8 @@ class _Run:
     supply: Supply
     folder: Path
     python: Path
+    sdk: str
+    """The version of the .NET SDK, "" without one."""
     fresh: bool
 
 
@@ -82,7 +85,13 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     supply = Supply(config=config, folder=folder / "supply", installer=installer(home))
     (folder / "supply").mkdir(exist_ok=True)
     run = _Run(
-        config=config, artifacts=tuple(artifacts), supply=supply, folder=folder, python=_interpreter(), fresh=fresh
+        config=config,
+        artifacts=tuple(artifacts),
+        supply=supply,
+        folder=folder,
+        python=_interpreter(),
+        sdk=_sdk(config),
+        fresh=fresh,
     )
     versions, trouble = _versions(config, run)
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -106,7 +115,7 @@ def _versions(config: Config, run: _Run) -> tuple[dict[str, str], dict[str, NotR
         wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
         for entry in (*wanted, BELOW_FLOOR):
             try:
-                found[entry] = _resolve(requirement(entry, use), run)
+                found[entry] = run.supply.installer.resolve(requirement(entry, use), run.python)
             except NotRun as error:
                 trouble[entry] = error
     return found, trouble
@@ -117,15 +126,6 @@ def _entry(config: Config, cell: Cell, entries: Mapping[str, str]) -> str:
     own = entries.get(cell.version, "")
     known = next(iter(config.document.verify.runtimes.values()), ("latest",))
     return own if own in known else known[-1]
-
-
-def _resolve(wanted: str, run: _Run) -> str:
-    """Ask the index; without uv there is nothing to ask with, so the installer's choice decides later."""
-    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
-    uv = beside if beside.is_file() else which("uv")
-    if uv is None:
-        raise NotRun("no-index", "uv, which asks the index for versions, is not here")
-    return resolve(wanted, uv=uv, python=run.python, environment=installer_environment(run.folder / "home"))
 
 
 def _outcome(run: _Run, cell: Cell, entry: str, trouble: Mapping[str, NotRun]) -> Outcome:
@@ -173,7 +173,7 @@ def _tried(run: _Run, cell: Cell, entry: str, log: Path) -> Outcome:
 def _key(run: _Run, cell: Cell, entry: str) -> str:
     """A hash of everything that decides how the cell ends."""
     verify = run.config.document.verify
-    scripts = [verify.python, verify.data.script if verify.data else ""]
+    scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
     consumers = [run.config.root / script for script in scripts if script]
     if verify.dotnet and cell.kind == "nupkg":
         sources = (run.config.root / verify.dotnet).rglob("*")
@@ -182,9 +182,9 @@ def _key(run: _Run, cell: Cell, entry: str) -> str:
         cell.id,
         *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
         *(sha256(path) for path in consumers if path.is_file()),
-        json.dumps(dict(verify.data.requires) if verify.data else {}, sort_keys=True),
+        json.dumps(msgspec.to_builtins([verify, run.config.document.runtime]), sort_keys=True),
         entry,
-        sys.version,
+        run.sdk if cell.kind == "nupkg" else sys.version,
         run.supply.installer.name,
         *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
     ]
@@ -197,6 +197,15 @@ def _remembered(cell: Cell, memory: Path) -> Outcome:
         cell=cell, state=State.PASSED, summary=known["summary"], seconds=known["seconds"], facts=known["facts"],
         cached=True,
     )  # fmt: skip
+
+
+def _sdk(config: Config) -> str:
+    if not config.document.verify.dotnet:
+        return ""
+    try:
+        return dotnet.sdk_version(os.environ, config.root)
+    except LatebindError:  # each cell that needs it says so
+        return ""
 
 
 def _interpreter() -> Path:

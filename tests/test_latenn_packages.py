@@ -1,0 +1,128 @@
+"""The packages of our first client: nothing linked, nothing bundled, small, equal from folder to folder."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+from latebind.archive import sha256
+from latebind.audit.audit import audit_paths
+from latebind.audit.project import project_policy
+from latebind.configfile import load
+
+from tests.dotnet_support import dotnet_environment
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
+LIMIT = 500 * 1024
+
+
+def packed(source, out):
+    """Pack a copy of latenn that lies in `source`; everything is made below `out`."""
+    try:
+        env = dotnet_environment()
+    except pytest.skip.Exception:
+        env = dict(os.environ)
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(source / "latenn"), "--workdir", str(out), "pack"]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "dist"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    return packed(ROOT, tmp_path_factory.mktemp("latenn"))
+
+
+def members(package):
+    with zipfile.ZipFile(package) as archive:
+        return {info.filename: archive.read(info) for info in archive.infolist()}
+
+
+def natives(dist):
+    packages = [*dist.glob("*.whl"), *dist.glob("*.nupkg")]
+    return [
+        (package.name, name, data)
+        for package in packages
+        for name, data in members(package).items()
+        if data[:4] == b"\x7fELF"
+    ]
+
+
+def test_every_package_holds_one_library(dist):
+    found = {(package.partition("-0")[0], name.rpartition("/")[2]) for package, name, _ in natives(dist)}
+    assert {("latenn", "liblatenn_core.so"), ("latenn_onnxruntime", "liblatenn_backend_onnxruntime.so")} <= found
+
+
+def test_nothing_links_or_holds_a_runtime(dist):
+    for package, name, data in natives(dist):
+        binary = lief.ELF.parse(list(data))
+        assert binary.libraries, (package, name)
+        assert all(LIBC_FAMILY.match(library) for library in binary.libraries), (package, name, binary.libraries)
+        versions = {need.name for need in binary.symbols_version_requirement}
+        assert all(LIBC_FAMILY.match(version) for version in versions)
+        assert "onnxruntime" not in " ".join(symbol.name for symbol in binary.imported_symbols).lower()
+        assert len(data) < LIMIT
+    for package in dist.iterdir():
+        if package.suffix in (".whl", ".nupkg"):
+            assert not [name for name in members(package) if "libonnxruntime" in name]
+
+
+def test_ldd_shows_the_libc_family_only(dist, tmp_path):
+    ldd = shutil.which("ldd")
+    if ldd is None:
+        pytest.skip("not run: no ldd on this machine")
+    for package, name, data in natives(dist):
+        file = tmp_path / package / name.rpartition("/")[2]
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(data)
+        shown = subprocess.run([ldd, str(file)], capture_output=True, text=True, check=True).stdout
+        names = [Path(line.split()[0]).name for line in shown.splitlines()]
+        assert all(LIBC_FAMILY.match(word) or word.startswith("linux-vdso") for word in names), shown
+
+
+def test_they_are_stripped(dist):
+    for package, name, data in natives(dist):
+        binary = lief.ELF.parse(list(data))  # kept: its sections die with it
+        sections = {section.name for section in binary.sections}
+        assert not {".symtab", ".debug_info"} & sections, (package, name)
+
+
+def test_wheels_and_nupkgs_hold_equal_native_bytes(dist):
+    if not (dist / "Latenn.0.1.0.nupkg").is_file():
+        pytest.skip("not run: no .NET SDK, so no Latenn nupkg")
+    by_name = {}
+    for _, name, data in natives(dist):
+        by_name.setdefault(name.rpartition("/")[2], []).append(data)
+    assert {name: len(copies) for name, copies in by_name.items()} == dict.fromkeys(by_name, 2)
+    assert all(len(set(copies)) == 1 for copies in by_name.values())
+
+
+def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
+    policy = project_policy(load(ROOT / "latenn" / "latebind.toml"))
+    report = audit_paths([dist], policy)
+    assert (report.findings, report.waived) == ((), ())
+    assert report.subjects >= 4
+    stricter = policy.__class__(
+        **{**{name: getattr(policy, name) for name in policy.__slots__}, "exports": {"*": ("nothing_*",)}}
+    )
+    assert {finding.code for finding in audit_paths([dist], stricter).findings} == {"LB201"}
+
+
+def test_two_builds_in_different_folders_give_equal_packages(dist, tmp_path):
+    copy = tmp_path / "another place" / "checkout"
+    files = subprocess.run(
+        [shutil.which("git"), "ls-files", "-co", "--exclude-standard", "latenn", "LICENSE"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    for file in files:
+        target = copy / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(ROOT / file, target)
+    other = packed(copy, tmp_path / "another work")
+    assert {path.name: sha256(path) for path in other.iterdir()} == {path.name: sha256(path) for path in dist.iterdir()}
