@@ -1,0 +1,83 @@
+"""Isolated builds, as strangers run them: `python -m build` and `pip install`, from the tree and from the sdist.
+
+latebind is on no index yet, so the isolated environment gets it from a folder (`--find-links`).
+"""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "latenn" / "python" / "latenn"
+
+pytestmark = pytest.mark.slow
+
+
+def run(*words, **environment):
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON"))}
+    command = [str(word) for word in words]
+    done = subprocess.run(command, env={**env, **environment}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    """A folder with latebind's own wheel."""
+    folder = tmp_path_factory.mktemp("links")
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory):
+    """A copy of latenn's tree, so that nothing is built inside the checkout."""
+    folder = tmp_path_factory.mktemp("tree") / "latenn"
+    ignore = shutil.ignore_patterns("build", "stage", "dist", "bin", "obj", "__pycache__")
+    shutil.copytree(ROOT / "latenn", folder, ignore=ignore)
+    return folder / "python" / "latenn"
+
+
+@pytest.fixture(scope="module")
+def built(links, tree, tmp_path_factory):
+    """What `python -m build` makes of the tree: an sdist, and the wheel of that sdist."""
+    out = tmp_path_factory.mktemp("built")
+    settings = {"PIP_FIND_LINKS": str(links), "UV_FIND_LINKS": str(links)}
+    run(sys.executable, "-m", "build", "--installer", "uv", "--outdir", out, tree, **settings)
+    return out
+
+
+def digest(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_build_from_tree_and_from_sdist_give_equal_wheels(built, links, tree, tmp_path):
+    (from_sdist,) = built.glob("*.whl")
+    settings = {"PIP_FIND_LINKS": str(links), "UV_FIND_LINKS": str(links)}
+    run(sys.executable, "-m", "build", "--installer", "uv", "--wheel", "--outdir", tmp_path, tree, **settings)
+    (from_tree,) = tmp_path.glob("*.whl")
+    assert (from_tree.name, digest(from_tree)) == (from_sdist.name, digest(from_sdist))
+
+
+def test_pip_installs_from_tree_and_from_sdist_with_equal_results(built, links, tree, tmp_path):
+    (sdist,) = built.glob("*.tar.gz")
+    (wheel,) = built.glob("*.whl")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
+    env = tmp_path / "env"
+    run(sys.executable, "-m", "virtualenv", "--quiet", env)
+    python = env / "bin" / "python"
+    with zipfile.ZipFile(wheel) as archive:
+        expected = {name: archive.read(name) for name in archive.namelist() if name.startswith("latenn/")}
+    for number, source in enumerate([tree, sdist, next((tmp_path / "unpacked").iterdir())]):
+        target = tmp_path / f"site{number}"
+        run(python, "-m", "pip", "install", "--no-deps", "--find-links", links, "--target", target, source)
+        installed = {name: (target / name).read_bytes() for name in expected}
+        assert installed == expected
