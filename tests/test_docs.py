@@ -1,0 +1,277 @@
+"""The documents say what is so: names, links, commands and examples are held against the code, and examples run."""
+
+import importlib.metadata
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import defusedxml.ElementTree
+import msgspec
+import pytest
+from latebind import config, model
+from latebind.cli import _parser
+from latebind.configfile import load
+from latebind.resources import cmake_dir
+from latebind.verify import cells
+from latebind.verify.dotnet_project import Consumer, _properties
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCS = ROOT / "docs"
+# What people wrote; docs/checks, docs/schema and docs/configuration.md are generated.
+PAGES = sorted(
+    [
+        *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
+        *(DOCS / name for name in ("architecture.md", "dependencies.md", "verify.md")),
+        *(DOCS / "decisions").glob("*.md"),
+    ]
+)
+PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+FILE = re.compile(r"^`([^`\n]+)`[^\n]*:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def text_of(path):
+    return path.read_text("utf-8")
+
+
+def prose(path):
+    """A page without its fenced blocks."""
+    return FENCE.sub("", text_of(path))
+
+
+def shown_commands():
+    """Every command after a prompt in a console block, with its page."""
+    for page in PAGES:
+        for kind, block in FENCE.findall(text_of(page)):
+            lines = [line[2:] for line in block.splitlines() if line.startswith("$ ")] if kind == "console" else []
+            yield from ((page, shlex.split(line, comments=True)) for line in lines)
+
+
+def write_files(page, folder):
+    """The files that a page shows, each under its own name."""
+    shown = FILE.findall(text_of(page))
+    assert shown, page
+    for name, text in shown:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def whole_example(folder):
+    """The project whose parts README and docs/verify.md show."""
+    write_files(ROOT / "README.md", folder)
+    write_files(DOCS / "verify.md", folder)
+    shutil.copy(ROOT / "LICENSE", folder / "python/lowvoice/LICENSE")
+    return folder
+
+
+def program(name):
+    beside = Path(sys.executable).with_name(name)
+    return str(beside) if beside.exists() else shutil.which(name)
+
+
+# ---- links and names -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_every_relative_link_leads_somewhere(page):
+    targets = [link.partition("#")[0] for link in LINK.findall(prose(page)) if not re.match(r"[a-z]+:|#", link)]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_every_decision_is_listed():
+    records = {path.name for path in (DOCS / "decisions").glob("[0-9]*.md")}
+    assert set(LINK.findall(text_of(DOCS / "decisions/README.md"))) == records
+
+
+def test_decisions_are_short_and_say_the_four_things():
+    for path in (DOCS / "decisions").glob("[0-9]*.md"):
+        lines = text_of(path).splitlines()
+        assert [line for line in lines if line.startswith("## ")] == [
+            "## Context",
+            "## Decision",
+            "## Consequences",
+            "## What would change it",
+        ], path
+        assert lines[0].startswith(f"# {int(path.name[:4])}. "), path
+        assert len(lines) <= 25, path
+
+
+def test_every_dependency_has_its_row():
+    project = PROJECT["project"]
+    sections = [*project["optional-dependencies"].values(), *PROJECT["dependency-groups"].values()]
+    run_time, others = text_of(DOCS / "dependencies.md").split("## Extras and development groups")
+    for entries, text in [(project["dependencies"], run_time), *((entries, others) for entries in sections)]:
+        assert [entry for entry in entries if f"\n| `{Requirement(entry).name}` |" not in text] == []
+
+
+def test_rows_of_dependencies_say_whether_they_are_pinned():
+    rows = dict(re.findall(r"^\| `([^`]+)` \|.*\| ([^|]+) \|$", text_of(DOCS / "dependencies.md"), re.MULTILINE))
+    project = PROJECT["project"]
+    entries = [
+        *project["dependencies"],
+        *(entry for group in project["optional-dependencies"].values() for entry in group),
+        *(entry for group in PROJECT["dependency-groups"].values() for entry in group),
+    ]
+    assert set(rows) == {Requirement(entry).name for entry in entries}
+    for entry in entries:
+        assert rows[Requirement(entry).name].startswith("pinned") == ("==" in entry), entry
+
+
+def test_hooks_have_the_pins_of_the_lint_group():
+    pins = {entry for entry in PROJECT["dependency-groups"]["lint"] if "==" in entry}
+    hooked = re.findall(r"additional_dependencies: \[([^\]]+)\]", text_of(ROOT / ".pre-commit-config.yaml"))
+    assert set(hooked) == pins
+
+
+def test_every_layer_is_in_the_picture_of_the_rooms():
+    words = [
+        node.text
+        for node in defusedxml.ElementTree.parse(DOCS / "img/rooms.svg").iter("{http://www.w3.org/2000/svg}text")
+    ]
+    layers = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+    rooms = [name.strip().removeprefix("latebind.") for layer in layers for name in layer.split("|")]
+    assert [word for word in words if word in rooms] == rooms
+
+
+def test_every_place_in_the_architecture_is_there():
+    table = prose(DOCS / "architecture.md").partition("## Rooms")[2].partition("## Where")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+    for row in rows:
+        names = re.findall(r"`([^`]+)`", row)
+        first = Path(names[0]).parent if "/" in names[0] else Path()
+        for name in names:
+            found = list(ROOT.glob(name)) or list((ROOT / first).glob(name.rstrip("/")))
+            assert found, f"{name} of {row}"
+
+
+# ---- verification ----------------------------------------------------------------------------------------------------
+
+
+def test_every_scenario_has_its_row_with_its_sentence():
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \| (.*) \|$", text_of(DOCS / "verify.md"), re.MULTILINE))
+    for scenario in cells.SCENARIOS:
+        title, consumers, says = (cell.strip() for cell in rows[scenario.name].rsplit("|", 2))
+        assert scenario.title.partition(",")[0] in title, scenario.name
+        assert re.findall(r"`([^`]+)`", says) == list(scenario.says), scenario.name
+        assert ("Python" in consumers) == ("python" in scenario.consumers), scenario.name
+        assert (".NET" in consumers) == any("dotnet" in name for name in scenario.consumers), scenario.name
+
+
+def test_every_key_reason_and_property_of_verification_is_named():
+    text = text_of(DOCS / "verify.md")
+    keys = [field.name for field in msgspec.structs.fields(config.Verify) if field.name != "runtimes"]
+    assert [key for key in keys if f"\n| `{key}` |" not in text] == []
+    assert [reason for reason in model.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
+    consumer = Consumer(project=ROOT, packages=[], version="1.0", environment={})
+    assert [name for name in _properties(consumer, "net8.0") if f"`{name}`" not in text] == []
+
+
+# ---- commands --------------------------------------------------------------------------------------------------------
+
+
+def test_sessions_that_are_shown_exist():
+    noxfile = text_of(ROOT / "noxfile.py")
+    sessions = set(re.findall(r"^@nox\.session.*\ndef (\w+)", noxfile, re.MULTILINE))
+    shown = [words for _, words in shown_commands() if words[:2] == ["python3", "noxfile.py"]]
+    assert len(shown) >= 4
+    named = {words[index + 1] for words in shown for index, word in enumerate(words) if word == "-s"}
+    assert named <= sessions, named - sessions
+
+
+def test_latebind_commands_that_are_shown_are_understood():
+    shown = [words[1:] for _, words in shown_commands() if words[0] == "latebind"]
+    assert len(shown) >= 7
+    for words in shown:
+        _parser().parse_args(words)
+
+
+def test_the_readme_has_the_two_commands_of_the_project():
+    own = [shlex.join(words) for page, words in shown_commands() if page.name == "README.md" and words[0] == "python3"]
+    assert own == ["python3 noxfile.py", "python3 noxfile.py -s tests"]
+
+
+# ---- examples --------------------------------------------------------------------------------------------------------
+
+
+def test_the_readme_example_is_a_configuration_that_loads(tmp_path):
+    example = load(whole_example(tmp_path) / "latebind.toml")
+    assert example.project.name == "lowvoice"
+    assert (tmp_path / example.document.verify.python).is_file()
+
+
+def test_no_other_page_shows_a_configuration_that_nobody_loads():
+    pages = [page for page in PAGES for kind, block in FENCE.findall(text_of(page)) if "[native]" in block]
+    assert pages == [ROOT / "README.md"]
+
+
+def test_the_readme_example_builds_and_its_audit_is_clean(latebind, tmp_path):
+    project = whole_example(tmp_path)
+
+    packed = latebind("-C", project, "pack")
+    audited = latebind("-C", project, "audit")
+
+    assert packed.returncode == 0, packed.stderr
+    assert audited.returncode == 0, audited.stdout
+    assert "3 subjects: 0 errors, 0 warnings" in audited.stdout
+
+
+@pytest.mark.slow
+def test_every_cell_of_the_example_passes(latebind, tmp_path):
+    project = whole_example(tmp_path)
+
+    ended = latebind("-C", project, "verify", "--format", "json")
+
+    outcomes = json.loads(ended.stdout)["cells"]
+    if any(cell["reason"] == "no-index" for cell in outcomes):
+        pytest.skip("the package index cannot be reached")
+    assert {cell["scenario"] for cell in outcomes} == {row.name for row in cells.SCENARIOS if "python" in row.consumers}
+    assert [cell for cell in outcomes if cell["outcome"] != "passed"] == []
+    assert ended.returncode == 0
+
+
+def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
+    cmake, ninja = program("cmake"), program("ninja")
+    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    if not cmake or not ninja or not list(capi.glob("libonnxruntime.so.*")):
+        pytest.skip("cmake, ninja or the runtime's shared library is not here")
+    write_files(ROOT / "loader/README.md", tmp_path)
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or zig(tmp_path)
+    tree = tmp_path / "build"
+    configure = [cmake, "-S", tmp_path, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+    configure += [f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={cmake_dir()}"]
+    for step in (configure, [cmake, "--build", tree]):
+        made = subprocess.run(step, capture_output=True, text=True, check=False)
+        assert made.returncode == 0, made.stdout + made.stderr
+    environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
+    version = importlib.metadata.version("onnxruntime")
+
+    found = run_shown(tree, environment, capi)
+    absent = run_shown(tree, environment)
+
+    assert found.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), found
+    assert "(source: host)" in found.stdout
+    assert "API version " in found.stdout
+    assert (found.returncode, found.stderr) == (0, "")
+    assert absent.stdout.startswith("ONNX Runtime was not found in ")
+    assert "version 1.20 or newer is needed. Get it with: pip install" in absent.stdout
+    assert (absent.returncode, absent.stderr) == (1, "")
+
+
+def run_shown(tree, environment, *words):
+    command = [tree / "which_runtime", *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def zig(folder):
+    wrapper = folder / "zig-cc"
+    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc "$@"\n')
+    wrapper.chmod(0o755)
+    return wrapper
