@@ -9,6 +9,7 @@ import pytest
 from latebind.configfile import find, load
 from latebind.errors import ConfigError, InputError
 from latebind.schema import config_reference, config_schema
+from latebind.targets import target
 
 from tests.client import CONFIG, write_client
 
@@ -32,9 +33,14 @@ def test_our_own_client_loads_and_keeps_its_one_number():
 
 def test_defaults(tiny):
     config = load(tiny / "latebind.toml")
-    assert config.floor("glibc") == "2.28"
+    assert config.floor(target("linux-x64")) == "2.28"
     assert config.toolchain("linux-x64") == "zig"
     assert config.native_source == tiny.resolve() / "native"
+
+
+def test_the_floor_is_never_older_than_the_target_can_be(tiny):
+    write_client(tiny, latebind=CONFIG.replace("2.28", "2.5"))
+    assert load(tiny / "latebind.toml").floor(target("linux-x64")) == "2.17"
 
 
 def test_a_target_has_its_own_table(tiny):

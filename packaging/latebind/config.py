@@ -13,6 +13,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from latebind.model import Target  # noqa: TC001  # as above
+
 TomlValue = bool | int | str
 
 
@@ -194,10 +196,11 @@ class Config:
         """The toolchain that builds a target."""
         return self.document.targets.options.get(rid, TargetOptions()).toolchain
 
-    def floor(self, libc: str) -> str:
-        """The configured floor of a target family."""
+    def floor(self, target: Target) -> str:
+        """The oldest libc or macOS that a target is built for: the configured one, but no older than it can be."""
         targets = self.document.targets
-        return {"glibc": targets.glibc, "darwin": targets.macos}.get(libc, "")
+        configured = {"glibc": targets.glibc, "darwin": targets.macos}.get(target.libc, "")
+        return max(configured, target.floor, key=_numeric)
 
     def runtime_of(self, package: str) -> RuntimeUse | None:
         """The runtime that a package binds late, or None."""
@@ -210,3 +213,7 @@ class Config:
         if wheel is None:
             return ""
         return wheel.name or wheel.source.rstrip("/").rpartition("/")[2].replace("_", "-")
+
+
+def _numeric(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".")) if version else ()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
 import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +13,8 @@ from latebind.targets import host_rid, targets
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from latebind.model import Target
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +80,20 @@ def _dotnet() -> Row:
 
 
 def _machines() -> list[Row]:
-    """For each target: whether its binaries run here."""
+    """For each target: whether it is built and whether its binaries run here."""
     host = host_rid()
-    can_build = find_zig() is not None or importlib.util.find_spec("ziglang") is not None
     rows = []
-    for rid in targets():
-        runs = rid == host
-        build = "builds" if can_build or (runs and os.environ.get("CC")) or runs else "does not build"
-        detail = f"{build} here; its packages {'run' if runs else 'do not run'} here"
-        rows.append(Row(what=rid, there=runs, detail=detail))
+    for rid, row in targets().items():
+        builders = [name for name in ("zig", "host") if _builds(name, row)]
+        built = f"built here by {' or '.join(builders)}" if builders else "not built here"
+        detail = f"{built}; its packages {'run' if rid == host else 'do not run'} here"
+        rows.append(Row(what=rid, there=bool(builders) and rid == host, detail=detail))
     return rows
+
+
+def _builds(name: str, row: Target) -> bool:
+    try:
+        toolchain(name, row)
+    except LatebindError:
+        return False
+    return True

@@ -33,7 +33,7 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
             stem = f"{config.wheel_name(name).replace('-', '_')}-{version}"
             for rid, stage in zip(rids, stages, strict=True):
                 row = target(rid)
-                tag = wheel_tag(row, config.floor(row.libc))
+                tag = wheel_tag(row, config.floor(row))
                 inputs = (stage, package.wheel.source)
                 rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)

@@ -1,8 +1,10 @@
 """Which cells there are, and what the judge makes of what a consumer says."""
 
+import dataclasses
 from pathlib import Path
 
 import jsonschema
+import msgspec
 import pytest
 from latebind.configfile import load
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
@@ -11,10 +13,14 @@ from latebind.verify.report import count, to_console, to_document, to_json, to_m
 from latebind.verify.smoke import Smoke, judge
 from latebind.verify.verify import Verified
 
+from tests.client import CONFIG as TINY
+from tests.client import write_client
+
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = load(ROOT / "latenn" / "latebind.toml")
 USE = CONFIG.document.runtime[0]
-VERSIONS = {"minimum": "1.19.2", "latest": "1.31.1", BELOW_FLOOR: "1.18.1"}
+FOUND = {"minimum": "1.19.2", "latest": "1.31.1", BELOW_FLOOR: "1.18.1"}
+VERSIONS = {("onnxruntime", entry): version for entry, version in FOUND.items()}
 CELL = Cell(
     kind="wheel",
     target=Rid("linux-x64"),
@@ -28,7 +34,7 @@ GOOD = Smoke(status=0, output="", passed=("a", "b"), runtime_version="1.31.1", l
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
-    cells = expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)
+    cells = [planned.cell for planned in expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)]
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
     consumers = ("python3.11", "dotnet-build", "dotnet-publish", "dotnet-cache")
     assert works == {(consumer, version) for consumer in consumers for version in ("1.19.2", "1.31.1")}
@@ -38,7 +44,26 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
 
 def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
     cells = expand(CONFIG, Rid("linux-x64"), "python3.11", {})
-    assert {cell.version for cell in cells} == {"minimum", "latest", BELOW_FLOOR, ""}
+    assert {planned.cell.version for planned in cells} == {"minimum", "latest", BELOW_FLOOR, ""}
+
+
+def test_every_cell_computes_the_data_of_a_configured_entry():
+    cells = expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)
+    data = {(planned.cell.version, planned.entry) for planned in cells}
+    assert data == {("1.19.2", "minimum"), ("1.31.1", "latest"), ("1.18.1", "latest"), ("", "latest")}
+
+
+def test_two_runtimes_have_cells_of_their_own():
+    document = msgspec.structs.replace(CONFIG.document, runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
+    config = dataclasses.replace(CONFIG, document=document)
+    cells = expand(config, Rid("linux-x64"), "python3.11", VERSIONS)
+    assert {planned.use.minimum for planned in cells} == {"1.19", "1.20"}
+
+
+def test_a_project_without_a_runtime_is_tried_without_one(tiny):
+    write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
+    (planned,) = expand(load(tiny / "latebind.toml"), Rid("linux-x64"), "python3.11", {})
+    assert (planned.cell.scenario, planned.cell.version, planned.use) == ("works", "", None)
 
 
 @pytest.mark.parametrize(

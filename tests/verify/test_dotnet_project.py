@@ -243,7 +243,7 @@ def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
     project.mkdir()
     (project / "User.csproj").write_text(
         '<Project Sdk="Microsoft.NET.Sdk">'
-        "<PropertyGroup><TargetFramework>$(SmokeFramework)</TargetFramework></PropertyGroup>"
+        "<PropertyGroup><TargetFramework>$(ConsumerFramework)</TargetFramework></PropertyGroup>"
         '<ItemGroup><PackageReference Include="Odd" Version="1.0.0" /></ItemGroup></Project>',
         encoding="utf-8",
     )

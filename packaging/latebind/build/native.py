@@ -35,7 +35,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     Raises BuildError or ToolError with CMake's words; NotRun when there is no compiler for the target.
     """
     chosen = toolchain(config.toolchain(target.rid), target)
-    floor = max(config.floor(target.libc), target.floor, key=_numeric)
+    floor = config.floor(target)
     source_hash = hash_sources(config)
     identity = chosen.identity()
     key = _digest([source_hash, identity, target.rid, floor, __version__])
@@ -158,10 +158,6 @@ def _discard_moved(tree: Path, source: Path) -> None:
 
 def _cmake_value(value: TomlValue) -> str:
     return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)
-
-
-def _numeric(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")) if version else ()
 
 
 def _digest(parts: list[str]) -> str:

@@ -25,9 +25,9 @@ class Bench:
 
     cell: Cell
     config: Config
-    use: RuntimeUse
+    use: RuntimeUse | None
     package: str
-    """The package that binds the runtime."""
+    """The package that binds the runtime; the first one where none does."""
     entry: str
     artifacts: tuple[Artifact, ...]
     supply: Supply
@@ -46,6 +46,8 @@ class Bench:
 
     def values(self) -> Mapping[str, str]:
         """What the placeholders of the scenario's sentence stand for."""
+        if self.use is None:
+            return {}
         known = preset(self.use.preset)
         extra, dist = next(iter(known.python.extras.items()))
         wheel = self.config.wheel_name(self.package)
@@ -63,7 +65,7 @@ class Bench:
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where they do not matter or nobody can tell."""
-        if self.negative or not self.cell.version:
+        if self.negative or self.use is None:
             return None
         return self.supply.reference(self.use, self.cell.version, self.entry)
 
@@ -73,6 +75,8 @@ class Bench:
 
     def _explicit_path(self) -> Path | None:
         name = self.cell.scenario
+        if self.use is None:
+            return None
         library = preset(self.use.preset).names.linux[-1]
         if name == "path-wrong":
             return self.work / "nowhere" / library

@@ -11,7 +11,7 @@ from latebind.model import Cell, Rid
 from latebind.presets import RuntimePreset, preset
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from latebind.config import Config, RuntimeUse
 
@@ -64,34 +64,67 @@ def scenario(name: str) -> Scenario:
     return next(row for row in SCENARIOS if row.name == name)
 
 
-def expand(config: Config, rid: Rid, python: str, versions: Mapping[str, str]) -> tuple[Cell, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """A cell with what it was expanded from: the runtime that it is about, and the entry of [verify].runtimes."""
+
+    cell: Cell
+    use: RuntimeUse | None
+    """None for a project that binds no runtime."""
+    asked: str
+    """What the index was asked for: an entry of [verify].runtimes or BELOW_FLOOR; "" for a cell without a runtime."""
+    entry: str
+    """The entry of [verify].runtimes whose data the cell computes: `minimum`, `latest`, a version."""
+
+
+def entries(config: Config, use: RuntimeUse) -> tuple[str, ...]:
+    """The versions of a runtime that are verified, as the configuration writes them."""
+    return config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
+
+
+def expand(config: Config, rid: Rid, python: str, versions: Mapping[tuple[str, str], str]) -> tuple[Planned, ...]:
     """All cells of a target, in the order of the table.
 
-    `versions` maps each entry of [verify].runtimes (and BELOW_FLOOR) to the version that the index has for it; an
-    entry that is missing there stays as it is written, so that its cells are listed as *not run*.
+    `versions` maps (runtime, entry) to the version that the index has, for each entry of [verify].runtimes and for
+    BELOW_FLOOR; an entry that is missing there stays as it is written, so that its cells are listed as *not run*.
     """
-    return tuple(cell for use in config.document.runtime for cell in _of_runtime(config, use, rid, python, versions))
+    uses = config.document.runtime or (None,)
+    return tuple(
+        _planned(config, use, rid, row, (consumer, python), asked, versions)
+        for use in uses
+        for row in SCENARIOS
+        for consumer in row.consumers
+        if _wanted(config, consumer)
+        for asked in _asked(row, use, config)
+    )
 
 
-def _of_runtime(config: Config, use: RuntimeUse, rid: Rid, python: str, versions: Mapping[str, str]) -> Iterator[Cell]:
-    known = preset(use.preset)
-    wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
-    for row in SCENARIOS:
-        for consumer in row.consumers:
-            if not _wanted(config, consumer):
-                continue
-            kind = "wheel" if consumer == "python" else "nupkg"
-            name = python if consumer == "python" else consumer
-            supply = _distribution(known) if consumer == "python" else (known.nuget.ids or ("",))[0]
-            for version in _versions(row, wanted):
-                yield Cell(
-                    kind="wheel" if kind == "wheel" else "nupkg",
-                    target=rid,
-                    consumer=name,
-                    runtime=supply if version else "",
-                    version=versions.get(version, version),
-                    scenario=row.name,
-                )
+def _planned(  # noqa: PLR0913  # the coordinates of a cell
+    config: Config,
+    use: RuntimeUse | None,
+    rid: Rid,
+    row: Scenario,
+    consumer: tuple[str, str],
+    asked: str,
+    versions: Mapping[tuple[str, str], str],
+) -> Planned:
+    name, python = consumer
+    is_python = name == "python"
+    known = preset(use.preset) if use else None
+    version = versions.get((use.preset, asked), asked) if use else ""
+    supply = ""
+    if known and version:
+        supply = _distribution(known) if is_python else (known.nuget.ids or ("",))[0]
+    cell = Cell(
+        kind="wheel" if is_python else "nupkg",
+        target=rid,
+        consumer=python if is_python else name,
+        runtime=supply,
+        version=version,
+        scenario=row.name,
+    )
+    own = entries(config, use) if use else ("default",)
+    return Planned(cell=cell, use=use, asked=asked, entry=asked if asked in own else own[-1])
 
 
 def _wanted(config: Config, consumer: str) -> bool:
@@ -99,7 +132,11 @@ def _wanted(config: Config, consumer: str) -> bool:
     return bool(verify.python if consumer == "python" else verify.dotnet)
 
 
-def _versions(row: Scenario, wanted: tuple[str, ...]) -> tuple[str, ...]:
+def _asked(row: Scenario, use: RuntimeUse | None, config: Config) -> tuple[str, ...]:
+    """What the index is asked for a scenario. Without a runtime there is nothing to try but that it works."""
+    if use is None:
+        return ("",) if row.name == "works" else ()
+    wanted = entries(config, use)
     table = {"all": wanted, "latest": wanted[-1:], "below": (BELOW_FLOOR,), "none": ("",)}
     return table[row.versions]
 

@@ -28,7 +28,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     if len(packages) < sum(package.nuget is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every nupkg of the project was made")
-    if bench.cell.version:
+    if bench.use is not None and bench.cell.version:
         library = bench.supply.library(bench.use, bench.cell.version, _PLATFORM[bench.cell.target])
         feed = bench.work / "runtime"
         packages.append(

@@ -170,9 +170,9 @@ def _command(consumer: Consumer) -> list[str]:
 
 def _properties(consumer: Consumer, framework: str) -> dict[str, str]:
     properties = {
-        "SmokeFramework": framework,
-        "LatennVersion": semantic_version(consumer.version),
-        "OrtVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
+        "ConsumerFramework": framework,
+        "ProjectVersion": semantic_version(consumer.version),
+        "RuntimeVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
         **consumer.properties,
     }
     if consumer.layout == "cache":

@@ -35,14 +35,9 @@ def run_python_cell(bench: Bench) -> Outcome:
     home = bench.work / "home"
     home.mkdir(parents=True)
     bench.supply.installer.create(environment, bench.python, bench.log)
-    ours = [bench.config.wheel_name(name) for name in bench.config.packages]
-    bench.supply.installer.install(
-        environment,
-        _wanted(bench, wheels),
-        links=_links(bench, wheels),
-        ours=[name for name in ours if name],
-        log=bench.log,
-    )
+    names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
+    wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])
+    bench.supply.installer.install(environment, wanted, links=_links(bench, wheels), ours=names, log=bench.log)
     _assert_installed(environment, wheels)
     script = bench.config.root / bench.config.document.verify.python
     out = bench.work / "result.json"
@@ -82,11 +77,15 @@ def run_python_cell(bench: Bench) -> Outcome:
     )
 
 
-def _wanted(bench: Bench, wheels: list[Artifact]) -> list[str]:
+def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -> list[str]:
     """What the installer is told: files of dist/ by path, the runtime by name; or only what a user would type."""
-    if bench.cell.scenario == "extra":
+    if bench.cell.scenario == "extra" and bench.use is not None:
         extra = next(iter(preset(bench.use.preset).python.extras))
-        return [f"{bench.config.wheel_name(bench.package)}[{extra}]"]
+        # The version keeps an index's package of the same name out; a user would not write it.
+        return [
+            f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"
+            for name, version in ours
+        ]
     runtime = [f"{bench.cell.runtime}=={bench.cell.version}"] if bench.cell.version else []
     return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.config.document.verify.python_requires]
 

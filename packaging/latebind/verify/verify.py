@@ -18,13 +18,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.archive import sha256, write_text
-from latebind.errors import LatebindError, NotRun
+from latebind.errors import InputError, LatebindError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Cell, Outcome, Rid, State
 from latebind.nuget import dotnet
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, expand, requirement
+from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement
 from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import installer
 from latebind.verify.python import run_python_cell
@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config import Config
+
+
+_Key = tuple[str, str]
+"""(runtime, entry of [verify].runtimes)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +100,12 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     versions, trouble = _versions(config, run)
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
     cells = expand(config, rid, python, versions)
-    entries = {version: entry for entry, version in versions.items()}
+    if not cells:
+        raise InputError(
+            "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
+        )
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        tasks = [pool.submit(_outcome, run, cell, _entry(config, cell, entries), trouble) for cell in cells]
+        tasks = [pool.submit(_outcome, run, planned, trouble) for planned in cells]
         try:
             outcomes = tuple(task.result() for task in tasks)
         except BaseException:
@@ -107,39 +114,32 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
 
 
-def _versions(config: Config, run: _Run) -> tuple[dict[str, str], dict[str, NotRun]]:
+def _versions(config: Config, run: _Run) -> tuple[dict[_Key, str], dict[_Key, NotRun]]:
     """The version that the index has for each configured entry, and why it has none for the others."""
-    found: dict[str, str] = {}
-    trouble: dict[str, NotRun] = {}
+    found: dict[_Key, str] = {}
+    trouble: dict[_Key, NotRun] = {}
     for use in config.document.runtime:
-        wanted = config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
-        for entry in (*wanted, BELOW_FLOOR):
+        for entry in (*entries(config, use), BELOW_FLOOR):
             try:
-                found[entry] = run.supply.installer.resolve(requirement(entry, use), run.python)
+                found[use.preset, entry] = run.supply.installer.resolve(requirement(entry, use), run.python)
             except NotRun as error:
-                trouble[entry] = error
+                trouble[use.preset, entry] = error
     return found, trouble
 
 
-def _entry(config: Config, cell: Cell, entries: Mapping[str, str]) -> str:
-    """The configured entry whose data a cell uses: its version's own, else the last, when it has none."""
-    own = entries.get(cell.version, "")
-    known = next(iter(config.document.verify.runtimes.values()), ("latest",))
-    return own if own in known else known[-1]
-
-
-def _outcome(run: _Run, cell: Cell, entry: str, trouble: Mapping[str, NotRun]) -> Outcome:
+def _outcome(run: _Run, planned: Planned, trouble: Mapping[_Key, NotRun]) -> Outcome:
+    cell = planned.cell
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
-    if cell.version in trouble:
-        error = trouble[cell.version]
+    error = trouble.get((planned.use.preset, planned.asked)) if planned.use else None
+    if error is not None:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
     if cell.target != host_rid():
         return Outcome(cell=cell, state=State.NOT_RUN, reason="no-machine", summary=f"this machine is {host_rid()}")
-    memory = run.folder / "passed" / f"{_key(run, cell, entry)}.json"
+    memory = run.folder / "passed" / f"{_key(run, planned)}.json"
     if not run.fresh and memory.is_file():
         return replace(_remembered(cell, memory), log=_relative(log, run))
-    outcome = _tried(run, cell, entry, log)
+    outcome = _tried(run, planned, log)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
     LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     if outcome.state is State.PASSED:
@@ -148,17 +148,25 @@ def _outcome(run: _Run, cell: Cell, entry: str, trouble: Mapping[str, NotRun]) -
     return outcome
 
 
-def _tried(run: _Run, cell: Cell, entry: str, log: Path) -> Outcome:
+def _tried(run: _Run, planned: Planned, log: Path) -> Outcome:
+    cell = planned.cell
     work = run.folder / "work" / _safe(cell.id)
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir(parents=True)
     log.unlink(missing_ok=True)
-    use = next(use for use in run.config.document.runtime)
-    package = next(name for name in run.config.packages if run.config.runtime_of(name) == use)
+    binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
     bench = Bench(
-        cell=cell, config=run.config, use=use, package=package, entry=entry, artifacts=run.artifacts,
-        supply=run.supply, work=work, log=log, python=run.python,
-    )  # fmt: skip
+        cell=cell,
+        config=run.config,
+        use=planned.use,
+        package=next(binding, next(iter(run.config.packages))),
+        entry=planned.entry,
+        artifacts=run.artifacts,
+        supply=run.supply,
+        work=work,
+        log=log,
+        python=run.python,
+    )
     try:
         outcome = run_python_cell(bench) if cell.kind == "wheel" else run_dotnet_cell(bench)
     except NotRun as error:
@@ -170,8 +178,9 @@ def _tried(run: _Run, cell: Cell, entry: str, log: Path) -> Outcome:
     return outcome
 
 
-def _key(run: _Run, cell: Cell, entry: str) -> str:
+def _key(run: _Run, planned: Planned) -> str:
     """A hash of everything that decides how the cell ends."""
+    cell = planned.cell
     verify = run.config.document.verify
     scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
     consumers = [run.config.root / script for script in scripts if script]
@@ -183,7 +192,7 @@ def _key(run: _Run, cell: Cell, entry: str) -> str:
         *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
         *(sha256(path) for path in consumers if path.is_file()),
         json.dumps(msgspec.to_builtins([verify, run.config.document.runtime]), sort_keys=True),
-        entry,
+        planned.entry,
         run.sdk if cell.kind == "nupkg" else sys.version,
         run.supply.installer.name,
         *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
