@@ -82,6 +82,7 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy: invalid enum value", "Did you mean never-linked?"),
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
+        ("[verify]\nat_least = { latest = 1 }\n", "'latest' is not a version", "Write the runtime version"),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason: expected `str` of length >= 1", ""),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["tny"]\n', "'tny' is not a package", "Did"),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),

@@ -147,7 +147,9 @@ class Verify(_Strict, frozen=True):
     ] = ""
     at_least: Annotated[
         dict[str, int],
-        Meta(description="How many cases must pass, for each entry of the runtime's versions."),
+        Meta(
+            description="How many cases must pass, from a runtime version on: { 1.19 = 1000 }, with the version quoted."
+        ),
     ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""

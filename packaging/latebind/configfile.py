@@ -198,6 +198,7 @@ def _check(config: Config, reader: _Reader) -> None:
         if rid not in known:
             reader.problem(path, f"{rid!r} is not a target", _nearest(rid, known))
     _check_runtimes(config, reader)
+    _check_at_least(config, reader)
     _check_packages(config, reader)
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
@@ -234,6 +235,13 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
             if version not in ("minimum", "latest") and _version(version) is None:
                 advice = _nearest(version, ("minimum", "latest"))
                 reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
+
+
+def _check_at_least(config: Config, reader: _Reader) -> None:
+    for version in config.document.verify.at_least:
+        if _version(version) is None:
+            advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
+            reader.problem(("verify", "at_least"), f"{version!r} is not a version", advice)
 
 
 def _check_packages(config: Config, reader: _Reader) -> None:

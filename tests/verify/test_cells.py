@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from latebind.configfile import load
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
+from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, SCENARIOS, Scenario, expand, raised_minimum, requirement, scenario
 from latebind.verify.report import count, to_console, to_document, to_json, to_markdown, verify_schema
 from latebind.verify.smoke import Smoke, judge
@@ -122,6 +123,15 @@ def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
 def test_fewer_cases_than_configured_are_too_few():
     assert judged(GOOD, at_least=2).state is State.PASSED
     assert "2 models were computed as expected, at least 3 should be" in judged(GOOD, at_least=3).reason
+
+
+@pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
+def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
+    cell = dataclasses.replace(CELL, version=version)
+    bench = Bench(
+        cell=cell, config=CONFIG, use=USE, package="", entry="", artifacts=(), supply=None, work=ENV, log=ENV, python=ENV
+    )  # fmt: skip
+    assert bench.at_least() == count
 
 
 def test_a_case_that_was_never_tried_is_a_failure():

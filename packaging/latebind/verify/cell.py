@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from latebind.presets import preset
 from latebind.verify.cells import raised_minimum, scenario
 
@@ -70,8 +72,10 @@ class Bench:
         return self.supply.reference(self.use, self.cell.version, self.entry)
 
     def at_least(self) -> int:
-        """How many cases must pass."""
-        return self.config.document.verify.at_least.get(self.entry, 1)
+        """How many cases must pass: what the configuration says from the newest version on that is not too new."""
+        known = {Version(version): count for version, count in self.config.document.verify.at_least.items()}
+        reached = [version for version in known if self.cell.version and version <= Version(self.cell.version)]
+        return known[max(reached)] if reached else 1
 
     def _explicit_path(self) -> Path | None:
         name = self.cell.scenario
