@@ -128,9 +128,8 @@ def test_fewer_cases_than_configured_are_too_few():
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
 def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
     cell = dataclasses.replace(CELL, version=version)
-    bench = Bench(
-        cell=cell, config=CONFIG, use=USE, package="", entry="", artifacts=(), supply=None, work=ENV, log=ENV, python=ENV
-    )  # fmt: skip
+    places = dict.fromkeys(("work", "log", "python"), ENV)
+    bench = Bench(cell=cell, config=CONFIG, use=USE, package="", entry="", artifacts=(), supply=None, **places)
     assert bench.at_least() == count
 
 
