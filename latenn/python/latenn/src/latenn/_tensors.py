@@ -148,7 +148,7 @@ def _unpack(raw: bytes, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray
     packed = np.frombuffer(raw, dtype=np.uint8)
     halves = np.empty(packed.size * 2, dtype=np.uint8)
     halves[0::2], halves[1::2] = packed & 0x0F, packed >> 4
-    values = halves[:count].astype(np.int8)
+    values: NDArray[np.int8] = halves[:count].astype(np.int8)
     if "uint" not in str(dtype):
-        values = np.where(values > 7, values - 16, values).astype(np.int8)  # noqa: PLR2004  # two's complement of 4 bits
+        values[values > 7] -= 16  # noqa: PLR2004  # two's complement of 4 bits
     return values.astype(dtype).reshape(shape)
