@@ -139,7 +139,7 @@ def _pack(array: NDArray[Any]) -> NDArray[np.uint8]:
     flat = np.ascontiguousarray(array).view(np.uint8).ravel() & 0x0F
     if flat.size % 2:
         flat = np.append(flat, np.uint8(0))
-    packed: NDArray[np.uint8] = flat[0::2] | (flat[1::2] << np.uint8(4))
+    packed: NDArray[np.uint8] = np.bitwise_or(flat[0::2], np.left_shift(flat[1::2], 4)).astype(np.uint8)
     return packed
 
 
