@@ -229,3 +229,33 @@ def test_help_is_quick_to_import():
     code = "import sys, latebind.cli; print(sorted({'lief', 'rich', 'jinja2', 'msgspec'} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
+def test_interrupting_a_verification_ends_all_that_it_started(tiny, number):
+    write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "smoke.py"\n')
+    mark = tiny / "running"
+    code = f"import os, pathlib, time\npathlib.Path({str(mark)!r}).write_text(str(os.getpid()))\ntime.sleep(120)\n"
+    (tiny / "smoke.py").write_text(code, encoding="utf-8")
+    command = [sys.executable, "-m", "latebind.cli", "-C", str(tiny), "verify"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    while process.poll() is None and not (mark.is_file() and mark.read_text()):
+        time.sleep(0.1)
+
+    started = time.monotonic()
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 130, errors
+    assert "interrupted" in errors
+    assert "Traceback" not in errors
+    assert time.monotonic() - started < 15
+    assert not Path(f"/proc/{mark.read_text()}").exists()
+
+
+def test_progress_is_told_only_where_somebody_watches(latebind, tiny):
+    assert latebind("-C", tiny, "pack").stderr == ""
+    shutil.rmtree(tiny / "dist")
+    assert "pack wheel tiny linux-x64 ..." in latebind("-v", "-C", tiny, "pack").stderr
+    shutil.rmtree(tiny / "dist")
+    assert "::group::pack wheel tiny" in latebind("-C", tiny, "pack", env={"GITHUB_ACTIONS": "true"}).stderr

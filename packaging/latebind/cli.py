@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     arguments = _parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
         status: int = arguments.command(arguments)
@@ -51,6 +53,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     else:
         return status
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _system_advice(error: OSError) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Level = Literal["quiet", "normal", "verbose"]
 
-_SPIN_AFTER = 2.0
+_WORTH_TELLING = 2.0
 
 
 class Log:
@@ -39,6 +39,11 @@ class Log:
         if self.level != "quiet":
             self._write(f"{text}\n")
 
+    def progress(self, text: str) -> None:
+        """A line that tells that something goes on; only where somebody watches, or asked for more."""
+        if self.level == "verbose" or (self.level == "normal" and (self.on_terminal or self.in_actions)):
+            self._write(f"{text}\n")
+
     def detail(self, text: str) -> None:
         """A line for `--verbose`."""
         if self.level == "verbose":
@@ -49,17 +54,17 @@ class Log:
         """Name a piece of work; say how long it took when that was over two seconds."""
         started = time.monotonic()
         if self.in_actions:
-            self.say(f"::group::{title}")
-        elif self.level == "verbose" or (self.on_terminal and self.level == "normal"):
-            self.say(f"{title} ...")
+            self.progress(f"::group::{title}")
+        else:
+            self.progress(f"{title} ...")
         try:
             yield
         finally:
             seconds = time.monotonic() - started
             if self.in_actions:
-                self.say("::endgroup::")
-            if seconds > _SPIN_AFTER:
-                self.say(f"{title}: {seconds:.1f} s")
+                self.progress("::endgroup::")
+            if seconds > _WORTH_TELLING:
+                self.progress(f"{title}: {seconds:.1f} s")
 
     def _write(self, text: str) -> None:
         with self._lock:

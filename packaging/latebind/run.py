@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TAIL_LINES = 40
+_LIVE: set[subprocess.Popen[bytes]] = set()
+_LOCK = threading.Lock()
 _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
 
 
@@ -66,6 +69,8 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
         raise ToolError(f"{missing} is not there", advice=advice) from error
     except OSError as error:
         raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+    with _LOCK:
+        _LIVE.add(process)
     try:
         raw, _ = process.communicate(timeout=timeout)
     except subprocess.TimeoutExpired as error:
@@ -76,6 +81,9 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     except BaseException:
         end_group(process)
         raise
+    finally:
+        with _LOCK:
+            _LIVE.discard(process)
     text = _decode(raw)
     _write_log(log, words, text)
     if check and process.returncode != 0:
@@ -87,8 +95,28 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     return Completed(argv=words, returncode=process.returncode, output=text)
 
 
+def end_all() -> None:
+    """End every process that any thread has running; whoever waits for one gets a ToolError.
+
+    An interruption reaches the main thread alone, and processes in sessions of their own not at all.
+    """
+    with _LOCK:
+        live = list(_LIVE)
+    for process in live:
+        _kill_group(process)
+
+
 def end_group(process: subprocess.Popen[bytes]) -> bytes:
     """End a process and everything that it started; return what it had printed."""
+    _kill_group(process)
+    try:
+        raw, _ = process.communicate(timeout=10)
+    except subprocess.TimeoutExpired:  # a grandchild in its own session holds the pipe
+        return b""
+    return raw or b""
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
     try:
         if sys.platform == "win32":
             process.kill()
@@ -96,11 +124,6 @@ def end_group(process: subprocess.Popen[bytes]) -> bytes:
             os.killpg(process.pid, signal.SIGKILL)
     except ProcessLookupError:
         pass
-    try:
-        raw, _ = process.communicate(timeout=10)
-    except subprocess.TimeoutExpired:  # a grandchild in its own session holds the pipe
-        return b""
-    return raw or b""
 
 
 def which(name: str, *, path: str | None = None) -> Path | None:

@@ -105,6 +105,7 @@ def test_a_good_run_passes_and_says_how_many():
         ({"status": 3, "error": "no runtime"}, "no runtime"),
         ({"passed": ()}, "0 models were computed as expected, at least 1 should be"),
         ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1"),
+        ({"libraries": ()}, "did not say which libraries"),
         ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside"),
     ],
 )

@@ -98,6 +98,8 @@ def _positive(cell: Cell, smoke: Smoke, root: Path, reference: frozenset[str] | 
         problems.append(f"{len(absent)} models were never tried, {min(absent)} among them")
     if not problems and smoke.runtime_version != cell.version:
         problems.append(f"bound runtime {smoke.runtime_version or 'of no version'}, expected {cell.version}")
+    if cell.target.startswith("linux") and cell.runtime and not smoke.libraries:
+        problems.append("the consumer did not say which libraries it had loaded")
     return problems + _strangers(smoke.libraries, root)
 
 

@@ -8,6 +8,7 @@ import json
 import shutil
 import sys
 import threading
+from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,7 +32,8 @@ class Supply:
     config: Config
     folder: Path
     installer: Installer
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
+    """One for each thing that is made: whoever asks for another does not wait."""
 
     def data(self, entry: str) -> Path:
         """The folder of prepared data for an entry of the runtime's versions (`minimum`, `latest`, `1.22`).
@@ -49,7 +51,7 @@ class Supply:
             )
         key = hashlib.sha256("\0".join([sha256(script), *requires]).encode()).hexdigest()[:16]
         made = self.folder / "data" / key
-        with self._lock:
+        with self._locks[made]:
             if not made.is_dir():
                 self._prepare(script, requires, made)
         return made
@@ -67,7 +69,7 @@ class Supply:
         data = self.data(entry)
         key = hashlib.sha256("\0".join([sha256(path), data.name, name, version]).encode()).hexdigest()[:16]
         made = self.folder / "reference" / f"{key}.json"
-        with self._lock:
+        with self._locks[made]:
             if not made.is_file():
                 self._compute_reference(path, f"{name}=={version}", data, made)
         return frozenset(json.loads(made.read_text("utf-8"))["passed"])
@@ -80,7 +82,7 @@ class Supply:
         known = preset(use.preset)
         name = next(iter(known.python.extras.values()))
         made = self.folder / "runtimes" / f"{name}-{version}-{platform}"
-        with self._lock:
+        with self._locks[made]:
             if not made.is_dir():
                 aside = made.with_name(f".{made.name}.part")
                 shutil.rmtree(aside, ignore_errors=True)

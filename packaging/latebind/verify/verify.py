@@ -22,6 +22,7 @@ from latebind.errors import InputError, LatebindError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Cell, Outcome, Rid, State
 from latebind.nuget import dotnet
+from latebind.run import end_all
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement
@@ -110,6 +111,7 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
             outcomes = tuple(task.result() for task in tasks)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
             raise
     return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
 
@@ -141,7 +143,7 @@ def _outcome(run: _Run, planned: Planned, trouble: Mapping[_Key, NotRun]) -> Out
         return replace(_remembered(cell, memory), log=_relative(log, run))
     outcome = _tried(run, planned, log)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
-    LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
+    LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     if outcome.state is State.PASSED:
         text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
         write_text(memory, json.dumps(text))
