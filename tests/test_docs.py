@@ -233,7 +233,10 @@ def test_every_cell_of_the_example_passes(latebind, tmp_path):
     if any(cell["reason"] == "no-index" for cell in outcomes):
         pytest.skip("the package index cannot be reached")
     assert {cell["scenario"] for cell in outcomes} == {row.name for row in cells.SCENARIOS if "python" in row.consumers}
-    assert [cell for cell in outcomes if cell["outcome"] != "passed"] == []
+    # The newest Pythons have no wheel of the oldest runtime.
+    tried = [cell for cell in outcomes if cell["reason"] != "no-distribution"]
+    assert tried
+    assert [cell for cell in tried if cell["outcome"] != "passed"] == []
     assert ended.returncode == 0
 
 
