@@ -94,6 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     add("doctor", _doctor, "what this machine can build, run, and not run, and why")
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
     build = add("build", _build, "one native build for each target -> stage/<rid>/<component>/")
+    stage = add("stage", _stage, "what is staged; with --import, adds native files that were built elsewhere")
+    stage.add_argument(
+        "--import", dest="sources", type=Path, action="append", default=[], metavar="PATH",
+        help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
+    )  # fmt: skip
+    stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")
     pack = add("pack", _pack, "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
@@ -173,10 +179,31 @@ def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
 def _build(arguments: argparse.Namespace) -> int:
     _, workdir, stages = _staged(arguments)
     for stage in stages:
-        print(f"{stage.root.relative_to(workdir)}  {stage.manifest.toolchain}  floor {stage.manifest.floor or 'none'}")
-        for file in stage.manifest.files:
-            print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
+        _show_stage(stage, workdir)
     return 0
+
+
+def _stage(arguments: argparse.Namespace) -> int:
+    from latebind.build.imports import import_native  # noqa: PLC0415
+    from latebind.build.stage import open_stage  # noqa: PLC0415
+    from latebind.targets import targets  # noqa: PLC0415
+
+    config, workdir = _load(arguments)
+    if arguments.sources:
+        import_native(config, arguments.sources, workdir, arguments.target)
+    for rid in targets():
+        staged = open_stage(workdir / "stage" / rid)
+        if staged is not None:
+            _show_stage(staged, workdir)
+    return 0
+
+
+def _show_stage(stage: Stage, workdir: Path) -> None:
+    manifest = stage.manifest
+    how = "imported, " if manifest.imported else ""
+    print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+    for file in manifest.files:
+        print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
 
 
 def _packed(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:

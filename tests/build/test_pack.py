@@ -147,4 +147,4 @@ def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, chang
     write_client(tiny, pyproject=PYPROJECT.replace(*change))
     with pytest.raises(BuildError, match=words):
         packed(tiny)
-    assert not list((tiny / "dist").glob("*"))
+    assert not list((tiny / "dist").glob("*.whl"))

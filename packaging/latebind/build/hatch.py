@@ -6,7 +6,10 @@ A project's pyproject.toml names `latebind` below [tool.hatch.metadata.hooks] an
 
 from __future__ import annotations
 
+import dataclasses
 import os
+import shutil
+import tempfile
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +19,9 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
 from packaging.version import Version
 
+from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import list_tree, loader_dir, stage_target
+from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, platform_tag
 from latebind.configfile import FILE_NAME, find, load
@@ -55,6 +60,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     """Puts the staged libraries of one component into the wheel, and all that a build needs into the sdist."""
 
     PLUGIN_NAME = "latebind"
+    _made: Path | None = None
 
     @cached_property
     def _project(self) -> Config:
@@ -108,8 +114,26 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         build_data["tag"] = f"py3-none-{platform_tag(stage)}"
         # An editable wheel holds only a path to the sources, so the library has to lie there.
         chosen = build_data["force_include_editable" if editable else "force_include"]
-        for library in stage.libraries(config.packages[package].component):
+        component = config.packages[package].component
+        for library in stage.libraries(component):
             chosen[str(library)] = f"{folder}/{library.name}"
+        if not editable:
+            build_data["extra_metadata"][self._manifest(stage, component)] = Path(WHEEL_MANIFEST).name
+
+    def _manifest(self, stage: Stage, component: str) -> str:
+        """A file that says what the component was built from, so that the wheel can be imported elsewhere."""
+        libraries = stage.libraries(component)
+        rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
+        text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
+        file = Path(tempfile.mkdtemp(prefix="latebind-")) / Path(WHEEL_MANIFEST).name
+        self._made = file
+        file.write_text(text, encoding="utf-8")
+        return str(file)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Called by hatchling when the distribution is written."""
+        if self._made is not None:
+            shutil.rmtree(self._made.parent, ignore_errors=True)
 
     def _sources(self) -> dict[str, str]:
         """What an sdist carries at fixed places: the configuration, the native sources, the loader."""

@@ -32,15 +32,20 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 
     A failed or interrupted build leaves an earlier stage as it was.
 
+    Files that were imported are kept for as long as the sources are the same.
+
     Raises BuildError or ToolError with CMake's words; NotRun when there is no compiler for the target.
     """
-    chosen = toolchain(config.toolchain(target.rid), target)
-    floor = config.floor(target)
     source_hash = hash_sources(config)
-    identity = chosen.identity()
-    key = _digest([source_hash, identity, target.rid, floor, __version__])
     root = workdir / "stage" / target.rid
     found = open_stage(root)
+    if found is not None and found.manifest.imported and found.manifest.source_hash == source_hash:
+        LOG.detail(f"{target.rid}: the stage was imported")
+        return found
+    chosen = toolchain(config.toolchain(target.rid), target)
+    floor = config.floor(target)
+    identity = chosen.identity()
+    key = _digest([source_hash, identity, target.rid, floor, __version__])
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -15,13 +17,14 @@ import msgspec
 from latebind import resources
 from latebind.archive import sha256, source_date_epoch, write_text
 from latebind.build.managed import build_managed
-from latebind.build.native import hash_tree
+from latebind.build.native import hash_sources, hash_tree
 from latebind.build.nuget import pack_nupkg
-from latebind.build.wheel import build_distributions
+from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget import dotnet
+from latebind.run import end_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -69,48 +72,90 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     Raises BuildError with the words of whoever failed.
     """
     ledger = _Ledger(workdir / "build" / "pack.json", dist)
-    artifacts: list[Artifact] = []
-    not_made: list[NotMade] = []
-    for name, package in config.packages.items():
-        if package.wheel is not None:
-            source = config.root / package.wheel.source
-            for stage in stages:
-                key = _key(config, [stage], source)
-                made = ledger.make(f"wheel {name} {stage.rid}", key, _wheel(source, dist, stage, workdir))
-                artifacts += [_artifact(path, [stage]) for path in made]
-        if package.nuget is not None:
-            managed = config.root / package.nuget.managed if package.nuget.managed else None
-            try:
-                key = _key(config, stages, managed, _sdk(managed))
-                made = ledger.make(f"nupkg {name}", key, _nupkg(config, name, stages, workdir, dist))
-                artifacts += [_artifact(path, stages) for path in made]
-            except NotRun as error:
-                not_made.append(NotMade(package=name, kind="nupkg", reason=error.reason, message=str(error)))
+    jobs = [job for name in config.packages for job in (*_wheels(config, name, stages), *_nupkgs(config, name, stages))]
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        tasks = [pool.submit(_run, job, ledger, workdir, dist) for job in jobs]
+        try:
+            made = [task.result() for task in tasks]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
     ledger.close()
-    return Packed(artifacts=tuple(sorted(artifacts, key=lambda made: made.path.name)), not_made=tuple(not_made))
+    artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
+    return Packed(
+        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
+        not_made=tuple(row for row in made if isinstance(row, NotMade)),
+    )
 
 
-def _wheel(source: Path, dist: Path, stage: Stage, workdir: Path) -> Callable[[], Sequence[Path]]:
-    return lambda: build_distributions(source, dist, rid=stage.rid, workdir=workdir)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """One file to be made: what it is called in the ledger, and from what."""
+
+    name: str
+    package: str
+    kind: Kind
+    config: Config
+    stages: tuple[Stage, ...]
+    source: Path | None
+    """The wheel source or the managed project."""
 
 
-def _nupkg(
-    config: Config, package: str, stages: Sequence[Stage], workdir: Path, dist: Path
-) -> Callable[[], Sequence[Path]]:
-    def make() -> Sequence[Path]:
-        nuget = config.packages[package].nuget
-        managed = None
-        if nuget is not None and nuget.managed:
-            managed = build_managed(
-                config.root / nuget.managed,
-                workdir / "build" / "managed" / package,
-                version=config.project.version,
-                environment=os.environ,
-                home=workdir / "build" / "dotnet-home",
-            )
-        return [pack_nupkg(config, package, stages, dist, managed=managed).path]
+def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
+    """A wheel for each target, and one sdist, which knows no target."""
+    wheel = config.packages[package].wheel
+    if wheel is None:
+        return []
+    source = config.root / wheel.source
+    rows: list[tuple[str, Kind, tuple[Stage, ...]]] = [
+        *((f"wheel {package} {stage.rid}", "wheel", (stage,)) for stage in stages),
+        (f"sdist {package}", "sdist", ()),
+    ]
+    return [
+        _Job(name=name, package=package, kind=kind, config=config, stages=own, source=source)
+        for name, kind, own in rows
+    ]
 
-    return make
+
+def _nupkgs(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
+    """One nupkg with all targets."""
+    nuget = config.packages[package].nuget
+    if nuget is None:
+        return []
+    source = config.root / nuget.managed if nuget.managed else None
+    name = f"nupkg {package}"
+    return [_Job(name=name, package=package, kind="nupkg", config=config, stages=tuple(stages), source=source)]
+
+
+def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
+    try:
+        made = ledger.make(job.name, _key(job), lambda: _make(job, workdir, dist))
+    except NotRun as error:
+        return NotMade(package=job.package, kind=job.kind, reason=error.reason, message=str(error))
+    return [_artifact(path, job.stages) for path in made]
+
+
+def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
+    if job.kind == "nupkg":
+        return _nupkg(job, workdir, dist)
+    if job.source is None:
+        raise BuildError(f"package {job.package} has no wheel source")
+    rid = job.stages[0].rid if job.stages else ""
+    return build_distribution(job.source, dist, job.kind, rid=rid, workdir=workdir)
+
+
+def _nupkg(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
+    managed = None
+    if job.source is not None:
+        managed = build_managed(
+            job.source,
+            workdir / "build" / "managed" / job.package,
+            version=job.config.project.version,
+            environment=os.environ,
+            home=workdir / "build" / "dotnet-home" / job.package,
+        )
+    return [pack_nupkg(job.config, job.package, job.stages, dist, managed=managed).path]
 
 
 def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
@@ -120,22 +165,24 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
     )
 
 
-def _sdk(managed: Path | None) -> str:
-    """The version of what compiles the managed part. Raises NotRun `no-dotnet` when nothing does."""
-    return dotnet.sdk_version(os.environ, managed) if managed is not None and managed.is_dir() else ""
+def _key(job: _Job) -> str:
+    """A hash of all that a package is made from.
 
-
-def _key(config: Config, stages: Sequence[Stage], source: Path | None, sdk: str = "") -> str:
-    """A hash of all that a package is made from."""
+    Raises NotRun `no-dotnet` when there is nothing that compiles its managed part.
+    """
+    config, source = job.config, job.source
+    there = source is not None and source.is_dir()
     parts = [
-        *(stage.manifest.key for stage in stages),
-        *(file.sha256 for stage in stages for file in stage.manifest.files),
+        *(stage.manifest.key for stage in job.stages),
+        *(file.sha256 for stage in job.stages for file in stage.manifest.files),
+        *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
+        hash_sources(config) if job.kind == "sdist" else "",
         sha256(config.file),
         _text_hash(config.root / config.project.readme) if config.project.readme else "",
-        hash_tree(source) if source is not None and source.is_dir() else "",
+        hash_tree(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
-        sdk,
+        dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
@@ -155,6 +202,7 @@ class _Ledger:
     def __init__(self, file: Path, dist: Path) -> None:
         self._file = file
         self._dist = dist
+        self._lock = threading.Lock()
         self._old = self._read()
         self._new: dict[str, _Made] = {}
 
@@ -163,14 +211,17 @@ class _Ledger:
         known = self._old.get(name)
         if known is not None and known.key == key and self._intact(known.files):
             LOG.detail(f"{name}: up to date")
-            self._new[name] = known
+            with self._lock:
+                self._new[name] = known
             return tuple(self._dist / file for file in known.files)
         with LOG.step(f"pack {name}"):
             made = tuple(build())
         if not made:
             raise BuildError(f"{name} made no file")
-        self._new[name] = _Made(key=key, files={path.name: sha256(path) for path in made})
-        self._write({**self._old, **self._new})
+        row = _Made(key=key, files={path.name: sha256(path) for path in made})
+        with self._lock:
+            self._new[name] = row
+            self._write({**self._old, **self._new})
         return made
 
     def close(self) -> None:

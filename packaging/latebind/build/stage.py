@@ -42,6 +42,8 @@ class Manifest:
     toolchain: str
     floor: str
     files: tuple[StagedFile, ...]
+    imported: bool = False
+    """Built elsewhere and brought in: kept for as long as the sources are the same, whatever compiler is here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +66,7 @@ class Stage:
         found = tuple(
             self.root / file.path
             for file in self.manifest.files
-            if file.path.startswith(f"{component}/") and _is_library(file.path)
+            if file.path.startswith(f"{component}/") and is_library(file.path)
         )
         if not found:
             raise BuildError(
@@ -93,8 +95,21 @@ def write_manifest(  # noqa: PLR0913  # what a manifest says
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
         for path in sorted(_files(root))
     )
-    manifest = Manifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
-    write_text(root / MANIFEST, json.dumps(asdict(manifest), indent=2) + "\n")
+    put_manifest(
+        root, Manifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
+    )
+
+
+def put_manifest(root: Path, manifest: Manifest) -> None:
+    """Write a manifest beside the files that it describes, and give those one mode, which packages keep."""
+    for file in manifest.files:
+        (root / file.path).chmod(0o644)
+    write_text(root / MANIFEST, manifest_text(manifest))
+
+
+def manifest_text(manifest: Manifest) -> str:
+    """A manifest as JSON."""
+    return json.dumps(asdict(manifest), indent=2) + "\n"
 
 
 def swap_in(aside: Path, root: Path) -> None:
@@ -111,6 +126,7 @@ def _files(root: Path) -> Iterator[Path]:
     return (path for path in root.rglob("*") if path.is_file() and path.name != MANIFEST)
 
 
-def _is_library(path: str) -> bool:
+def is_library(path: str) -> bool:
+    """Whether a file is a shared library, by its name."""
     name = path.rpartition("/")[2]
     return name.endswith(_LIBRARY_SUFFIXES) or ".so." in name

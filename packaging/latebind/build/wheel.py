@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packaging.version import Version
 
@@ -63,36 +63,26 @@ def platform_tag(stage: Stage) -> str:
     return wheel_tag(target(stage.rid), stage.manifest.floor)
 
 
-def build_distributions(source: Path, outdir: Path, *, rid: str, workdir: Path) -> tuple[Path, ...]:
-    """Make the wheel and the sdist of a wheel source in this Python's environment; move them to `outdir` at the end.
+def build_distribution(
+    source: Path, outdir: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path
+) -> tuple[Path, ...]:
+    """Make the wheel or the sdist of a wheel source in this Python's environment; move it to `outdir` at the end.
 
-    Raises BuildError with the backend's words; an earlier file in `outdir` stays when this fails.
+    `rid` is the target of a wheel. Raises BuildError with the backend's words; an earlier file in `outdir` stays when
+    this fails.
     """
     if not (source / "pyproject.toml").is_file():
         raise BuildError(
             "the wheel source has no pyproject.toml", where=str(source), advice="Set package.<name>.wheel.source."
         )
-    environment = {
-        **os.environ,
-        "LATEBIND_WORKDIR": str(workdir.resolve()),
-        "LATEBIND_TARGET": rid,
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    environment = {**os.environ, "LATEBIND_WORKDIR": str(workdir.resolve()), "PYTHONDONTWRITEBYTECODE": "1"}
+    if rid:
+        environment["LATEBIND_TARGET"] = rid
     outdir.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=outdir) as aside:
-        argv: list[str | Path] = [
-            sys.executable,
-            "-m",
-            "build",
-            "--no-isolation",
-            "--sdist",
-            "--wheel",
-            "--outdir",
-            aside,
-            source,
-        ]
+        argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", aside]
         try:
-            run(argv, env=environment, timeout=_TIME_LIMIT)
+            run([*argv, source], env=environment, timeout=_TIME_LIMIT)
         except ToolError as error:
             raise BuildError(f"{source.name} could not be built: {error.message}", where=str(source)) from error
         made = sorted(Path(aside).iterdir())

@@ -1,0 +1,198 @@
+"""Brings native files that were built elsewhere into the stage; believes nothing of them that it can check."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.archive import ZipReader
+from latebind.build.native import hash_sources
+from latebind.build.stage import MANIFEST, Manifest, StagedFile, is_library, open_stage, put_manifest, swap_in
+from latebind.errors import BuildError, InputError
+from latebind.model import Rid, Sha256
+from latebind.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from latebind.config import Config
+
+WHEEL_MANIFEST = "extra_metadata/latebind.json"
+"""Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
+ON_TRUST = "taken on trust"
+"""The toolchain of a folder that says nothing of itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Native:
+    """Files of one target that were found somewhere, with what is said of them. `files` is by path below the stage."""
+
+    origin: str
+    manifest: Manifest
+    files: Mapping[str, bytes]
+
+
+def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: str = "") -> tuple[Manifest, ...]:
+    """Merge folders, stages and wheels into `workdir`/stage; the manifests of the targets that were touched.
+
+    All are read and checked before anything is written.
+
+    Raises InputError for what cannot be read, BuildError for other sources than the project's, for a file that is not
+    what its manifest says, and for a component that is there already with other bytes.
+    """
+    found = [native for source in sources for native in _read(config, source, rid)]
+    current = hash_sources(config)
+    for native in found:
+        if native.manifest.source_hash != current:
+            raise BuildError(
+                f"built from other sources: {native.manifest.source_hash[:12]}, the project's are {current[:12]}",
+                where=native.origin,
+                advice="Build it again from this very revision, configuration and version.",
+            )
+    merged: dict[Rid, Native] = {}
+    for native in found:
+        merged[native.manifest.rid] = _merge(merged.get(native.manifest.rid), native)
+    return tuple(_write(native, workdir / "stage" / rid, current) for rid, native in merged.items())
+
+
+def _read(config: Config, source: Path, rid: str) -> list[Native]:
+    if source.suffix == ".whl" and source.is_file():
+        return [_from_wheel(source)]
+    if not source.is_dir():
+        raise InputError("neither a folder nor a wheel", where=str(source))
+    folders = (
+        [source] if (source / MANIFEST).is_file() else sorted(path.parent for path in source.glob(f"*/{MANIFEST}"))
+    )
+    if folders:
+        return [_from_stage(folder) for folder in folders]
+    return [_from_folder(config, source, rid)]
+
+
+def _from_stage(folder: Path) -> Native:
+    manifest = _manifest((folder / MANIFEST).read_bytes(), str(folder / MANIFEST))
+    files = {file.path: _bytes(folder / file.path) for file in manifest.files}
+    return _checked(str(folder), manifest, files)
+
+
+def _from_wheel(wheel: Path) -> Native:
+    with ZipReader(wheel) as archive:
+        names = [member.name for member in archive.members]
+        carried = next((name for name in names if name.endswith(f".dist-info/{WHEEL_MANIFEST}")), None)
+        if carried is None:
+            raise InputError(
+                "the wheel does not say what it was built from",
+                where=str(wheel),
+                advice="Build it with latebind's hatchling hook, which puts that into its metadata.",
+            )
+        manifest = _manifest(archive.read(carried), f"{wheel.name}!{carried}")
+        files = {}
+        for file in manifest.files:
+            library = PurePosixPath(file.path).name
+            inside = [name for name in names if PurePosixPath(name).name == library]
+            if len(inside) != 1:
+                raise BuildError(
+                    f"the wheel holds {len(inside)} files named {library} instead of one", where=str(wheel)
+                )
+            files[file.path] = archive.read(inside[0])
+    return _checked(str(wheel), manifest, files)
+
+
+def _from_folder(config: Config, folder: Path, rid: str) -> Native:
+    """A folder without a manifest: <component>/... for the target that the user names."""
+    if not rid:
+        raise InputError(
+            f"no {MANIFEST} here, so the target is not known", where=str(folder), advice="Name it: --target RID."
+        )
+    components = sorted({package.component for package in config.packages.values()})
+    paths = [path for name in components for path in sorted((folder / name).rglob("*")) if path.is_file()]
+    if not any(is_library(path.name) for path in paths):
+        raise InputError(
+            f"no library below {', '.join(f'{name}/' for name in components)}",
+            where=str(folder),
+            advice="Lay the files out as `cmake --install --component NAME --prefix FOLDER/NAME` does.",
+        )
+    row = target(rid)
+    files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
+    manifest = Manifest(
+        rid=row.rid, key="", source_hash=hash_sources(config), toolchain=ON_TRUST, floor=config.floor(row),
+        files=tuple(_staged(name, data) for name, data in files.items()),
+    )  # fmt: skip
+    return _checked(str(folder), manifest, files)
+
+
+def _checked(origin: str, manifest: Manifest, files: Mapping[str, bytes]) -> Native:
+    target(manifest.rid)
+    for file in manifest.files:
+        path = PurePosixPath(file.path)
+        if path.is_absolute() or ".." in path.parts or "\\" in file.path or len(path.parts) < 2:  # noqa: PLR2004
+            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=origin)
+        if _staged(file.path, files[file.path]).sha256 != file.sha256:
+            raise BuildError(
+                f"{file.path} is not the file that was built: its bytes were changed afterwards",
+                where=origin,
+                advice="Tell the repair tool to leave it alone (auditwheel repair --exclude, delocate --exclude).",
+            )
+    return Native(origin=origin, manifest=manifest, files=files)
+
+
+def _merge(known: Native | None, more: Native) -> Native:
+    """Two findings for one target; the same file twice must be the same bytes."""
+    if known is None:
+        return more
+    for path, data in more.files.items():
+        if known.files.get(path, data) != data:
+            raise BuildError(f"{path} of {more.manifest.rid} is in {known.origin} with other bytes", where=more.origin)
+    files = {**known.files, **more.files}
+    floors = {known.manifest.floor, more.manifest.floor}
+    if len(floors) > 1:
+        raise BuildError(f"built for different floors: {' and '.join(sorted(floors))}", where=more.origin)
+    rows = tuple(_staged(path, data) for path, data in files.items())
+    toolchain = " + ".join(dict.fromkeys([known.manifest.toolchain, more.manifest.toolchain]))
+    manifest = dataclasses.replace(more.manifest, files=rows, toolchain=toolchain)
+    return Native(origin=known.origin, manifest=manifest, files=files)
+
+
+def _write(native: Native, root: Path, current: str) -> Manifest:
+    there = open_stage(root)
+    if there is not None and there.manifest.source_hash == current:
+        kept = {file.path: (root / file.path).read_bytes() for file in there.manifest.files}
+        native = _merge(Native(origin=str(root), manifest=there.manifest, files=kept), native)
+    files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
+    key = hashlib.sha256("\0".join([current, *(file.sha256 for file in files)]).encode()).hexdigest()
+    manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
+    aside = root.with_name(f".{root.name}.{os.getpid()}.part")
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        for path, data in native.files.items():
+            (aside / path).parent.mkdir(parents=True, exist_ok=True)
+            (aside / path).write_bytes(data)
+        put_manifest(aside, manifest)
+        swap_in(aside, root)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+    return manifest
+
+
+def _staged(path: str, data: bytes) -> StagedFile:
+    return StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
+
+
+def _manifest(raw: bytes, where: str) -> Manifest:
+    try:
+        return msgspec.json.decode(raw, type=Manifest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"not a manifest: {error}", where=where) from error
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error

@@ -1,0 +1,168 @@
+"""Native files from elsewhere: merged when they are of the same sources, refused with the reason when not."""
+
+import json
+import shutil
+import zipfile
+
+import pytest
+from latebind.build.imports import import_native
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.errors import BuildError, InputError, LatebindError
+from latebind.targets import target
+
+from tests.client import CMAKE, CONFIG, SOURCE, write_client
+
+TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
+TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
+
+
+def packed(config, workdir, stage):
+    made = pack(config, [stage], workdir, workdir / "dist")
+    return {artifact.path.name: artifact.sha256 for artifact in made.artifacts}
+
+
+@pytest.fixture
+def built(tiny, tmp_path):
+    """A project and what one machine made of it."""
+    config = load(tiny / "latebind.toml")
+    workdir = tmp_path / "machine"
+    stage = stage_target(config, target("linux-x64"), workdir)
+    return config, workdir, packed(config, workdir, stage)
+
+
+def sources(workdir, tmp_path):
+    """The same native files as a stage, a target's folder, a wheel, and a folder that says nothing of itself."""
+    plain = tmp_path / "plain"
+    shutil.copytree(workdir / "stage" / "linux-x64" / "tiny", plain / "tiny")
+    return {
+        "stage": workdir / "stage",
+        "target": workdir / "stage" / "linux-x64",
+        "wheel": next((workdir / "dist").glob("*.whl")),
+        "folder": plain,
+    }
+
+
+@pytest.mark.parametrize("kind", ["stage", "target", "wheel", "folder"])
+def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, kind):
+    config, workdir, expected = built
+    (manifest,) = import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "linux-x64")
+    assert manifest.imported
+
+    monkeypatch.setattr("latebind.build.native.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
+    stage = stage_target(config, target("linux-x64"), tmp_path / "here")
+    made = packed(config, tmp_path / "here", stage)
+
+    if kind == "folder":  # nobody knows who compiled it, and the wheel says so
+        assert manifest.toolchain == "taken on trust"
+        assert made["Tiny.1.2.3.nupkg"] == expected["Tiny.1.2.3.nupkg"]
+    else:
+        assert made == expected
+
+
+def test_importing_the_same_again_changes_nothing(built, tmp_path):
+    config, workdir, _ = built
+    kinds = sources(workdir, tmp_path)
+    first = import_native(config, [kinds["stage"]], tmp_path / "here")
+    again = import_native(config, [kinds["target"], kinds["wheel"]], tmp_path / "here")
+    assert [row.key for row in first] == [row.key for row in again]
+
+
+@pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
+def test_other_sources_are_refused_and_nothing_is_written(built, tmp_path, tiny, change):
+    config, workdir, _ = built
+    write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
+    with pytest.raises(BuildError, match=r"built from other sources: [0-9a-f]{12}, the project's are [0-9a-f]{12}"):
+        import_native(load(tiny / "latebind.toml"), [workdir / "stage"], tmp_path / "here")
+    assert not (tmp_path / "here").exists()
+    del config
+
+
+def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
+    config, workdir, _ = built
+    import_native(config, [workdir / "stage"], tmp_path / "here")
+    other = tmp_path / "other"
+    (other / "tiny" / "lib").mkdir(parents=True)
+    library = workdir / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so"
+    (other / "tiny" / "lib" / "libtiny.so").write_bytes(library.read_bytes() + b"\0")
+    before = (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes()
+    with pytest.raises(BuildError, match=r"tiny/lib/libtiny\.so of linux-x64 is in .* with other bytes"):
+        import_native(config, [other], tmp_path / "here", "linux-x64")
+    assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
+
+
+def test_a_wheel_whose_library_was_changed_afterwards_is_refused(built, tmp_path):
+    config, workdir, _ = built
+    wheel = sources(workdir, tmp_path)["wheel"]
+    changed = tmp_path / wheel.name
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(changed, "w") as new:
+        for info in old.infolist():
+            data = old.read(info)
+            new.writestr(info, data + b"\0" if info.filename.endswith(".so") else data)
+    with pytest.raises(BuildError, match="its bytes were changed afterwards") as caught:
+        import_native(config, [changed], tmp_path / "here")
+    assert "auditwheel repair --exclude" in caught.value.advice
+
+
+def test_components_from_two_machines_become_one_stage(tmp_path):
+    project = write_client(tmp_path / "two", latebind=TWO, cmakelists=TWO_CMAKE)
+    (project / "native" / "more.c").write_text(SOURCE.replace("tiny", "more"), encoding="utf-8")
+    config = load(project / "latebind.toml")
+    whole = stage_target(config, target("linux-x64"), tmp_path / "machine")
+    for name in ("tiny", "more"):
+        shutil.copytree(whole.root / name, tmp_path / f"from {name}" / name)
+
+    import_native(config, [tmp_path / "from tiny"], tmp_path / "here", "linux-x64")
+    import_native(config, [tmp_path / "from more"], tmp_path / "here", "linux-x64")
+
+    stage = stage_target(config, target("linux-x64"), tmp_path / "here")
+    assert {file.path: file.sha256 for file in stage.manifest.files} == {
+        file.path: file.sha256 for file in whole.manifest.files
+    }
+
+
+@pytest.mark.parametrize(
+    ("write", "words"),
+    [
+        (lambda _: None, "neither a folder nor a wheel"),
+        (lambda folder: folder.mkdir(), "no manifest.json here, so the target is not known"),
+        (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_text("{}")), "not a manifest"),
+        (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_bytes(b"\xff")), "not a manifest"),
+    ],
+    ids=["absent", "bare", "empty", "garbage"],
+)
+def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
+    config, _, _ = built
+    write(tmp_path / "thing")
+    with pytest.raises(InputError, match=words):
+        import_native(config, [tmp_path / "thing"], tmp_path / "here")
+
+
+@pytest.mark.parametrize("path", ["../../evil.so", "/etc/evil.so", "a\\b/evil.so", "evil.so"])
+def test_a_manifest_cannot_point_outside(built, tmp_path, path):
+    config, workdir, _ = built
+    folder = tmp_path / "hostile"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    manifest["files"][0]["path"] = path
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(LatebindError):
+        import_native(config, [folder], tmp_path / "here")
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_wheel_of_somebody_else_is_refused(built, tmp_path):
+    config, _, _ = built
+    with zipfile.ZipFile(tmp_path / "x-1-py3-none-any.whl", "w") as archive:
+        archive.writestr("x-1.dist-info/METADATA", "")
+    with pytest.raises(InputError, match="does not say what it was built from"):
+        import_native(config, [tmp_path / "x-1-py3-none-any.whl"], tmp_path / "here")
+
+
+def test_the_command_lists_what_is_staged(built, tiny, latebind):
+    _, workdir, _ = built
+    result = latebind("-C", tiny, "stage", "--import", workdir / "stage")
+    assert result.returncode == 0, result.stderr
+    assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in result.stdout
+    assert latebind("-C", tiny, "stage").stdout == result.stdout
