@@ -170,10 +170,12 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
     from latebind.build.native import stage_target  # noqa: PLC0415
+    from latebind.parallel import each  # noqa: PLC0415
     from latebind.targets import target  # noqa: PLC0415
 
     config, workdir = _load(arguments)
-    return config, workdir, [stage_target(config, target(rid), workdir) for rid in _rids(arguments, config)]
+    rids = _rids(arguments, config)
+    return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
 
 
 def _build(arguments: argparse.Namespace) -> int:
@@ -257,7 +259,7 @@ def _verify(arguments: argparse.Namespace) -> int:
     for missing in packed.not_made:
         LOG.say(f"not made: {missing.kind} of {missing.package}: {missing.reason}: {missing.message}")
     rids = _rids(arguments, config)
-    verified = verify(config, packed.artifacts, rids[0], workdir, jobs=arguments.jobs, fresh=arguments.fresh)
+    verified = verify(config, packed.artifacts, rids, workdir, jobs=arguments.jobs, fresh=arguments.fresh)
     reports = workdir / "reports"
     write_text(reports / "verify.json", to_json(verified))
     write_text(reports / "verify.md", to_markdown(verified))

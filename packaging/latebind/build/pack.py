@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,7 +23,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget import dotnet
-from latebind.run import end_all
+from latebind.parallel import each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -73,14 +72,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     """
     ledger = _Ledger(workdir / "build" / "pack.json", dist)
     jobs = [job for name in config.packages for job in (*_wheels(config, name, stages), *_nupkgs(config, name, stages))]
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        tasks = [pool.submit(_run, job, ledger, workdir, dist) for job in jobs]
-        try:
-            made = [task.result() for task in tasks]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_all()
-            raise
+    made = each(lambda job: _run(job, ledger, workdir, dist), jobs)
     ledger.close()
     artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
     return Packed(

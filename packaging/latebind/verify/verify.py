@@ -10,7 +10,6 @@ import re
 import shutil
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from latebind.errors import InputError, LatebindError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Cell, Outcome, Rid, State
 from latebind.nuget import dotnet
-from latebind.run import end_all
+from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement
@@ -73,13 +72,13 @@ class _Run:
 def verify(  # noqa: PLR0913  # what, for which target, where, how many at once, whether to trust the past
     config: Config,
     artifacts: Sequence[Artifact],
-    rid: Rid,
+    rids: Sequence[Rid],
     workdir: Path,
     *,
     jobs: int = 0,
     fresh: bool = False,
 ) -> Verified:
-    """Run every cell of a target on this machine.
+    """Run every cell of the targets on this machine; those of other machines' targets are *not run*.
 
     Outcomes of cells that passed are remembered by the content of all that they depend on; `fresh` forgets them.
     `jobs` is how many cells run at once, by default one for each processor.
@@ -100,19 +99,12 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     )
     versions, trouble = _versions(config, run)
     python = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    cells = expand(config, rid, python, versions)
+    cells = [planned for rid in rids for planned in expand(config, rid, python, versions)]
     if not cells:
         raise InputError(
             "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
         )
-    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
-        tasks = [pool.submit(_outcome, run, planned, trouble) for planned in cells]
-        try:
-            outcomes = tuple(task.result() for task in tasks)
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            end_all()
-            raise
+    outcomes = tuple(each(lambda planned: _outcome(run, planned, trouble), cells, jobs=jobs))
     return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
 
 

@@ -1,0 +1,33 @@
+"""Runs independent pieces of work at once; the first failure or an interruption ends them all."""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import TYPE_CHECKING, TypeVar
+
+from latebind.run import end_all
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_In = TypeVar("_In")
+_Out = TypeVar("_Out")
+
+
+def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) -> list[_Out]:
+    """What `work` makes of each item, in the items' order. `jobs` at once, by default one for each processor.
+
+    The work waits for processes that `latebind.run` started. When one piece raises, those that have not begun are
+    dropped, the processes of the others are ended, and the exception goes on.
+    """
+    with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
+        tasks = [pool.submit(work, item) for item in items]
+        try:
+            done, _ = wait(tasks, return_when=FIRST_EXCEPTION)
+            failed = [task for task in tasks if task in done and task.exception() is not None]
+            return [task.result() for task in failed or tasks]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            end_all()
+            raise
