@@ -109,7 +109,8 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
     verify.add_argument("--jobs", type=int, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json"), default="text")
-    for command in (plan, build, pack, verify):
+    reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
+    for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
     return parser
 
@@ -265,6 +266,19 @@ def _verify(arguments: argparse.Namespace) -> int:
     write_text(reports / "verify.md", to_markdown(verified))
     print(to_json(verified) if arguments.format == "json" else to_console(verified))
     return verified.exit_status
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from latebind.reproduce import reproduce  # noqa: PLC0415
+
+    config, _ = _load(arguments)
+    result = reproduce(config, _rids(arguments, config))
+    for name in result.equal:
+        print(f"equal  {name}")
+    for row in result.differences:
+        print(f"differ {row}")
+    print(f"{len(result.equal)} equal, {len({row.file.partition('!')[0] for row in result.differences})} different")
+    return int(bool(result.differences) or not result.equal)
 
 
 if __name__ == "__main__":

@@ -42,12 +42,13 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     check: bool = True,
     log: Path | None = None,
     advice: str = "",
+    umask: int = -1,
 ) -> Completed:
     """Run a program to its end and return what it printed.
 
-    `env` replaces the whole environment when it is given. `timeout` is in seconds; at the limit, and on Ctrl-C, the
-    whole process group is ended. With `check`, a status other than 0 raises. `log` receives the command and all
-    output.
+    `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
+    seconds; at the limit, and on Ctrl-C, the whole process group is ended. With `check`, a status other than 0
+    raises. `log` receives the command and all output.
 
     Raises ToolError: the program is missing, failed, or ran past its limit; the message ends with the last
     lines of its output.
@@ -63,6 +64,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            umask=umask,
         )
     except FileNotFoundError as error:
         missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"

@@ -1,0 +1,145 @@
+"""Packs a project twice under different circumstances and tells where the results differ; leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import BuildError
+from latebind.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from latebind.config import Config
+
+_TIME_LIMIT = 3600.0
+_OUTPUTS = frozenset({"build", "stage", "dist", "reports"})
+"""What latebind makes in a project's folder."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Circumstances:
+    """What one of the two runs is surrounded by."""
+
+    folder: str
+    umask: int
+    variables: tuple[tuple[str, str], ...]
+
+
+FIRST = Circumstances(
+    folder="one", umask=0o022, variables=(("TZ", "UTC"), ("LC_ALL", "C.UTF-8"), ("USER", "one"), ("LOGNAME", "one"))
+)
+SECOND = Circumstances(
+    folder="a second place/with ü in it",
+    umask=0o077,
+    variables=(("TZ", "Asia/Kathmandu"), ("LC_ALL", "C"), ("USER", "two"), ("LOGNAME", "two"), ("PYTHONHASHSEED", "7")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """One place where the two runs disagree. `offset` is in bytes from the start of `file`; -1 when it is missing."""
+
+    file: str
+    offset: int
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        """One line for a user."""
+        if self.offset < 0:
+            return f"{self.file}: {self.first or 'missing'} / {self.second or 'missing'}"
+        return f"{self.file}: byte {self.offset}: {self.first} / {self.second}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduced:
+    """The files that both runs made alike, and where the others differ."""
+
+    equal: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
+def reproduce(config: Config, rids: Sequence[str]) -> Reproduced:
+    """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, hour.
+
+    Raises BuildError with the words of a run that failed.
+    """
+    with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
+        first, second = (_pack(config, rids, Path(place).resolve(), around) for around in (FIRST, SECOND))
+        names = sorted({path.name for folder in (first, second) for path in folder.iterdir()})
+        found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
+    return Reproduced(
+        equal=tuple(name for name, rows in found.items() if not rows),
+        differences=tuple(row for rows in found.values() for row in rows),
+    )
+
+
+def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstances) -> Path:
+    project = place / around.folder / "project"
+    shutil.copytree(config.root, project, ignore=_made_things(config.root), symlinks=True)
+    work = place / around.folder / "work"
+    argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
+    argv += [word for rid in rids for word in ("--target", rid)]
+    run(argv, env={**os.environ, **dict(around.variables)}, timeout=_TIME_LIMIT, umask=around.umask)
+    if not (work / "dist").is_dir():
+        raise BuildError("packing made nothing", where=str(project))
+    return work / "dist"
+
+
+def _made_things(root: Path) -> Callable[[str, list[str]], set[str]]:
+    """For copytree: what is made and not written, so that each run starts from sources alone."""
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        made = {"__pycache__", ".git"}
+        if Path(folder) == root:
+            made |= _OUTPUTS
+        if any(name.endswith("proj") for name in names):  # MSBuild's own, beside a .csproj
+            made |= {"bin", "obj"}
+        return made & set(names)
+
+    return ignored
+
+
+def _compare(first: Path, second: Path, name: str) -> Iterator[Difference]:
+    if not first.is_file() or not second.is_file():
+        words = ["there" if path.is_file() else "" for path in (first, second)]
+        yield Difference(file=name, offset=-1, first=words[0], second=words[1])
+        return
+    one, two = first.read_bytes(), second.read_bytes()
+    if one == two:
+        return
+    members = list(_compare_members(first, second, name)) if zipfile.is_zipfile(first) else []
+    yield from members or [_at_first_difference(one, two, name)]
+
+
+def _compare_members(first: Path, second: Path, name: str) -> Iterator[Difference]:
+    """The members of two archives that differ: that is where the cause is."""
+    with zipfile.ZipFile(first) as one, zipfile.ZipFile(second) as two:
+        sides = ({info.filename: info for info in one.infolist()}, {info.filename: info for info in two.infolist()})
+        for member in sorted({*sides[0], *sides[1]}):
+            file = f"{name}!{member}"
+            if member not in sides[0] or member not in sides[1]:
+                words = ["there" if member in side else "" for side in sides]
+                yield Difference(file=file, offset=-1, first=words[0], second=words[1])
+            elif one.read(member) != two.read(member):
+                yield _at_first_difference(one.read(member), two.read(member), file)
+            elif (modes := [f"mode {side[member].external_attr >> 16:o}" for side in sides])[0] != modes[1]:
+                yield Difference(file=file, offset=-1, first=modes[0], second=modes[1])
+
+
+def _at_first_difference(one: bytes, two: bytes, name: str) -> Difference:
+    length = min(len(one), len(two))
+    offset = next((index for index in range(length) if one[index] != two[index]), length)
+    return Difference(file=name, offset=offset, first=_shown(one, offset), second=_shown(two, offset))
+
+
+def _shown(data: bytes, offset: int) -> str:
+    return repr(data[offset : offset + 16])[1:] if offset < len(data) else "the end"

@@ -1,0 +1,70 @@
+"""Two packs under different circumstances: equal for us, and every difference is found and placed."""
+
+import zipfile
+
+import pytest
+from latebind.configfile import load
+from latebind.errors import LatebindError
+from latebind.reproduce import Difference, reproduce
+
+from tests.client import CMAKE, PYPROJECT, write_client
+
+
+def test_the_small_project_is_reproducible(tiny, latebind):
+    result = latebind("-C", tiny, "reproduce")
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.splitlines()[-1] == "3 equal, 0 different"
+    assert not (tiny / "dist").exists()
+
+
+def test_a_path_in_a_binary_is_found_and_placed(tiny):
+    leaky = CMAKE.replace("-ffile-prefix-map=${CMAKE_SOURCE_DIR}=.", '"-DWHERE=\\"${CMAKE_SOURCE_DIR}\\""')
+    source = (
+        '__attribute__((visibility("default"))) const char* tiny_where(void);\n'
+        "const char* tiny_where(void) { return WHERE; }\n"
+    )
+    write_client(tiny, cmakelists=leaky, tiny=source)
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    files = {row.file for row in result.differences}
+    assert "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl!tiny/libtiny.so" in files
+    assert "Tiny.1.2.3.nupkg!runtimes/linux-x64/native/libtiny.so" in files
+    assert result.equal == ("tiny-1.2.3.tar.gz",)
+    assert all(row.offset > 0 for row in result.differences if row.file.endswith(".so"))
+
+
+def test_a_file_that_only_one_run_makes_is_told(tiny):
+    hook = PYPROJECT + '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
+    write_client(tiny, pyproject=hook)
+    (tiny / "python" / "tiny" / "hook.py").write_text(
+        "import os, pathlib\n"
+        "from hatchling.builders.hooks.plugin.interface import BuildHookInterface\n"
+        "class Hook(BuildHookInterface):\n"
+        "    def initialize(self, version, build_data):\n"
+        "        made = pathlib.Path(self.root, 'src', 'tiny', os.environ['USER'] + '.txt')\n"
+        "        made.write_text('x')\n",
+        encoding="utf-8",
+    )
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    shown = [str(row) for row in result.differences]
+    assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
+    assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
+
+
+def test_a_run_that_fails_shows_why(tiny):
+    write_client(tiny, tiny="int broken(")
+    with pytest.raises(LatebindError, match="the native build for linux-x64 failed"):
+        reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+
+
+def test_modes_and_bytes_of_members_are_compared(tmp_path):
+    from latebind.reproduce import _compare  # noqa: PLC0415  # its pure part
+
+    for name, mode, data in (("a", 0o644, b"same"), ("b", 0o755, b"same"), ("c", 0o644, b"sane")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            info = zipfile.ZipInfo("x")
+            info.external_attr = mode << 16
+            archive.writestr(info, data)
+    modes = list(_compare(tmp_path / "a", tmp_path / "b", "p"))
+    assert modes == [Difference(file="p!x", offset=-1, first="mode 644", second="mode 755")]
+    bytes_ = list(_compare(tmp_path / "a", tmp_path / "c", "p"))
+    assert bytes_ == [Difference(file="p!x", offset=2, first="'me'", second="'ne'")]
