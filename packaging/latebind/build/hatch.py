@@ -21,10 +21,12 @@ from packaging.version import Version
 
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import list_tree, loader_dir, stage_target
+from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, platform_tag
-from latebind.configfile import FILE_NAME, find, load
+from latebind.configfile import FILE_NAME as CONFIG_NAME
+from latebind.configfile import find, load
 from latebind.errors import BuildError
 from latebind.targets import host_rid, target
 
@@ -118,22 +120,26 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         for library in stage.libraries(component):
             chosen[str(library)] = f"{folder}/{library.name}"
         if not editable:
+            self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
             build_data["extra_metadata"][self._manifest(stage, component)] = Path(WHEEL_MANIFEST).name
+            bill = self._made / FILE_NAME
+            purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
+            bill.write_bytes(sbom(config, package, [stage], purl))
+            build_data["sbom_files"].append(str(bill))
 
     def _manifest(self, stage: Stage, component: str) -> str:
         """A file that says what the component was built from, so that the wheel can be imported elsewhere."""
         libraries = stage.libraries(component)
         rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
         text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
-        file = Path(tempfile.mkdtemp(prefix="latebind-")) / Path(WHEEL_MANIFEST).name
-        self._made = file
+        file = (self._made or Path()) / Path(WHEEL_MANIFEST).name
         file.write_text(text, encoding="utf-8")
         return str(file)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Called by hatchling when the distribution is written."""
         if self._made is not None:
-            shutil.rmtree(self._made.parent, ignore_errors=True)
+            shutil.rmtree(self._made, ignore_errors=True)
 
     def _sources(self) -> dict[str, str]:
         """What an sdist carries at fixed places: the configuration, the native sources, the loader."""
@@ -144,8 +150,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         }
         loader = loader_dir(config)
         files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
-        if config.file.name == FILE_NAME:
-            files[config.file] = FILE_NAME
+        if config.file.name == CONFIG_NAME:
+            files[config.file] = CONFIG_NAME
         inside = Path(self.root).resolve()
         return {str(path): name for path, name in files.items() if path.resolve() != inside / name}
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.archive import Entry, sha256
+from latebind.build.sbom import FILE_NAME, sbom
 from latebind.errors import BuildError
 from latebind.model import Artifact
 from latebind.nuget.nuspec import Dependency, Nuspec, render, same_minor, semantic_version
@@ -52,7 +53,9 @@ def pack_nupkg(  # noqa: PLR0913  # what is packed, from what, to where, and wha
     nuspec = describe(config, package, framework=managed.framework if managed else "", commit=commit)
     component = config.packages[package].component
     native = [entry for stage in stages for entry in _native(stage, component)]
-    files = [*native, *_managed(managed), *_readme(config)]
+    purl = f"pkg:nuget/{nuspec.id}@{nuspec.version}"
+    bill = Entry(name=f"sbom/{FILE_NAME}", data=sbom(config, package, stages, purl))
+    files = [*native, *_managed(managed), *_readme(config), bill]
     _refuse_twins(files, where=nuget.id)
     path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
     properties = CoreProperties(

@@ -1,0 +1,61 @@
+"""The bill of materials: valid CycloneDX, equal hashes, the late-bound runtime with its range, in every package."""
+
+import hashlib
+import json
+import zipfile
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.targets import target
+
+from tests.client import CONFIG, write_client
+
+RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
+
+
+@pytest.fixture
+def bills(tiny):
+    write_client(tiny, latebind=CONFIG + RUNTIME)
+    text = (tiny / "latebind.toml").read_text("utf-8").replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
+    (tiny / "latebind.toml").write_text(text, encoding="utf-8")
+    config = load(tiny / "latebind.toml")
+    stage = stage_target(config, target("linux-x64"), tiny)
+    found = {}
+    for artifact in pack(config, [stage], tiny, tiny / "dist").artifacts:
+        if artifact.kind != "sdist":
+            with zipfile.ZipFile(artifact.path) as archive:
+                (name,) = [name for name in archive.namelist() if name.endswith(".cdx.json")]
+                (library,) = [name for name in archive.namelist() if name.endswith(".so")]
+                found[artifact.kind] = name, archive.read(name), archive.read(library)
+    return found
+
+
+def test_each_package_carries_a_valid_bill_where_its_kind_has_them(bills):
+    assert {kind: name for kind, (name, _, _) in bills.items()} == {
+        "wheel": "tiny-1.2.3.dist-info/sboms/latebind.cdx.json",
+        "nupkg": "sbom/latebind.cdx.json",
+    }
+    for _, bill, _ in bills.values():
+        assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(bill.decode()) is None
+
+
+def test_it_names_the_package_its_library_and_the_runtime_that_is_not_inside(bills):
+    for kind, (_, bill, library) in bills.items():
+        document = json.loads(bill)
+        assert document["metadata"]["component"]["purl"] in ("pkg:pypi/tiny@1.2.3", "pkg:nuget/Tiny@1.2.3")
+        parts = {part["name"]: part for part in document["components"]}
+        assert parts["libtiny.so"]["hashes"][0]["content"] == hashlib.sha256(library).hexdigest(), kind
+        assert parts["onnxruntime"]["isExternal"]
+        assert parts["onnxruntime"]["versionRange"] == "vers:generic/>=1.20|<2"
+        tools = {tool["name"]: tool["version"] for tool in document["metadata"]["tools"]["components"]}
+        assert tools["zig"] == "0.17.0"
+
+
+def test_a_broken_bill_would_be_noticed(bills):
+    document = json.loads(bills["wheel"][1])
+    document["components"][0]["type"] = "thing"
+    assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(json.dumps(document)) is not None
