@@ -259,3 +259,57 @@ def test_progress_is_told_only_where_somebody_watches(latebind, tiny):
     assert "pack wheel tiny linux-x64 ..." in latebind("-v", "-C", tiny, "pack").stderr
     shutil.rmtree(tiny / "dist")
     assert "::group::pack wheel tiny" in latebind("-C", tiny, "pack", env={"GITHUB_ACTIONS": "true"}).stderr
+
+
+SMOKE = """\
+import argparse, json, pathlib
+parser = argparse.ArgumentParser()
+for name in ("--cases", "--out"):
+    parser.add_argument(name)
+expected = pathlib.Path(__file__).with_name("expected.txt").read_text()
+result = {"passed": ["one"] if expected == "good" else [], "libraries": []}
+pathlib.Path(parser.parse_args().out).write_text(json.dumps(result))
+"""
+
+
+def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebind, tiny):
+    write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/smoke.py"\n')
+    (tiny / "verify").mkdir()
+    (tiny / "verify" / "smoke.py").write_text(SMOKE, encoding="utf-8")
+    (tiny / "verify" / "expected.txt").write_text("good", encoding="utf-8")
+    first, second = latebind("-C", tiny, "verify"), latebind("-C", tiny, "verify")
+    assert (first.returncode, second.returncode) == (0, 0), first.stdout + first.stderr
+    assert "remembered" not in first.stdout
+    assert "remembered" in second.stdout
+
+    for file in (tiny / "build" / "verify" / "passed").iterdir():
+        file.write_text("{}", encoding="utf-8")
+    assert "remembered" not in latebind("-C", tiny, "verify").stdout
+
+    (tiny / "verify" / "expected.txt").write_text("bad", encoding="utf-8")
+    assert latebind("-C", tiny, "verify").returncode == 1
+
+
+def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebind, tiny):
+    write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/nope.py"\n')
+    refused(latebind("-C", tiny, "verify"), "not there: verify.python = verify/nope.py")
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "many"])
+def test_a_number_of_jobs_is_a_number(latebind, tiny, count):
+    result = latebind("-C", tiny, "verify", "--jobs", count)
+    assert (result.returncode, "Traceback" in result.stderr) == (2, False)
+
+
+def test_a_target_that_is_named_twice_is_built_once(latebind, tiny):
+    assert latebind("-C", tiny, "pack", "--target", "linux-x64", "--target", "linux-x64").returncode == 0
+
+
+def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
+    assert "pack wheel" in latebind("-C", tiny, "pack", "-v").stderr
+    assert "up to date" in latebind("-v", "-C", tiny, "pack").stderr
+
+
+def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
+    packed(latebind, tiny)
+    refused(latebind("-C", tiny, "audit", "--output", tiny), "is a folder", "--output FILE")

@@ -47,6 +47,7 @@ _READ_ERRORS = (
 )
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first moment that a zip can name
+_LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 ProblemKind = Literal["unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"]
@@ -208,19 +209,20 @@ def _is_plain(name: str) -> bool:
 
 
 def source_date_epoch() -> int:
-    """SOURCE_DATE_EPOCH in seconds since 1970, not before 1980; 2020-02-02 when it is not set.
+    """SOURCE_DATE_EPOCH in seconds since 1970; 2020-02-02 when it is not set.
 
-    Raises InputError when it is not a whole number.
+    A zip can name no moment before 1980, so an earlier one becomes that. Raises InputError when it is not a whole
+    number, or is one that no zip can name.
     """
     text = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
         return _DEFAULT_EPOCH
-    try:
-        return max(int(text), _EARLIEST)
-    except ValueError as error:
-        raise InputError(
-            f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice="Set it to `git log -1 --format=%ct`."
-        ) from error
+    advice = "Set it to `git log -1 --format=%ct`."
+    if not text.isascii() or not text.isdigit():
+        raise InputError(f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice=advice)
+    if int(text) > _LATEST:
+        raise InputError(f"SOURCE_DATE_EPOCH is {text}, and a zip's calendar ends with 2107", advice=advice)
+    return max(int(text), _EARLIEST)
 
 
 def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = ()) -> None:

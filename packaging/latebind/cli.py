@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from latebind.config import Config
     from latebind.model import Rid
 
-INTERRUPTED = 130
+INTERRUPTED, PIPE_CLOSED = 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return PIPE_CLOSED
     except OSError as error:
         print(
             f"latebind: {error.strerror or error}: {error.filename or ''}\n  {_system_advice(error)}", file=sys.stderr
@@ -82,37 +82,49 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help="where build/, stage/, dist/, reports/ are made; by default the project's folder",
     )
-    parser.add_argument("-v", "--verbose", action="store_true", help="say more")
-    parser.add_argument("-q", "--quiet", action="store_true", help="say nothing but results and errors")
+    _add_levels(parser, default=False)
+    everywhere = argparse.ArgumentParser(add_help=False)
+    _add_levels(everywhere, default=argparse.SUPPRESS)  # after the command, too, without undoing one before it
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=text, description=text)
+        command = commands.add_parser(name, help=text, description=text, parents=[everywhere])
         command.set_defaults(command=run)
         return command
 
     add("doctor", _doctor, "what this machine can build, run, and not run, and why")
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
-    build = add("build", _build, "one native build for each target -> stage/<rid>/<component>/")
-    stage = add("stage", _stage, "what is staged; with --import, adds native files that were built elsewhere")
+    build = add("build", _alone(_build), "one native build for each target -> stage/<rid>/<component>/")
+    stage = add("stage", _alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
     stage.add_argument(
         "--import", dest="sources", type=Path, action="append", default=[], metavar="PATH",
         help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
     )  # fmt: skip
     stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")
-    pack = add("pack", _pack, "stage -> wheels, sdists and nupkgs -> dist/")
+    pack = add("pack", _alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
     audit.add_argument("--format", choices=("text", "json"), default="text")
     audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
-    verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
+    verify = add("verify", _alone(_verify), "install the packages into clean environments, load, infer, report")
     verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
-    verify.add_argument("--jobs", type=int, default=0, metavar="N", help="cells at once; by default one a processor")
+    verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json"), default="text")
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
     for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
     return parser
+
+
+def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
+    parser.add_argument("-v", "--verbose", action="store_true", default=default, help="say more")
+    parser.add_argument("-q", "--quiet", action="store_true", default=default, help="only results and errors")
+
+
+def _count(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return int(text)
 
 
 class _CMakeDir(argparse.Action):
@@ -145,7 +157,7 @@ def _rids(arguments: argparse.Namespace, config: Config) -> list[Rid]:
             )
         return [host]
     names = included if "all" in arguments.target else arguments.target
-    return [target(name).rid for name in names]
+    return list(dict.fromkeys(target(name).rid for name in names))
 
 
 def _doctor(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # one signature for all commands
@@ -177,6 +189,21 @@ def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
     config, workdir = _load(arguments)
     rids = _rids(arguments, config)
     return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
+
+
+def _alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """A command that no other latebind may disturb in the same working folder."""
+
+    def command(arguments: argparse.Namespace) -> int:
+        from latebind.archive import source_date_epoch  # noqa: PLC0415
+        from latebind.lock import exclusive  # noqa: PLC0415
+
+        source_date_epoch()  # compilers and backends read it, too, and would say it worse
+        _, workdir = _load(arguments)
+        with exclusive(workdir):
+            return work(arguments)
+
+    return command
 
 
 def _build(arguments: argparse.Namespace) -> int:
@@ -237,6 +264,8 @@ def _audit(arguments: argparse.Namespace) -> int:
     report = audit_paths(paths, _policy(arguments, config))
     print(to_json(report) if arguments.format == "json" else to_text(report), end="")
     if arguments.output:
+        if arguments.output.is_dir():
+            raise LatebindError("is a folder", where=str(arguments.output), advice="Name a file: --output FILE.")
         write_text(arguments.output, to_json(report))
     return report.exit_status
 

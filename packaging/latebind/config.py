@@ -97,7 +97,9 @@ class NugetConfig(_Strict, frozen=True):
 class Package(_Strict, frozen=True):
     """One component of the native build, packed as a wheel, a nupkg, or both."""
 
-    component: Annotated[str, Meta(description="The CMake install component.")]
+    component: Annotated[
+        str, Meta(description="The CMake install component.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
+    ]
     exports: Annotated[
         tuple[str, ...], Meta(description="Globs of the symbols that its libraries may export.", min_length=1)
     ]
@@ -214,7 +216,7 @@ class Config:
         wheel = self.packages[package].wheel
         if wheel is None:
             return ""
-        return wheel.name or wheel.source.rstrip("/").rpartition("/")[2].replace("_", "-")
+        return wheel.name or (self.root / wheel.source).resolve().name.replace("_", "-")
 
 
 def _numeric(version: str) -> tuple[int, ...]:

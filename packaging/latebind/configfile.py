@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -12,14 +13,17 @@ from packaging.version import InvalidVersion, Version
 
 from latebind.config import Config, Document
 from latebind.errors import ConfigError, InputError, LatebindError
+from latebind.model import Rid
 from latebind.presets import presets
 from latebind.targets import targets
-from latebind.tomllines import Key, line_of
+from latebind.tomllines import Key, headers, line_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "latebind.toml"
+_DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
+"""packaging.python.org, "Names and normalization"."""
 _T = TypeVar("_T")
 
 
@@ -63,6 +67,22 @@ def load(file: Path) -> Config:
     if reader.problems or document is None:
         raise ConfigError(reader.problems)
     return config
+
+
+def own_file(file: Path) -> str:
+    """The [tool.latebind] of a pyproject.toml as the text of a latebind.toml, line by line as it was written."""
+    top: list[str] = []
+    rest: list[str] = []
+    chosen: list[str] | None = None
+    for line, header in headers(file.read_text("utf-8")):
+        if header is not None:
+            ours = header[:2] == ("tool", "latebind")
+            chosen = (rest if len(header) > 2 else top) if ours else None  # noqa: PLR2004  # the length of the prefix
+            if ours and len(header) > 2:  # noqa: PLR2004
+                rest.append(re.sub(r"tool\s*\.\s*latebind\s*\.\s*", "", line, count=1))
+        elif chosen is not None:
+            chosen.append(line)
+    return "\n".join([*top, *rest]) + "\n"
 
 
 def _tables(file: Path) -> dict[str, Any]:
@@ -197,6 +217,11 @@ def _check(config: Config, reader: _Reader) -> None:
     ]:
         if rid not in known:
             reader.problem(path, f"{rid!r} is not a target", _nearest(rid, known))
+    for rid in document.targets.include:
+        row = targets().get(Rid(rid))
+        if row is not None and row.libc == "glibc" and Version(document.targets.glibc) < Version(row.floor):
+            text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
+            reader.problem(("targets", "glibc"), text, f'Write glibc = "{row.floor}" or a newer one.')
     _check_runtimes(config, reader)
     _check_at_least(config, reader)
     _check_packages(config, reader)
@@ -246,6 +271,9 @@ def _check_at_least(config: Config, reader: _Reader) -> None:
 
 def _check_packages(config: Config, reader: _Reader) -> None:
     for name, package in config.packages.items():
+        if package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
+            text = f"{config.wheel_name(name)!r} is no name of a distribution"
+            reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         for other in package.requires:
             if other not in config.packages:
                 advice = _nearest(other, config.packages)

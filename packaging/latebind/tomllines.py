@@ -30,6 +30,17 @@ def line_of(text: str, path: tuple[Key, ...]) -> int:
     return best_line
 
 
+def headers(text: str) -> Iterator[tuple[str, tuple[Key, ...] | None]]:
+    """Each line with the path of the table that it opens; None for lines that open none."""
+    fenced = False
+    for line in text.splitlines():
+        inside = fenced
+        if len(_FENCE.findall(line)) % 2:
+            fenced = not fenced
+        header = None if inside else _HEADER.match(line)
+        yield line, _parts(header[2]) if header else None
+
+
 def _shared(known: tuple[Key, ...], path: tuple[Key, ...]) -> int:
     count = 0
     for left, right in zip(known, path, strict=False):

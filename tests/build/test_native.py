@@ -1,14 +1,16 @@
 """The native build: equal inputs do nothing, changed ones rebuild, different folders give equal bytes."""
 
+import os
 import shutil
 
 import pytest
-from latebind.build.native import hash_sources, hash_tree, stage_target
+from latebind.build.native import hash_sources, stage_target
 from latebind.build.stage import open_stage
 from latebind.build.toolchain import find_zig, missing_requirements, toolchain
 from latebind.configfile import load
 from latebind.errors import BuildError, NotRun
 from latebind.targets import host_rid, target
+from latebind.tree import hash_tree
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
 
@@ -106,3 +108,86 @@ def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
     assert hash_sources(load(one / "latebind.toml")) == hash_sources(load(two / "latebind.toml"))
     (two / "native" / "tiny.c").rename(two / "native" / "other.c")
     assert hash_tree(one / "native") != hash_tree(two / "native")
+
+
+HOST = CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n'
+MARKED = CMAKE + 'if(DEFINED MARK)\n  target_compile_definitions(tiny PRIVATE "MARK=${MARK}")\nendif()\n'
+GUARD = "#ifndef MARK\n#define MARK 0\n#endif\n"
+READS_MARK = GUARD + SOURCE.replace("a + b", "a + b + MARK")
+
+
+def needs_host_compiler():
+    try:
+        toolchain("host", HERE)
+    except NotRun as error:
+        pytest.skip(f"not run: {error}")
+
+
+def test_changing_the_compiler_and_back_gives_each_compilers_own_bytes(tiny):
+    needs_host_compiler()
+    zig = library(stage(tiny)).read_bytes()
+    write_client(tiny, latebind=HOST)
+    host = stage(tiny)
+    assert host.manifest.toolchain.startswith("host ")
+    assert library(host).read_bytes() != zig
+    write_client(tiny)
+    again = stage(tiny)
+    assert (again.manifest.toolchain, library(again).read_bytes()) == ("zig 0.17.0", zig)
+
+
+def test_a_definition_that_was_removed_is_gone(tiny):
+    write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
+    plain = library(stage(tiny)).read_bytes()
+    write_client(
+        tiny, cmakelists=MARKED, tiny=READS_MARK,
+        latebind=CONFIG.replace('source = "native"', 'source = "native"\ndefine = { MARK = 41 }'),
+    )  # fmt: skip
+    assert library(stage(tiny)).read_bytes() != plain
+    write_client(tiny, cmakelists=MARKED, tiny=READS_MARK)
+    assert library(stage(tiny)).read_bytes() == plain
+
+
+def test_the_hosts_compiler_flags_are_part_of_the_key_and_never_reach_zig(tiny, monkeypatch):
+    needs_host_compiler()
+    write_client(tiny, tiny=READS_MARK, latebind=HOST)
+    plain = stage(tiny).manifest.key
+    monkeypatch.setenv("CFLAGS", "-DMARK=1")
+    assert stage(tiny).manifest.key != plain
+    write_client(tiny, tiny=READS_MARK)
+    with_flags = stage(tiny).manifest
+    monkeypatch.delenv("CFLAGS")
+    assert stage(tiny).manifest == with_flags
+
+
+def test_a_header_from_outside_the_native_folder_is_refused_by_name(tiny):
+    (tiny / "common").mkdir()
+    (tiny / "common" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
+    write_client(tiny, tiny='#include "../common/more.h"\n' + SOURCE)
+    with pytest.raises(BuildError, match=r"from outside native/: .*common/more\.h"):
+        stage(tiny)
+    assert not (tiny / "stage" / "linux-x64").exists()
+
+
+def test_a_linked_folder_inside_counts(tiny):
+    (tiny / "shared").mkdir()
+    (tiny / "shared" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
+    (tiny / "native" / "inc").symlink_to("../shared")
+    write_client(tiny, tiny='#include "inc/more.h"\n' + READS_MARK)
+    before = stage(tiny).manifest.key
+    (tiny / "shared" / "more.h").write_text("#define MARK 2\n", encoding="utf-8")
+    assert stage(tiny).manifest.key != before
+
+
+def test_what_editors_leave_behind_does_no_harm(tiny):
+    before = stage(tiny).manifest.key
+    (tiny / "native" / ".#tiny.c").symlink_to("user@host.123:456")
+    (tiny / "native" / "tiny.c~").write_text("old", encoding="utf-8")
+    os.mkfifo(tiny / "native" / "pipe")
+    assert stage(tiny).manifest.key == before
+
+
+def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch):
+    for name in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    assert library(stage(tiny)).is_file()
+    assert (tiny / "build" / "zig-cache").is_dir()

@@ -148,3 +148,84 @@ def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, chang
     with pytest.raises(BuildError, match=words):
         packed(tiny)
     assert not list((tiny / "dist").glob("*.whl"))
+
+
+def remade(tiny, change):
+    """Which packages are made again after a change."""
+    packed(tiny)
+    before = {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
+    change()
+    packed(tiny)
+    return {path.suffix for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
+
+
+def test_files_that_a_wheel_takes_from_elsewhere_are_part_of_its_key(tiny):
+    forced = PYPROJECT + '\n[tool.hatch.build.targets.wheel.force-include]\n"../../NOTICE" = "tiny/NOTICE"\n'
+    write_client(tiny, pyproject=forced)
+    (tiny / "NOTICE").write_text("one", encoding="utf-8")
+    assert ".whl" in remade(tiny, lambda: (tiny / "NOTICE").write_text("two", encoding="utf-8"))
+    assert member(next((tiny / "dist").glob("*.whl")), "NOTICE") == b"two"
+
+
+def test_an_executable_bit_is_part_of_the_key(tiny):
+    script = tiny / "python" / "tiny" / "src" / "tiny" / "__init__.py"
+    assert remade(tiny, lambda: script.chmod(0o755)) == {".whl", ".gz"}
+
+
+def test_a_configuration_in_pyproject_travels_in_the_sdist(tiny, tmp_path):
+    text = CONFIG.replace("[project]", "[tool.latebind.project]").replace("[native]", "[tool.latebind.native]")
+    text = text.replace("[targets]", "[tool.latebind.targets]").replace("[package.", "[tool.latebind.package.")
+    (tiny / "latebind.toml").unlink()
+    (tiny / "pyproject.toml").write_text(text + "\n[tool.other]\nx = 1\n", encoding="utf-8")
+    config = load(tiny / "pyproject.toml")
+    stage = stage_target(config, target("linux-x64"), tiny)
+    (wheel,) = [made.path for made in pack(config, [stage], tiny, tiny / "dist").artifacts if made.kind == "wheel"]
+    with tarfile.open(tiny / "dist" / "tiny-1.2.3.tar.gz") as archive:
+        archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
+    source = tmp_path / "unpacked" / "tiny-1.2.3"
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = tmp_path.glob("*.whl")
+    assert made.read_bytes() == wheel.read_bytes()
+
+
+@pytest.mark.parametrize("garbage", [b"\xff", b"{", b"[]", b'{"wheel tiny linux-x64": 3}'])
+def test_a_damaged_ledger_only_costs_time(tiny, garbage):
+    before = hashes(packed(tiny))
+    (tiny / "build" / "pack.json").write_bytes(garbage)
+    assert hashes(packed(tiny)) == before
+
+
+@pytest.mark.parametrize("value", ["never", "-1", "99999999999999", "1.5"])
+def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny, value):
+    result = latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": value})
+    assert result.returncode == 2
+    assert "SOURCE_DATE_EPOCH is" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):
+    before = hashes(packed(tiny))
+    (tiny / "build" / "pack.json").unlink()
+    assert latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": ""}).returncode == 0
+    assert hashes(packed(tiny)) == before
+
+
+def test_the_hooks_own_words_come_without_the_frontends_traceback(latebind, tiny):
+    write_client(tiny, pyproject=PYPROJECT.replace('name = "tiny"', 'name = "tinny"'))
+    result = latebind("-C", tiny, "pack")
+    assert "the project is called tinny, package tiny is tiny" in result.stderr
+    assert "Traceback" not in result.stderr
+    assert len(result.stderr.splitlines()) < 8
+
+
+def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
+    for name in ("stage/.linux-x64.1.part", "build/.pack-x", "dist/.x.whl.1.part"):
+        (tiny / name).mkdir(parents=True)
+    command = [sys.executable, "-m", "latebind.cli", "-C", str(tiny), "pack"]
+    both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) for _ in range(2)]
+    errors = [process.communicate(timeout=120)[1] for process in both]
+    assert [process.returncode for process in both] == [0, 0], errors
+    assert sum("waiting for another latebind" in text for text in errors) == 1
+    assert not [path for folder in ("stage", "build", "dist") for path in (tiny / folder).glob(".[!l]*")]

@@ -7,11 +7,12 @@ import jsonschema
 import msgspec
 import pytest
 from latebind.configfile import load
+from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
 from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, SCENARIOS, Scenario, expand, raised_minimum, requirement, scenario
 from latebind.verify.report import count, to_console, to_document, to_json, to_markdown, verify_schema
-from latebind.verify.smoke import Smoke, judge
+from latebind.verify.smoke import Smoke, judge, read_python
 from latebind.verify.verify import Verified
 
 from tests.client import CONFIG as TINY
@@ -190,6 +191,28 @@ def test_not_run_is_a_state_of_its_own_in_every_rendering():
 
 def test_the_exit_status_tells_failure_and_nothing_run_from_success():
     passed, not_run = judged(GOOD), Outcome(cell=CELL, state=State.NOT_RUN, reason="no-index")
+    refused = Outcome(cell=dataclasses.replace(CELL, scenario="absent"), state=State.PASSED)
+    assert verified(refused, not_run).exit_status == 1
     assert REPORT.exit_status == 1
     assert verified(passed, not_run).exit_status == 0
     assert verified(not_run).exit_status == 1
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
+        (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
+        (b'{"libraries": {}}', "Expected `array`, got `object`"),
+        (b"\xff", "not as it should be"),
+        (b"", "not as it should be"),
+    ],
+)
+def test_a_result_of_another_shape_is_told_with_its_place(raw, words):
+    with pytest.raises(InputError, match=words):
+        read_python(0, "", raw)
+
+
+def test_a_result_may_say_more_than_is_asked():
+    smoke = read_python(0, "", b'{"passed": ["a"], "report": {"version": "1.31.1", "more": 1}, "mood": "good"}')
+    assert (smoke.passed, smoke.runtime_version) == (("a",), "1.31.1")

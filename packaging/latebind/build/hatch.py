@@ -20,15 +20,17 @@ from hatchling.plugin import hookimpl
 from packaging.version import Version
 
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.native import list_tree, loader_dir, stage_target
+from latebind.build.native import loader_dir, stage_target
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, platform_tag
 from latebind.configfile import FILE_NAME as CONFIG_NAME
-from latebind.configfile import find, load
+from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
+from latebind.lock import exclusive
 from latebind.targets import host_rid, target
+from latebind.tree import list_tree
 
 if TYPE_CHECKING:
     from latebind.config import Config
@@ -110,7 +112,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         config = self._project
         package = _package(config, self.config)
         workdir = Path(os.environ.get(WORKDIR_VARIABLE) or config.root)
-        stage = stage_target(config, target(self._rid), workdir)
+        with exclusive(workdir.resolve()):
+            stage = stage_target(config, target(self._rid), workdir.resolve())
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform_tag(stage)}"
@@ -152,6 +155,11 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
         if config.file.name == CONFIG_NAME:
             files[config.file] = CONFIG_NAME
+        else:
+            self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+            own = self._made / CONFIG_NAME
+            own.write_text(own_file(config.file), encoding="utf-8")
+            files[own] = CONFIG_NAME
         inside = Path(self.root).resolve()
         return {str(path): name for path, name in files.items() if path.resolve() != inside / name}
 

@@ -9,12 +9,14 @@ import shutil
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.build.inputs import read_inputs, refuse_outside
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
 from latebind.log import LOG
 from latebind.resources import cmake_dir
 from latebind.run import run
+from latebind.tree import hash_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from latebind.config import Config, TomlValue
     from latebind.model import Target
 
-_IGNORED = frozenset({".git", "__pycache__", ".DS_Store"})
 _TIME_LIMIT = 1800.0
 _LITTLE_ROOM = 2 * 1024 * 1024
 
@@ -45,7 +46,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     chosen = toolchain(config.toolchain(target.rid), target)
     floor = config.floor(target)
     identity = chosen.identity()
-    key = _digest([source_hash, identity, target.rid, floor, __version__])
+    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__])
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found
@@ -83,37 +84,15 @@ def loader_dir(config: Config) -> Path:
     return carried if (config.root / "PKG-INFO").is_file() and carried.is_dir() else cmake_dir()
 
 
-def hash_tree(root: Path) -> str:
-    """A hash of the names and contents of all files below a folder; times, modes and its place do not count."""
-    digest = hashlib.sha256()
-    for path in list_tree(root):
-        digest.update(path.relative_to(root).as_posix().encode() + b"\0")
-        digest.update(hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()
-
-
-def list_tree(root: Path) -> list[Path]:
-    """The source files below a folder, sorted by their name from there."""
-    found: list[Path] = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = set(folders) - _IGNORED
-        found += [root / folder / name for name in files if name not in _IGNORED and not name.endswith(".pyc")]
-    return sorted(found, key=lambda path: path.relative_to(root).as_posix())
-
-
 def _build(  # noqa: PLR0913  # the six things that a build is a function of
     config: Config, target: Target, floor: str, chosen: Toolchain, workdir: Path, prefix: Path
 ) -> None:
     cmake = require("cmake", CMAKE_REQUIREMENT)
     ninja = require("ninja", NINJA_REQUIREMENT)
     tree = workdir / "build" / target.rid
-    _discard_moved(tree, config.native_source)
-    tree.mkdir(parents=True, exist_ok=True)
-    environment = chosen.environment()
     log = workdir / "build" / f"{target.rid}.log"
-    log.unlink(missing_ok=True)
     arguments = [
-        *chosen.configure(target, floor, tree),
+        *chosen.configure(target, floor, workdir / "build" / f"{target.rid}.toolchain"),
         f"-DCMAKE_MAKE_PROGRAM={ninja}",
         "-DCMAKE_BUILD_TYPE=Release",
         f"-Dlatebind_DIR={loader_dir(config)}",
@@ -121,6 +100,9 @@ def _build(  # noqa: PLR0913  # the six things that a build is a function of
         *(f"-DLATEBIND_MINIMUM_{use.preset}={use.minimum}" for use in config.document.runtime),
         *(f"-D{name}={_cmake_value(value)}" for name, value in config.document.native.define.items()),
     ]
+    stamp = _digest([chosen.fingerprint(), target.rid, floor, str(config.native_source), str(tree), *arguments])
+    _start_afresh(tree, stamp)
+    log.unlink(missing_ok=True)
     steps: list[list[str | Path]] = [
         [cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments],
         [cmake, "--build", tree],
@@ -129,10 +111,22 @@ def _build(  # noqa: PLR0913  # the six things that a build is a function of
     steps += [[cmake, "--install", tree, "--component", one, "--prefix", prefix / one] for one in components]
     for step in steps:
         try:
-            run(step, env=environment, timeout=_TIME_LIMIT, log=log)
+            run(step, env=chosen.environment(workdir / "build"), timeout=_TIME_LIMIT, log=log)
         except ToolError as error:
             advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
             raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
+    made = (workdir / "build").resolve()
+    refuse_outside(config, [path for path in read_inputs(ninja, tree) if not path.is_relative_to(made)])
+
+
+def _start_afresh(tree: Path, stamp: str) -> None:
+    """Empty a build tree that was made otherwise: CMake's cache would keep an old compiler and removed definitions."""
+    mark = tree / ".latebind"
+    if not mark.is_file() or mark.read_bytes() != stamp.encode():
+        if tree.exists():
+            shutil.rmtree(tree)
+        tree.mkdir(parents=True)
+        mark.write_text(stamp, encoding="utf-8")
 
 
 def _require_libraries(config: Config, aside: Path) -> None:
@@ -149,16 +143,6 @@ def _full_disk(folder: Path) -> str:
     if free > _LITTLE_ROOM:
         return ""
     return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free some room and run the command again."
-
-
-def _discard_moved(tree: Path, source: Path) -> None:
-    """CMake refuses a build tree whose source or own folder has moved: start afresh then."""
-    cache = tree / "CMakeCache.txt"
-    if cache.is_file():
-        text = cache.read_text("utf-8", "replace")
-        here = f"CMAKE_HOME_DIRECTORY:INTERNAL={source.as_posix()}\n"
-        if here not in text or f"CMAKE_CACHEFILE_DIR:INTERNAL={tree.as_posix()}\n" not in text:
-            shutil.rmtree(tree)
 
 
 def _cmake_value(value: TomlValue) -> str:

@@ -15,8 +15,9 @@ import msgspec
 
 from latebind import resources
 from latebind.archive import sha256, source_date_epoch, write_text
+from latebind.build.inputs import outside_hash
 from latebind.build.managed import build_managed
-from latebind.build.native import hash_sources, hash_tree
+from latebind.build.native import hash_sources
 from latebind.build.nuget import pack_nupkg
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
@@ -24,6 +25,7 @@ from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget import dotnet
 from latebind.parallel import each
+from latebind.tree import hash_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -35,6 +37,8 @@ Kind = Literal["wheel", "sdist", "nupkg"]
 
 _TOOLS = (Path(__file__).parent, Path(__file__).parent.parent / "nuget")
 """The rooms of latebind whose code decides what a package holds."""
+_MADE = frozenset({"bin", "obj"})
+"""What MSBuild makes beside a project."""
 _KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg"}
 
 
@@ -171,7 +175,7 @@ def _key(job: _Job) -> str:
         hash_sources(config) if job.kind == "sdist" else "",
         sha256(config.file),
         _text_hash(config.root / config.project.readme) if config.project.readme else "",
-        hash_tree(source) if source is not None and there else "",
+        hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
@@ -237,5 +241,5 @@ class _Ledger:
 
     def _write(self, rows: Mapping[str, _Made]) -> None:
         text = json.dumps(msgspec.to_builtins(rows), indent=1, sort_keys=True)
-        if not self._file.is_file() or self._file.read_text("utf-8") != text:
+        if not self._file.is_file() or self._file.read_bytes() != text.encode():
             write_text(self._file, text)

@@ -37,13 +37,16 @@ class Toolchain(Protocol):
         """`zig` or `host`."""
 
     def identity(self) -> str:
-        """Name and version; part of what a build is keyed by."""
+        """Name and version, for people and manifests."""
+
+    def fingerprint(self) -> str:
+        """All of the toolchain that decides what comes out; part of what a build is keyed by."""
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         """CMake arguments for a target; files that they need are written to `folder`."""
 
-    def environment(self) -> Mapping[str, str]:
-        """The environment that CMake and the compiler run in."""
+    def environment(self, scratch: Path) -> Mapping[str, str]:
+        """The environment that CMake and the compiler run in; `scratch` is a folder for what they keep."""
 
 
 def toolchain(name: str, target: Target) -> Toolchain:
@@ -121,8 +124,14 @@ class _Zig:
             write_text(file, text)
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
 
-    def environment(self) -> Mapping[str, str]:
-        return {key: value for key, value in os.environ.items() if key not in _COMPILER_VARIABLES}
+    def fingerprint(self) -> str:
+        return self.identity()
+
+    def environment(self, scratch: Path) -> Mapping[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not _steers(key)}
+        if not any(kept.get(key) for key in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "LOCALAPPDATA")):
+            kept["ZIG_GLOBAL_CACHE_DIR"] = str(scratch / "zig-cache")
+        return kept
 
     def _wrapper(self, tool: str, folder: Path) -> Path:
         """CMake takes one path for ar, ranlib and rc; zig has them as subcommands."""
@@ -147,12 +156,24 @@ class _Host:
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # floor: the host's
         return [f"-DCMAKE_C_COMPILER={self.compiler}"]
 
-    def environment(self) -> Mapping[str, str]:
+    def fingerprint(self) -> str:
+        steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if _steers(key)]
+        return "\0".join([self.identity(), str(self.compiler.resolve()), *steering])
+
+    def environment(self, scratch: Path) -> Mapping[str, str]:  # noqa: ARG002  # the host's compiler keeps nothing
         return dict(os.environ)
 
 
-_COMPILER_VARIABLES = frozenset({"CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "RANLIB"})
-"""Settings for the machine's own compiler, which must not reach a cross-compiler."""
+def _steers(key: str) -> bool:
+    """Whether a variable changes what a compiler makes: for the machine's own it counts, and zig never sees it."""
+    return key in _COMPILER_VARIABLES or (key.startswith("CMAKE_") and key not in _HARMLESS)
+
+
+_COMPILER_VARIABLES = frozenset({
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "RANLIB"),
+    *("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH"),
+})  # fmt: skip
+_HARMLESS = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_PREFIX_PATH"})
 
 
 def _host(target: Target) -> Toolchain:
@@ -167,6 +188,9 @@ def _host(target: Target) -> Toolchain:
         found = shutil.which(name)
         if found:
             return _Host(Path(found))
+    if " " in wanted[0]:
+        advice = "Set CC to one program, and flags in CFLAGS."
+        raise NotRun("no-compiler", f"CC is {wanted[0]!r}, which is not one program", advice=advice)
     raise NotRun(
         "no-compiler",
         f"no C compiler ({', '.join(wanted)}) is on PATH",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import sys
@@ -11,7 +12,9 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packaging.version import Version
 
+from latebind.archive import replacing, source_date_epoch
 from latebind.errors import BuildError, ToolError
+from latebind.lock import HELD_VARIABLE
 from latebind.presets import preset
 from latebind.run import run
 from latebind.targets import target, wheel_tag
@@ -75,15 +78,38 @@ def build_distribution(
         raise BuildError(
             "the wheel source has no pyproject.toml", where=str(source), advice="Set package.<name>.wheel.source."
         )
-    environment = {**os.environ, "LATEBIND_WORKDIR": str(workdir.resolve()), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "LATEBIND_WORKDIR": str(workdir.resolve()),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "SOURCE_DATE_EPOCH": str(source_date_epoch()),
+        HELD_VARIABLE: str(workdir.resolve()),  # the hook runs below whoever called this
+    }
     if rid:
         environment["LATEBIND_TARGET"] = rid
     outdir.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".pack-", dir=outdir) as aside:
+    (workdir / "build").mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".pack-", dir=workdir / "build") as aside:
         argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", aside]
         try:
             run([*argv, source], env=environment, timeout=_TIME_LIMIT)
         except ToolError as error:
-            raise BuildError(f"{source.name} could not be built: {error.message}", where=str(source)) from error
-        made = sorted(Path(aside).iterdir())
-        return tuple(Path(shutil.move(path, outdir / path.name)) for path in made)
+            raise BuildError(
+                _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)
+            ) from error
+        return tuple(_put(path, outdir / path.name) for path in sorted(Path(aside).iterdir()))
+
+
+def _own_words(error: ToolError) -> str:
+    """What latebind's own hook said, without the frontend's traceback around it; "" when it was not the hook."""
+    _, found, words = error.message.rpartition("latebind.errors.")
+    lines = [line.strip() for line in words.partition(": ")[2].splitlines()]
+    kept = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)
+    return "\n  ".join(kept) if found else ""
+
+
+def _put(path: Path, destination: Path) -> Path:
+    """Move a finished file to its place in one step, also to another file system."""
+    with replacing(destination) as aside:
+        shutil.move(path, aside)
+    return destination

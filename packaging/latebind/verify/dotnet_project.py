@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from latebind.errors import InputError
+from latebind.errors import InputError, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import semantic_version
 from latebind.run import run
@@ -147,7 +147,12 @@ def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) ->
     framework = consumer.framework or dotnet.own_framework(sdk)
     defines = [f"-p:{key}={value}" for key, value in _properties(consumer, framework).items()]
     argv: list[str | Path] = [program, *_command(consumer), *defines, "--nologo", "-c", "Release", "-o", out]
-    run(argv, cwd=source, env=environment, timeout=_TIME_LIMIT, log=log)
+    try:
+        run(argv, cwd=source, env=environment, timeout=_TIME_LIMIT, log=log)
+    except ToolError as error:
+        # MSBuild greets, warns and repeats itself; what is wrong stands somewhere between.
+        wrong = dict.fromkeys(line.strip() for line in error.message.splitlines() if ": error " in line)
+        raise ToolError("\n".join([*wrong, error.message]), where=error.where, advice=error.advice) from error
     return Made(assembly=out / f"{_project_name(source)}.dll", sdk=sdk, framework=framework)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import TYPE_CHECKING
 
@@ -59,13 +58,12 @@ def run_python_cell(bench: Bench) -> Outcome:
         log=bench.log,
     )
     try:
-        document = json.loads(out.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+        smoke = read_python(ended.returncode, ended.output, out.read_bytes())
+    except OSError as error:
         raise InputError(
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
             where=str(script),
         ) from error
-    smoke = read_python(ended.returncode, ended.output, document)
     return judge(
         bench.cell,
         scenario(bench.cell.scenario),
@@ -87,7 +85,7 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
             for name, version in ours
         ]
     runtime = [f"{bench.cell.runtime}=={bench.cell.version}"] if bench.cell.version else []
-    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.config.document.verify.python_requires]
+    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.supply.python_requires]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:

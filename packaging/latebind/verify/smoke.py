@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import msgspec
+
+from latebind.errors import InputError
 from latebind.model import Cell, Outcome, State
 
 if TYPE_CHECKING:
@@ -35,17 +38,49 @@ class Smoke:
     """The sentence that a user saw when nothing could be loaded."""
 
 
-def read_python(status: int, output: str, document: Mapping[str, Any]) -> Smoke:
-    """A Smoke from the JSON that a Python consumer wrote."""
+class _Failure(msgspec.Struct, frozen=True):
+    name: str
+    message: str
+
+
+class _Error(msgspec.Struct, frozen=True):
+    message: str
+
+
+class _Report(msgspec.Struct, frozen=True):
+    version: str = ""
+
+
+class _Document(msgspec.Struct, frozen=True):
+    """The JSON that a Python consumer writes; docs/verify.md describes it."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[_Failure, ...] = ()
+    out_of_scope: dict[str, str] = msgspec.field(default_factory=dict)
+    libraries: tuple[str, ...] = ()
+    report: _Report | None = None
+    error: _Error | None = None
+
+
+def read_python(status: int, output: str, raw: bytes) -> Smoke:
+    """A Smoke from what a Python consumer wrote.
+
+    Raises InputError, with the place, when it is not what a consumer must write.
+    """
+    try:
+        document = msgspec.json.decode(raw, type=_Document)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        message = f"the consumer's result is not as it should be: {error}"
+        raise InputError(message, advice="docs/verify.md says what a consumer writes.") from error
     return Smoke(
         status=status,
         output=output,
-        passed=tuple(document.get("passed", ())),
-        failed=tuple((row["name"], row["message"]) for row in document.get("failed", ())),
-        out_of_scope=dict(document.get("out_of_scope", {})),
-        libraries=tuple(document.get("libraries", ())),
-        runtime_version=str((document.get("report") or {}).get("version", "")),
-        error=str((document.get("error") or {}).get("message", "")),
+        passed=document.passed,
+        failed=tuple((row.name, row.message) for row in document.failed),
+        out_of_scope=document.out_of_scope,
+        libraries=document.libraries,
+        runtime_version=document.report.version if document.report else "",
+        error=document.error.message if document.error else "",
     )
 
 

@@ -32,6 +32,8 @@ class Supply:
     config: Config
     folder: Path
     installer: Installer
+    python_requires: tuple[str, ...] = ()
+    """[verify] python_requires, at the versions of this run."""
     _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
     """One for each thing that is made: whoever asks for another does not wait."""
 
@@ -49,7 +51,7 @@ class Supply:
             raise InputError(
                 "the script of [verify] data is not there", where=str(script), advice="Set verify.data.script."
             )
-        key = hashlib.sha256("\0".join([sha256(script), *requires]).encode()).hexdigest()[:16]
+        key = hashlib.sha256("\0".join([_beside(script), *requires]).encode()).hexdigest()[:16]
         made = self.folder / "data" / key
         with self._locks[made]:
             if not made.is_dir():
@@ -67,7 +69,8 @@ class Supply:
         path = self.config.root / script
         name = next(iter(preset(use.preset).python.extras.values()))
         data = self.data(entry)
-        key = hashlib.sha256("\0".join([sha256(path), data.name, name, version]).encode()).hexdigest()[:16]
+        parts = [_beside(path), data.name, name, version, *self.python_requires]
+        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         made = self.folder / "reference" / f"{key}.json"
         with self._locks[made]:
             if not made.is_file():
@@ -103,7 +106,7 @@ class Supply:
         env.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.installer.create(env, Path(sys.executable), log)
-            self.installer.install(env, [runtime, *self.config.document.verify.python_requires], log=log)
+            self.installer.install(env, [runtime, *self.python_requires], log=log)
             argv: list[str | Path] = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
             run(argv, cwd=env, env=consumer_environment(env, env), timeout=_TIME_LIMIT, log=log)
             aside.replace(made)
@@ -133,3 +136,8 @@ class Supply:
         folder = self.folder / "data" / "none"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def _beside(script: Path) -> str:
+    """A hash of a script and of the files that lie beside it, which it may read."""
+    return "".join(f"{path.name} {sha256(path)}" for path in sorted(script.parent.iterdir()) if path.is_file())

@@ -23,10 +23,11 @@ from latebind.model import Artifact, Cell, Outcome, Rid, State
 from latebind.nuget import dotnet
 from latebind.parallel import each
 from latebind.targets import host_rid
+from latebind.tree import hash_file, hash_tree
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement
+from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement, scenario
 from latebind.verify.dotnet import run_dotnet_cell
-from latebind.verify.environments import installer
+from latebind.verify.environments import Installer, installer
 from latebind.verify.python import run_python_cell
 from latebind.verify.supply import Supply
 
@@ -50,9 +51,10 @@ class Verified:
 
     @property
     def exit_status(self) -> int:
-        """1 when a cell failed or none was run, else 0."""
-        states = [outcome.state for outcome in self.outcomes]
-        return int(State.FAILED in states or State.PASSED not in states)
+        """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
+        failed = any(outcome.state is State.FAILED for outcome in self.outcomes)
+        works = (row for row in self.outcomes if not scenario(row.cell.scenario).negative)
+        return int(failed or not any(outcome.state is State.PASSED for outcome in works))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,26 +88,49 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     folder = workdir / "build" / "verify"
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
-    supply = Supply(config=config, folder=folder / "supply", installer=installer(home))
+    _check_scripts(config)
+    tool, python = installer(home), _interpreter()
+    requires = tuple(each(lambda wanted: _pinned(tool, wanted, python), config.document.verify.python_requires))
+    supply = Supply(config=config, folder=folder / "supply", installer=tool, python_requires=requires)
     (folder / "supply").mkdir(exist_ok=True)
     run = _Run(
         config=config,
         artifacts=tuple(artifacts),
         supply=supply,
         folder=folder,
-        python=_interpreter(),
+        python=python,
         sdk=_sdk(config),
         fresh=fresh,
     )
     versions, trouble = _versions(config, run)
-    python = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    cells = [planned for rid in rids for planned in expand(config, rid, python, versions)]
+    consumer = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    cells = [planned for rid in rids for planned in expand(config, rid, consumer, versions)]
     if not cells:
         raise InputError(
             "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
         )
     outcomes = tuple(each(lambda planned: _outcome(run, planned, trouble), cells, jobs=jobs))
     return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
+
+
+def _check_scripts(config: Config) -> None:
+    """Every script and folder that [verify] names must be there before anything is installed for it."""
+    verify = config.document.verify
+    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet}
+    named["data.script"] = verify.data.script if verify.data else ""
+    missing = [f"verify.{key} = {name}" for key, name in named.items() if name and not (config.root / name).exists()]
+    if missing:
+        raise InputError(f"not there: {', '.join(missing)}", where=config.file.name, advice="Mend or remove the key.")
+
+
+def _pinned(tool: Installer, wanted: str, python: Path) -> str:
+    """A requirement at the version that the index has now, so that a pass is remembered for just that."""
+    if "==" in wanted:
+        return wanted
+    try:
+        return f"{re.split(r'[<>=!~; ]', wanted, maxsplit=1)[0]}=={tool.resolve(wanted, python)}"
+    except NotRun:  # the cells will say what is wrong with the index
+        return wanted
 
 
 def _versions(config: Config, run: _Run) -> tuple[dict[_Key, str], dict[_Key, NotRun]]:
@@ -131,8 +156,9 @@ def _outcome(run: _Run, planned: Planned, trouble: Mapping[_Key, NotRun]) -> Out
     if cell.target != host_rid():
         return Outcome(cell=cell, state=State.NOT_RUN, reason="no-machine", summary=f"this machine is {host_rid()}")
     memory = run.folder / "passed" / f"{_key(run, planned)}.json"
-    if not run.fresh and memory.is_file():
-        return replace(_remembered(cell, memory), log=_relative(log, run))
+    known = None if run.fresh else _remembered(cell, memory)
+    if known is not None:
+        return replace(known, log=_relative(log, run))
     outcome = _tried(run, planned, log)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
     LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
@@ -177,14 +203,14 @@ def _key(run: _Run, planned: Planned) -> str:
     cell = planned.cell
     verify = run.config.document.verify
     scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
-    consumers = [run.config.root / script for script in scripts if script]
+    folders = {(run.config.root / script).parent for script in scripts if script}
     if verify.dotnet and cell.kind == "nupkg":
-        sources = (run.config.root / verify.dotnet).rglob("*")
-        consumers += sorted(path for path in sources if path.suffix in (".cs", ".csproj"))
+        folders.add(run.config.root / verify.dotnet)
     parts = [
         cell.id,
         *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
-        *(sha256(path) for path in consumers if path.is_file()),
+        *(_consumer_hash(run, folder) for folder in sorted(folders)),
+        *run.supply.python_requires,
         json.dumps(msgspec.to_builtins([verify, run.config.document.runtime]), sort_keys=True),
         planned.entry,
         run.sdk if cell.kind == "nupkg" else sys.version,
@@ -194,12 +220,33 @@ def _key(run: _Run, planned: Planned) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
 
-def _remembered(cell: Cell, memory: Path) -> Outcome:
-    known: dict[str, Any] = json.loads(memory.read_text("utf-8"))
+def _consumer_hash(run: _Run, folder: Path) -> str:
+    """A hash of a folder that holds a consumer's script: it may read what lies beside it.
+
+    Of the project's own folder only the files count, not what is built below it.
+    """
+    if folder.resolve() == run.config.root.resolve():
+        return "".join(hash_file(path) for path in sorted(folder.iterdir()) if path.is_file())
+    return hash_tree(folder, without=frozenset({"bin", "obj"}))
+
+
+class _Passed(msgspec.Struct, frozen=True):
+    """What is kept of a cell that passed."""
+
+    summary: str
+    seconds: float
+    facts: dict[str, Any]
+
+
+def _remembered(cell: Cell, memory: Path) -> Outcome | None:
+    """The outcome of an earlier run; None when there is none, or none that can be read."""
+    try:
+        known = msgspec.json.decode(memory.read_bytes(), type=_Passed)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
     return Outcome(
-        cell=cell, state=State.PASSED, summary=known["summary"], seconds=known["seconds"], facts=known["facts"],
-        cached=True,
-    )  # fmt: skip
+        cell=cell, state=State.PASSED, summary=known.summary, seconds=known.seconds, facts=known.facts, cached=True
+    )
 
 
 def _sdk(config: Config) -> str:
