@@ -1,5 +1,8 @@
 """latenn for Python on real ONNX Runtime: types, shapes, names, errors, threads."""
 
+import array
+import ctypes
+import gc
 import json
 import os
 import pickle
@@ -300,3 +303,100 @@ def test_a_warning_of_the_loader_is_passed_on_once(latenn, monkeypatch):
         warnings.simplefilter("error")
         _model._warn({"warning": "two images"})
         _model._warn({"warning": ""})
+NO_C_TEXT = [
+    ({"backend": "onnx\0runtime"}, "backend is"),
+    ({"device": "cpu\0"}, "device is"),
+    ({"options": {"intra_op_num_threads\0x": 1}}, "a key of options is"),
+    ({"options": {"intra_op_num_threads": "1\0x"}}, "options['intra_op_num_threads'] is"),
+    ({"options": {3: 1}}, "a key of options is 3, which is no text"),
+    ({"runtime_path": Path("/some\0where")}, "runtime_path is"),
+    ({"runtime_minimum": "1.20\0"}, "runtime_minimum is"),
+    ({"device": "\ud800"}, "device is"),
+    ({"runtime_path": ""}, "runtime_path is empty"),
+    ({"backend": ""}, "backend is empty"),
+    ({"device": ""}, "device is empty"),
+    ({"runtime_minimum": ""}, "runtime_minimum is empty"),
+]
+
+
+@pytest.mark.parametrize(("choice", "words"), NO_C_TEXT, ids=[words for _, words in NO_C_TEXT])
+def test_a_choice_that_c_would_read_as_another_is_refused(latenn, choice, words):
+    with pytest.raises(latenn.InvalidArgumentError) as caught:
+        latenn.load(models.identity(), **choice)
+    assert str(caught.value).startswith(words)
+    if not {"device", "options"} & set(choice):
+        with pytest.raises(latenn.InvalidArgumentError):
+            latenn.runtime_report(**choice)
+
+
+def test_a_path_is_not_cut_at_a_nul(latenn, tmp_path):
+    (tmp_path / "model.onnx").write_bytes(models.identity())
+    with pytest.raises(latenn.InvalidArgumentError, match=r"model is .* NUL"):
+        latenn.load(f"{tmp_path}/model.onnx\0evil")
+    with pytest.raises(latenn.InvalidArgumentError, match="model is empty"):
+        latenn.load("")
+
+
+class ClosesOnUse(dict):
+    """Inputs that close the model in the midst of the run that reads them."""
+
+    def __getitem__(self, name):
+        self.model.close()
+        return super().__getitem__(name)
+
+
+def test_a_model_closed_in_the_midst_of_a_run_ends_after_it(latenn, monkeypatch):
+    model = latenn.load(models.identity())
+    released = []
+    release = model._handle._release
+    monkeypatch.setattr(model._handle, "_release", lambda pointer: (released.append(pointer), release(pointer)))
+    inputs = ClosesOnUse(x=np.ones(2, np.float32))
+    inputs.model = model
+
+    assert model.run(inputs)["y"].tolist() == [1, 1]
+
+    assert len(released) == 1
+    model.close()
+    for use in (lambda: model.run({}), lambda: model.report):
+        with pytest.raises(latenn.InvalidArgumentError, match="the model is closed"):
+            use()
+    assert len(released) == 1
+
+
+CLOSING = f"""
+import latenn, numpy, threading
+given = {{"x": numpy.ones(1000, "f4")}}
+wrong = []
+def work(model, begun):
+    try:
+        while True:
+            if model.run(given)["y"].sum() != 1000: wrong.append("a number")
+            begun.set()
+    except latenn.InvalidArgumentError as error:
+        if str(error) != "the model is closed": wrong.append(str(error))
+for _ in range(100):
+    model = latenn.load({models.identity()!r})
+    begun = threading.Event()
+    threads = [threading.Thread(target=work, args=(model, begun)) for _ in range(4)]
+    for thread in threads: thread.start()
+    begun.wait()
+    model.close()
+    for thread in threads: thread.join()
+print("done", wrong)
+"""
+
+
+def test_closing_while_others_run_ends_in_results_or_refusals(site):
+    done = in_process(site, CLOSING)
+    assert (done.returncode, done.stdout.strip()) == (0, "done []"), done.stderr
+
+
+def test_a_model_that_is_forgotten_is_released(latenn, monkeypatch):
+    model = latenn.load(models.identity())
+    released = []
+    monkeypatch.setattr(model._handle, "_release", released.append)
+    del model
+    gc.collect()
+    assert len(released) == 1
+
+
