@@ -32,7 +32,8 @@ _TAKEN: dict[str, tuple[type, ...]] = {
     "float": (int, float),
     "complex": (int, float, complex),
 }
-_PYTHON_NUMBERS = (bool, int, float, complex)
+_PYTHON_NUMBERS = frozenset((bool, int, float, complex))
+_PYTHON_LISTS = frozenset((list, tuple))
 
 
 def own_array(name: str, value: object) -> NDArray[Any] | None:
@@ -105,7 +106,7 @@ class _Numbers:
     def array(self, value: object, depth: int) -> NDArray[Any]:
         if type(value) in _PYTHON_NUMBERS:
             return self.row([value]).reshape(())
-        own = own_array(self.name, value)
+        own = own_array(self.name, value) if type(value) not in _PYTHON_LISTS else None
         if own is not None:
             if own.dtype != self.wanted:
                 raise different(self.name, own.dtype, self.wanted)
@@ -113,39 +114,43 @@ class _Numbers:
         if not _is_list(value):
             return self.row([value]).reshape(())
         items = _items_of(self.name, value, depth)
-        if all(type(item) in _PYTHON_NUMBERS for item in items):
+        if _PYTHON_NUMBERS.issuperset(map(type, items)):
             return self.row(items)
         return _stack(self.name, [self.array(item, depth - 1) for item in items])
 
     def row(self, values: list[Any]) -> NDArray[Any]:
         """Python scalars as a row."""
-        for value in values:
-            if not isinstance(value, self.taken) or (isinstance(value, bool) and self.family != "bool"):
-                takes = " or ".join(kind.__name__ for kind in self.taken)
-                raise InvalidArgumentError(
-                    f"input {self.name!r} holds {shown(value)}, the model takes {self.wanted}. "
-                    f"Give {takes}, or an array of {self.wanted}."
-                )
+        wrong = {kind for kind in set(map(type, values)) if not self._takes(kind)}
+        if wrong:
+            value = next(value for value in values if type(value) in wrong)
+            takes = " or ".join(kind.__name__ for kind in self.taken)
+            raise InvalidArgumentError(
+                f"input {self.name!r} holds {shown(value)}, the model takes {self.wanted}. "
+                f"Give {takes}, or an array of {self.wanted}."
+            )
         if self.family == "bool":
             return np.array(values, dtype=self.wanted)
         return self._integers(values) if self.family == "int" else self._floats(values)
 
+    def _takes(self, kind: type) -> bool:
+        return issubclass(kind, self.taken) and (self.family == "bool" or not issubclass(kind, bool))
+
     def _integers(self, values: list[int]) -> NDArray[Any]:
         signed, bits = not self.kind.startswith("u"), int(self.kind.partition("int")[2])
         low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
-        for value in values:
-            if not low <= value <= high:
-                raise self._too_large(value, f"from {low} to {high}")
+        if values and not low <= min(values) <= max(values) <= high:
+            value = next(value for value in values if not low <= value <= high)
+            raise self._too_large(value, f"from {low} to {high}")
         return np.array(values, dtype=np.int64 if signed else np.uint64).astype(self.wanted)
 
     def _floats(self, values: list[Any]) -> NDArray[Any]:
         try:
-            wide = np.array([complex(value) for value in values], dtype=np.complex128)
+            wide = np.array(values, dtype=np.complex128 if self.family == "complex" else np.float64)
         except OverflowError:
             huge = next(value for value in values if isinstance(value, int) and not _fits_float(value))
             raise self._too_large(huge, "as far as that type goes") from None
         with np.errstate(all="ignore"):
-            made = (wide if self.family == "complex" else wide.real).astype(self.wanted)
+            made = wide.astype(self.wanted)
             # A type without infinities gives NaN for what it cannot hold.
             lost = (np.isnan(made) != np.isnan(wide)) | (np.isinf(made) != np.isinf(wide))
         if lost.any():
