@@ -1,6 +1,7 @@
 /*
  * runner.c: loads a model with latenn, feeds it from lines on stdin and prints every output as a line of JSON.
- * Commands: "input NAME TYPE RANK DIM... HEX|- OFFSET...", "compute", "outputs", "ports". Errors are lines, too.
+ * Commands: "input NAME TYPE RANK DIM... HEX|- OFFSET...", "compute", "outputs", "output NAME", "ports", "report",
+ * "again PATH|-", "release" (the model, before its context). Errors are lines, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -114,6 +115,11 @@ static void print_outputs(latenn_model* model, latenn_context* context) {
   }
 }
 
+static void print_output(latenn_context* context, const char* name) {
+  latenn_tensor tensor;
+  if (!tell(latenn_get_output_by_name(context, name, &tensor))) print_tensor(name, &tensor);
+}
+
 /* Loads the same model once more, with another path of the runtime. */
 static void load_again(const char* runtime_path) {
   latenn_load_options options = base_options;
@@ -123,7 +129,8 @@ static void load_again(const char* runtime_path) {
   latenn_model_release(model);
 }
 
-static void serve(latenn_model* model, latenn_context* context) {
+/* Gives back the model, NULL when a command released it. */
+static latenn_model* serve(latenn_model* model, latenn_context* context) {
   static char line[MAX_LINE];
   while (fgets(line, sizeof line, stdin)) {
     char* words[MAX_ITEMS];
@@ -138,7 +145,12 @@ static void serve(latenn_model* model, latenn_context* context) {
       load_again(words[1]);
     else if (!strcmp(words[0], "outputs"))
       print_outputs(model, context);
-    else if (!strcmp(words[0], "ports")) {
+    else if (!strcmp(words[0], "output") && count == 2)
+      print_output(context, words[1]);
+    else if (!strcmp(words[0], "release")) {
+      latenn_model_release(model);
+      model = NULL;
+    } else if (!strcmp(words[0], "ports")) {
       print_ports("in", model, latenn_input_count(model), latenn_input);
       print_ports("out", model, latenn_output_count(model), latenn_output);
     } else if (!strcmp(words[0], "report")) {
@@ -146,6 +158,7 @@ static void serve(latenn_model* model, latenn_context* context) {
     } else
       exit(64);
   }
+  return model;
 }
 
 static latenn_status* load(const char* how, const char* path, const latenn_load_options* options,
@@ -208,7 +221,7 @@ int main(int count, char** arguments) {
   latenn_model* model = NULL;
   latenn_context* context = NULL;
   if (tell(load(arguments[1], arguments[2], &options, &model))) return 0;
-  if (!tell(latenn_context_create(model, &context))) serve(model, context);
+  if (!tell(latenn_context_create(model, &context))) model = serve(model, context);
   latenn_context_release(context);
   latenn_model_release(model);
   while (kept_count) free(kept[--kept_count]);

@@ -129,6 +129,11 @@ def test_outputs_before_computing_are_an_error(echo):
     assert "latenn_compute() has not succeeded yet" in answers[0]["message"]
 
 
+def test_a_context_outlives_the_release_of_its_model(echo):
+    (numbers,) = echo("release\n" + GOOD + "compute\noutput numbers\n")
+    assert numbers["hex"] == "0000803f0000004000004040"
+
+
 def test_a_backends_own_status_passes_through_whole(echo):
     (answer,) = echo("", "--device", "moon")
     assert answer == {"error": UNSUPPORTED, "message": "no such device", "report": {"fake": 1}}
@@ -225,6 +230,13 @@ def run(programs, onnxruntime):
         return programs.runner(how, model, *folders, *arguments, feed=feed, **options)
 
     return runner
+
+
+def test_a_context_computes_after_its_model_was_released(run, tmp_path):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, ("N", 3))
+    x = np.array([[1, 2, 3]], np.float32)
+    (answer,) = run(model, "release\n" + feed_line("x", proto.FLOAT, x) + "compute\noutput y\n")
+    assert bytes.fromhex(answer["hex"]) == x.tobytes()
 
 
 @pytest.mark.parametrize("how", ["path", "bytes"])

@@ -114,6 +114,27 @@ namespace Checks
         {
             Expect.Throws<ArgumentException>(() => Model.Load("a\0b"));
             Expect.Throws<ArgumentException>(() => Model.Load("\ud800"));
+            foreach (string text in new[] { "a\0b", "\0", "\ud800" })
+            {
+                Expect.Refused(nameof(LoadOptions.Backend), new LoadOptions { Backend = text });
+                Expect.Refused(nameof(LoadOptions.Device), new LoadOptions { Device = text });
+                Expect.Refused(nameof(LoadOptions.RuntimePath), new LoadOptions { RuntimePath = text });
+                Expect.Refused(nameof(LoadOptions.RuntimeMinimum), new LoadOptions { RuntimeMinimum = text });
+                Expect.Refused(nameof(LoadOptions.BackendDirectories), new LoadOptions { BackendDirectories = { text } });
+                Expect.Refused(nameof(LoadOptions.RuntimeDirectories), new LoadOptions { RuntimeDirectories = { text } });
+                Expect.Refused(nameof(LoadOptions.BackendOptions), new LoadOptions { BackendOptions = { [text] = "1" } });
+                Expect.Refused(nameof(LoadOptions.BackendOptions), new LoadOptions { BackendOptions = { ["threads"] = text } });
+            }
+        }
+
+        public static void AnEmptyChoiceIsNotTakenForNone()
+        {
+            Expect.Refused(nameof(LoadOptions.Backend), new LoadOptions { Backend = "" });
+            Expect.Refused(nameof(LoadOptions.Device), new LoadOptions { Device = "" });
+            Expect.Refused(nameof(LoadOptions.RuntimePath), new LoadOptions { RuntimePath = "" });
+            Expect.Refused(nameof(LoadOptions.RuntimeMinimum), new LoadOptions { RuntimeMinimum = "" });
+            Expect.Equal("path", Expect.Throws<ArgumentException>(() => Model.Load("")).ParamName);
+            Load("ok {}", new LoadOptions { BackendOptions = { ["log"] = "" } }).Dispose();
         }
 
         public static void ADisposedModelRefusesToRun()

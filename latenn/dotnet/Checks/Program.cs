@@ -2,6 +2,8 @@ using System;
 using System.Collections.Generic;
 using System.Linq;
 using System.Reflection;
+using System.Text;
+using Latenn;
 
 namespace Checks
 {
@@ -49,6 +51,14 @@ namespace Checks
         {
             if (!text.Contains(part, StringComparison.Ordinal))
                 throw new InvalidOperationException($"expected '{part}' in '{text}'");
+        }
+
+        /// <summary>Loading and reporting both refuse the options, and name the one that is at fault.</summary>
+        public static void Refused(string option, LoadOptions options)
+        {
+            byte[] model = Encoding.UTF8.GetBytes("ok {}");
+            Equal(option, Throws<ArgumentException>(() => Model.Load(model, options).Dispose()).ParamName);
+            Equal(option, Throws<ArgumentException>(() => Runtime.Report(options)).ParamName);
         }
 
         public static T Throws<T>(Action action)

@@ -4,7 +4,7 @@ using System.Runtime.InteropServices;
 
 namespace Latenn
 {
-    /// <summary>How to load a model. Everything may be left as it is.</summary>
+    /// <summary>How to load a model. Everything may be left as it is: null leaves a choice open, an empty text is refused.</summary>
     public sealed class LoadOptions
     {
         /// <summary>A backend's name ("onnxruntime") or the path of a backend library. Null: the environment variable
@@ -47,14 +47,14 @@ namespace Latenn
             return new Native.Options
             {
                 Size = (uint)Marshal.SizeOf(typeof(Native.Options)),
-                Backend = arena.Text(options.Backend, nameof(options.Backend)),
-                Device = arena.Text(options.Device, nameof(options.Device)),
+                Backend = arena.Choice(options.Backend, nameof(options.Backend)),
+                Device = arena.Choice(options.Device, nameof(options.Device)),
                 BackendDirectories = arena.Texts(backends, nameof(options.BackendDirectories)),
                 BackendDirectoryCount = new UIntPtr((uint)backends.Count),
-                RuntimePath = arena.Text(options.RuntimePath, nameof(options.RuntimePath)),
+                RuntimePath = arena.Choice(options.RuntimePath, nameof(options.RuntimePath)),
                 RuntimeDirectories = arena.Texts(runtimes, nameof(options.RuntimeDirectories)),
                 RuntimeDirectoryCount = new UIntPtr((uint)runtimes.Count),
-                RuntimeMinimum = arena.Text(options.RuntimeMinimum, nameof(options.RuntimeMinimum)),
+                RuntimeMinimum = arena.Choice(options.RuntimeMinimum, nameof(options.RuntimeMinimum)),
                 RuntimeAdvice = arena.Text(RuntimeAdvice, nameof(RuntimeAdvice)),
                 BackendOptions = Pairs(options.BackendOptions, arena),
                 BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),

@@ -39,6 +39,8 @@ namespace Latenn
         {
             if (path == null)
                 throw new ArgumentNullException(nameof(path));
+            if (path.Length == 0)
+                throw new ArgumentException("The path is empty.", nameof(path));
             Core.Ensure();
             using (var arena = new Arena())
             {

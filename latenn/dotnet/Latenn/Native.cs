@@ -171,7 +171,7 @@ namespace Latenn
         }
     }
 
-    /// <summary>A <c>latenn_context*</c>, which keeps its model alive: a model must outlive its contexts.</summary>
+    /// <summary>A <c>latenn_context*</c>, which keeps the handle of its model open: Dispose while a run is under way takes effect after it.</summary>
     internal sealed class ContextHandle : SafeHandleZeroOrMinusOneIsInvalid
     {
         private ModelHandle? _model;

@@ -72,6 +72,15 @@ namespace Latenn
             return copy;
         }
 
+        /// <summary>A text that says something; NULL for null. C takes an empty one for none.</summary>
+        /// <exception cref="ArgumentException">The text is empty, or holds a zero character or a lone surrogate.</exception>
+        public IntPtr Choice(string? text, string parameter)
+        {
+            if (text != null && text.Length == 0)
+                throw new ArgumentException("The text is empty. Give a value, or null to leave the choice open.", parameter);
+            return Text(text, parameter);
+        }
+
         /// <summary>An array of texts; NULL when there are none.</summary>
         public IntPtr Texts(IReadOnlyList<string> texts, string parameter)
         {

@@ -149,7 +149,8 @@ LATENN_API latenn_status* latenn_load_path(const char* path, const latenn_load_o
 /* Loads a model from memory, which may be freed afterwards. */
 LATENN_API latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_load_options* options,
                                             latenn_model** model);
-/* Contexts and outputs of the model must be released first. NULL is allowed. */
+/* Ends the caller's use of the model: no other call with it may be under way or follow, and what it owns (ports,
+ * texts) is gone. Contexts keep what they need alive: they may be used and released afterwards. NULL is allowed. */
 LATENN_API void latenn_model_release(latenn_model* model);
 
 LATENN_API size_t latenn_input_count(const latenn_model* model);

@@ -26,6 +26,7 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
     free(created);
     return status;
   }
+  latenn_model_hold(model);
   *context = created;
   return NULL;
 }
@@ -33,6 +34,7 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
 void latenn_context_release(latenn_context* context) {
   if (!context) return;
   context->model->backend->release_context(context->context);
+  latenn_model_release(context->model);
   free(context);
 }
 

@@ -2,6 +2,7 @@
 #ifndef LATENN_CORE_H
 #define LATENN_CORE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,10 @@ latenn_status* latenn_backend_open(const latenn_load_options* options, const cha
 struct latenn_model {
   const latenn_backend* backend;
   latenn_backend_model* model;
+  atomic_size_t holders; /* the caller of latenn_load, until he releases, and every context */
 };
+
+/* One holder more. It is left again with latenn_model_release(). */
+void latenn_model_hold(latenn_model* model);
 
 #endif

@@ -55,6 +55,7 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
     free(model);
     return status;
   }
+  atomic_init(&model->holders, 1);
   *out = model;
   return NULL;
 }
@@ -81,8 +82,13 @@ latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_lo
   return status ? status : latenn_load(NULL, bytes, size, bytes, size, &own, model);
 }
 
+void latenn_model_hold(latenn_model* model) {
+  atomic_fetch_add_explicit(&model->holders, 1, memory_order_relaxed);
+}
+
+/* Acquire and release: whoever leaves last must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
-  if (!model) return;
+  if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
   model->backend->release_model(model->model);
   free(model);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import threading
 import warnings
 import weakref
 from ctypes import byref, c_char_p, c_void_p
@@ -15,7 +16,7 @@ from latenn import _backends, _native, _tensors
 from latenn._errors import InvalidArgumentError, LatennWarning, RuntimeUnavailableError, make
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -37,16 +38,55 @@ class Port:
     shape: tuple[int | str | None, ...] | None
 
 
-class Model:
-    """A loaded model. Safe to use from several threads; the GIL is released while it computes.
+class _Handle:
+    """A latenn_model that ends when it is closed and nobody uses it any more. `with handle as pointer` uses it."""
 
-    Made by `latenn.load`. A context manager: leaving it releases the model.
+    def __init__(self, pointer: c_void_p, release: Callable[[c_void_p], object]) -> None:
+        self._pointer: c_void_p | None = pointer
+        self._release = release
+        self._users = 1  # this object, until it is closed
+        self._closed = False
+        self._lock = threading.RLock()  # a signal handler may close what its own thread is about to use
+
+    def __enter__(self) -> c_void_p:
+        with self._lock:
+            if self._closed or self._pointer is None:
+                raise InvalidArgumentError("the model is closed")
+            self._users += 1
+            return self._pointer
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave()
+
+    def close(self) -> None:
+        """Let nobody begin any more; the last who leaves releases. A second call does nothing."""
+        with self._lock:
+            was_closed, self._closed = self._closed, True
+        if not was_closed:
+            self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            pointer = None
+            if not self._users:
+                pointer, self._pointer = self._pointer, None
+        if pointer is not None:
+            self._release(pointer)
+
+
+class Model:
+    """A loaded model. Safe to use from several threads, and to close while they run; the GIL is released meanwhile.
+
+    Made by `latenn.load`. A context manager: leaving it closes the model.
     """
 
     def __init__(self, handle: c_void_p) -> None:
         self._library = _native.library()
-        self._handle: c_void_p | None = handle
-        self._release = weakref.finalize(self, self._library.latenn_model_release, handle)
+        self._handle = _Handle(handle, self._library.latenn_model_release)
+        weakref.finalize(self, self._handle.close)
         self._inputs = _ports(self._library.latenn_input, self._library.latenn_input_count(handle), handle)
         self._outputs = _ports(self._library.latenn_output, self._library.latenn_output_count(handle), handle)
         self.backend: str = self._library.latenn_model_backend(handle).decode()
@@ -64,7 +104,8 @@ class Model:
     @property
     def report(self) -> dict[str, Any]:
         """What the loader did to find the runtime."""
-        return _json(self._library.latenn_model_report(self._open()))
+        with self._handle as handle:
+            return _json(self._library.latenn_model_report(handle))
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
         """Run the model once.
@@ -72,24 +113,26 @@ class Model:
         `inputs` maps every input's name to an array of its dtype and shape. The result maps every output's name, in
         the model's order, to a new array.
 
-        Raises InvalidArgumentError for a missing or unknown name, a wrong dtype or shape; ComputeError when the
-        runtime fails.
+        Python's scalars and lists become the model's type where nothing is lost; nothing else is converted.
+
+        Raises InvalidArgumentError for a missing or unknown name, a wrong dtype or shape, or a closed model;
+        ComputeError when the runtime fails.
         """
         library = self._library
         context = c_void_p()
-        _check(library.latenn_context_create(self._open(), byref(context)))
-        try:
-            kept = self._bind(context, inputs)
-            _check(library.latenn_compute(context))
-            del kept  # what the inputs point to had to live until here
-            return {port.name: self._output(context, index) for index, (port, _) in enumerate(self._outputs)}
-        finally:
-            library.latenn_context_release(context)
+        with self._handle as handle:
+            _check(library.latenn_context_create(handle, byref(context)))
+            try:
+                kept = self._bind(context, inputs)
+                _check(library.latenn_compute(context))
+                del kept  # what the inputs point to had to live until here
+                return {port.name: self._output(context, index) for index, (port, _) in enumerate(self._outputs)}
+            finally:
+                library.latenn_context_release(context)
 
     def close(self) -> None:
-        """Release the model; a second call does nothing."""
-        self._release()
-        self._handle = None
+        """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
+        self._handle.close()
 
     def __enter__(self) -> Self:
         return self
@@ -105,14 +148,10 @@ class Model:
 
         return f"<latenn.Model {self.backend} ({side(self.inputs)}) -> ({side(self.outputs)})>"
 
-    def _open(self) -> c_void_p:
-        if self._handle is None:
-            raise InvalidArgumentError("the model is closed")
-        return self._handle
-
     def _bind(self, context: c_void_p, inputs: Mapping[str, Any]) -> list[object]:
         names = [port.name for port, _ in self._inputs]
-        unknown, missing = sorted(set(inputs) - set(names)), [name for name in names if name not in inputs]
+        unknown = [name for name in inputs if name not in names]
+        missing = [name for name in names if name not in inputs]
         if unknown or missing:
             wrong = [f"unknown input {name!r}" for name in unknown] + [f"input {name!r} is missing" for name in missing]
             raise InvalidArgumentError(f"{'; '.join(wrong)}. The model takes {', '.join(map(repr, names)) or 'none'}.")
@@ -142,7 +181,7 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
 
     `backend` is a backend's name or the path of a backend library; by default the model's encoding decides.
     `options` go to the backend. `runtime_path` is the runtime's file or folder: when it is given, nothing else is
-    tried. `runtime_minimum` raises the backend's own minimum version.
+    tried. `runtime_minimum` raises the backend's own minimum version. None leaves a choice open; "" is an error.
 
     Raises RuntimeUnavailableError, BackendMissingError, BackendUnusableError, ModelError, UnsupportedError,
     InvalidArgumentError or LatennOSError; each says what to do.
@@ -154,7 +193,8 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
         data = bytes(model)
         status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
     else:
-        status = library.latenn_load_path(os.fsencode(model), byref(arguments.struct), byref(handle))
+        path = _c_text("model", model, os.fsencode)
+        status = library.latenn_load_path(path, byref(arguments.struct), byref(handle))
     _check(status, None if runtime_path is not None else backend or os.environ.get("LATENN_BACKEND", ""))
     loaded = Model(handle)
     _warn(loaded.report)
@@ -174,7 +214,9 @@ def runtime_report(
     library = _native.library()
     text = c_void_p()
     names = _backends.places(None, None).names
-    arguments = _options(backend or (names[0] if len(names) == 1 else None), "cpu", {}, runtime_path, runtime_minimum)
+    if backend is None and len(names) == 1:
+        backend = names[0]
+    arguments = _options(backend, "cpu", {}, runtime_path, runtime_minimum)
     status = library.latenn_runtime_report(byref(arguments.struct), byref(text))
     try:
         if text.value is None:
@@ -199,7 +241,10 @@ class _Arguments:
         setattr(self.struct, field, array)
 
     def pairs(self, options: Mapping[str, object]) -> None:
-        rows = [(key.encode(), _text(value).encode()) for key, value in options.items()]
+        rows = [
+            (_c_text("a key of options", key), _c_text(f"options[{key!r}]", _text(value), may_be_empty=True))
+            for key, value in options.items()
+        ]
         array = (_native.Option * (len(rows) + 1))(*(_native.Option(*row) for row in rows))
         self._kept += [array, rows]
         self.struct.options = array
@@ -213,19 +258,37 @@ def _options(
     runtime_path: str | os.PathLike[str] | None,
     runtime_minimum: str | None,
 ) -> _Arguments:
-    places = _backends.places(backend or os.environ.get("LATENN_BACKEND"), runtime_minimum)
     arguments = _Arguments()
     struct = arguments.struct
+    struct.backend = None if backend is None else _c_text("backend", backend, os.fsencode)
+    struct.device = _c_text("device", device)
+    struct.runtime_path = None if runtime_path is None else _c_text("runtime_path", runtime_path, os.fsencode)
+    struct.runtime_minimum = None if runtime_minimum is None else _c_text("runtime_minimum", runtime_minimum)
+    places = _backends.places(backend or os.environ.get("LATENN_BACKEND"), runtime_minimum)
     arguments.strings("backend_directories", places.libraries)
     arguments.strings("runtime_directories", places.runtimes)
     arguments.pairs(options)
     struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
-    struct.backend = os.fsencode(backend) if backend else None
-    struct.device = device.encode()
-    struct.runtime_path = os.fsencode(runtime_path) if runtime_path is not None else None
-    struct.runtime_minimum = runtime_minimum.encode() if runtime_minimum else None
     struct.runtime_advice = places.advice.encode() if places.advice else None
     return arguments
+
+
+def _c_text(
+    argument: str, value: Any, encode: Callable[[Any], bytes] = str.encode, *, may_be_empty: bool = False
+) -> bytes:
+    """A text or path as C takes it; `argument` is its name, for messages.
+
+    Raises InvalidArgumentError for what C would read as another text: a NUL ends it, and an empty one is "not given".
+    """
+    try:
+        text = encode(value)
+    except (TypeError, UnicodeEncodeError) as error:
+        raise InvalidArgumentError(f"{argument} is {value!r}, which is no text: {error}. Give a str.") from None
+    if b"\0" in text:
+        raise InvalidArgumentError(f"{argument} is {value!r}: C would end it at the NUL. Give it without one.")
+    if not text and not may_be_empty:
+        raise InvalidArgumentError(f"{argument} is empty. Give a value, or leave the argument out.")
+    return text
 
 
 def _text(value: object) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from latenn import _values
 from latenn._errors import InvalidArgumentError, UnsupportedError
 from latenn._native import Tensor
 
@@ -71,17 +72,15 @@ def dtype_of(number: int) -> np.dtype[Any]:
 def to_tensor(name: str, number: int, array: Any) -> tuple[Tensor, list[object]]:
     """A view of an array as an input of element type `number`, and what must stay alive while it is used.
 
-    Raises InvalidArgumentError when the dtype differs: nothing is converted silently.
+    Raises InvalidArgumentError when the dtype differs: nothing is converted silently. Python's scalars and lists, which
+    have no dtype, become the model's where that loses nothing: see _values.
     """
     if number == STRING:
         return _strings(name, array)
     wanted = dtype_of(number)
-    # A Python scalar or list has no dtype of its own, so it takes the model's; an array keeps what it has.
-    given = np.asarray(array) if hasattr(array, "dtype") else np.asarray(array, dtype=wanted)
+    given = array if type(array) is np.ndarray else _values.numbers(name, NAMES[number], wanted, array)
     if given.dtype != wanted:
-        raise InvalidArgumentError(
-            f"input {name!r} is {given.dtype}, the model takes {wanted}. Convert it: array.astype({str(wanted)!r})."
-        )
+        raise _values.different(name, given.dtype, wanted)
     shape = given.shape
     data = np.ascontiguousarray(given if number not in PACKED else _pack(given))
     return _view(number, shape, data.ctypes.data, data.nbytes, None), [data]
@@ -112,9 +111,7 @@ def _view(number: int, shape: tuple[int, ...], data: int | None, size: int, offs
 
 
 def _strings(name: str, array: Any) -> tuple[Tensor, list[object]]:
-    given = np.asarray(array)
-    if given.dtype.kind not in "OUS" and given.size:
-        raise InvalidArgumentError(f"input {name!r} is {given.dtype}, the model takes strings.")
+    given = _values.texts(name, array)
     texts = [_encoded(name, value) for value in given.ravel().tolist()]
     data = b"".join(texts)
     offsets = (ctypes.c_size_t * (len(texts) + 1))()
@@ -130,8 +127,13 @@ def _encoded(name: str, value: object) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape")
-    raise InvalidArgumentError(f"input {name!r} holds a {type(value).__name__}, the model takes strings.")
+        try:
+            return value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(
+                f"input {name!r} holds {_values.shown(value)}, which is no Unicode text: {error.reason}. Give bytes."
+            ) from None
+    raise _values.not_text(name, value)
 
 
 def _pack(array: NDArray[Any]) -> NDArray[np.uint8]:
