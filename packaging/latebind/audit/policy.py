@@ -53,6 +53,8 @@ class Policy:
     """Pairs of wheel distribution and NuGet id that hold the same native files."""
     glibc: str = ""
     """The configured floor, for what has no tag of its own: nupkgs, folders, bare files. "" asks nothing."""
+    macos: str = ""
+    """The same for macOS."""
     waivers: tuple[Waiver, ...] = ()
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:

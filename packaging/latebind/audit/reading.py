@@ -12,7 +12,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
 from latebind.audit.subject import File, Kind, Package, WheelName
-from latebind.binary import is_managed, read_image, sniff
+from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
     if file.died:
         return file
     try:
-        return replace(file, image=read_image(data, file.name))
+        return replace(file, images=read_images(data, file.name))
     except InputError as error:
         return replace(file, problem=error.message)
 
