@@ -68,6 +68,12 @@ def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
     assert "\\x1b" in text
 
 
+def test_json_of_a_name_that_is_no_text_is_json():
+    finding = Finding(code="LB602", severity="error", subject="x.tar.gz!\udcff", message="m", fix="f")
+    document = json.loads(to_json(AuditReport(subjects=1, findings=(finding,))).encode())
+    assert document["findings"][0]["subject"] == "x.tar.gz!\udcff"
+
+
 def test_every_check_has_a_page_and_the_index_names_it():
     pages = {path.as_posix(): text for path, text in render_pages().items()}
     index = pages["docs/checks/index.md"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from dataclasses import dataclass
-from difflib import get_close_matches
+from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from latebind.errors import LatebindError
@@ -156,8 +156,8 @@ def explain(code: str) -> Check:
     known = checks()
     if code.upper() in known:
         return known[code.upper()]
-    near = get_close_matches(code.upper(), known, n=1, cutoff=0.0)
+    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first of those with most places equal
     raise LatebindError(
         f"{code} is not a check",
-        advice=f"Did you mean {near[0]}, {known[near[0]].title}? All codes: {', '.join(known)}.",
+        advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",
     )

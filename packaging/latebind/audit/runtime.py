@@ -105,8 +105,8 @@ def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"is {runtime.title} by its file name, {file.size} bytes of it",
                 evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-                fix=f"Leave it out and require one of {_suppliers(package, runtime)}; give auditwheel repair "
-                f"--exclude '{file.base}' when it was grafted.",
+                fix=f"Leave it out{_suppliers(package, runtime)}; give the repair tool --exclude '{file.base}' when it "
+                "was grafted.",
             )
 
 
@@ -187,4 +187,5 @@ def _supply_skip(package: Package, runtime: RuntimePreset) -> Skip:
 
 
 def _suppliers(package: Package, runtime: RuntimePreset) -> str:
-    return ", ".join(runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values()))
+    names = runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values())
+    return f" and require one of {', '.join(names)}" if names else ""
