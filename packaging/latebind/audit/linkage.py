@@ -39,6 +39,8 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
     del file
     yield from _bound_and_missing(package, image)
     open_names = {row.name for row in image.open_imports}
+    if not open_names:
+        return
     provided = {export.name for _, other in package.images for export in other.exports}
     in_python = any(other.python_module for _, other in package.images)
     missing = {name for name in open_names - provided if not (in_python and name.startswith(("Py", "_Py")))}
@@ -74,23 +76,22 @@ def _bound_and_missing(package: Package, image: Image) -> Iterator[Hit]:
     """Imports that a library of the package should supply and does not, where the format binds each to a library."""
     if image.format == "elf":
         return
-    offered: dict[str, set[str]] = {}
-    for file, other in package.images:
-        if "reexport" in other.link_kinds.values():
-            offered.setdefault(file.base.lower(), set()).add("")  # what others offer through it is not known
-        offered.setdefault(file.base.lower(), set()).update(row.name for row in other.exports)
-    wanted: dict[str, list[str]] = {}
+    wanted: dict[str, set[str]] = {}
     for row in image.imports:
-        names = offered.get(posixpath.basename(row.library).lower())
-        known = names is None or "" in names or row.name in names or row.name.startswith("#")
-        if not known and row.kind != "weak" and row.library != image.soname:
-            wanted.setdefault(row.library, []).append(row.name)
-    for library, names_there in wanted.items():
-        yield Hit(
-            message=f"takes {plural(len(names_there), 'symbol')} from {library} of this package, which exports none "
-            f"of that name: {_first(names_there)}",
-            evidence=some(sorted(names_there)),
-        )
+        if row.library and row.kind != "weak" and row.library != image.soname and not row.name.startswith("#"):
+            wanted.setdefault(row.library, set()).add(row.name)
+    for library, names in wanted.items():
+        base = posixpath.basename(library).lower()
+        suppliers = [other for file, other in package.images if file.base.lower() == base]
+        if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
+            continue  # what others offer through it is not known
+        missing = sorted(names - {row.name for other in suppliers for row in other.exports})
+        if missing:
+            yield Hit(
+                message=f"takes {plural(len(missing), 'symbol')} from {library} of this package, which exports none "
+                f"of that name: {_first(missing)}",
+                evidence=some(missing),
+            )
 
 
 @check(
