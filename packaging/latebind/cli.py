@@ -104,8 +104,15 @@ def _parser() -> argparse.ArgumentParser:
     pack = add("pack", _alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
-    audit.add_argument("--format", choices=("text", "json"), default="text")
+    audit.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
+    audit.add_argument("--explain", metavar="CODE", help="say why a check is there, and what mends it; audit nothing")
+    audit.add_argument(
+        "--preset",
+        action="append",
+        metavar="NAME|FILE.toml",
+        help="audit against this runtime alone: a preset, or one that a file describes; may be repeated",
+    )
     verify = add("verify", _alone(_verify), "install the packages into clean environments, load, infer, report")
     verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
     verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
@@ -257,12 +264,18 @@ def _pack(arguments: argparse.Namespace) -> int:
 def _audit(arguments: argparse.Namespace) -> int:
     from latebind.archive import write_text  # noqa: PLC0415
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.render import to_json, to_text  # noqa: PLC0415
+    from latebind.audit.render import RENDERERS, to_json  # noqa: PLC0415
 
+    if arguments.explain:
+        from latebind.audit.pages import render_page  # noqa: PLC0415
+        from latebind.audit.registry import explain  # noqa: PLC0415
+
+        print(render_page(explain(arguments.explain)))
+        return 0
     config, workdir = _load(arguments) if not arguments.paths else (None, Path())
     paths = arguments.paths or [workdir / "dist"]
     report = audit_paths(paths, _policy(arguments, config))
-    print(to_json(report) if arguments.format == "json" else to_text(report), end="")
+    print(RENDERERS[arguments.format](report), end="")
     if arguments.output:
         if arguments.output.is_dir():
             raise LatebindError("is a folder", where=str(arguments.output), advice="Name a file: --output FILE.")
@@ -272,12 +285,15 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules when it is named or its dist/ is audited; else those for packages of anybody."""
-    from latebind.audit.policy import Policy  # noqa: PLC0415
+    from dataclasses import replace  # noqa: PLC0415
+
+    from latebind.audit.policy import Policy, runtimes_named  # noqa: PLC0415
     from latebind.audit.project import project_policy  # noqa: PLC0415
 
     if config is None and arguments.project != Path():
         config, _ = _load(arguments)
-    return project_policy(config) if config else Policy()
+    policy = project_policy(config) if config else Policy()
+    return replace(policy, runtimes=runtimes_named(arguments.preset, Path())) if arguments.preset else policy
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -7,6 +7,7 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
@@ -21,10 +22,14 @@ if TYPE_CHECKING:
 
 GLIBC = "x86_64-linux-gnu.2.28"
 TAG = "py3-none-manylinux_2_28_x86_64"
+MAC_ARM, MAC_INTEL = "aarch64-macos.11.0", "x86_64-macos.11.0"
+WINDOWS, WINDOWS_ARM = "x86_64-windows-gnu", "aarch64-windows-gnu"
+MAC_TAG, WINDOWS_TAG = "py3-none-macosx_11_0_arm64", "py3-none-win_amd64"
 
 GOOD = "#include <unistd.h>\nint latenn_version(void) { return getpid() > 0; }\n"
 RUNTIME = "const void *OrtGetApiBase(void) { static int base; return &base; }\n"
 USER = "extern const void *OrtGetApiBase(void);\nconst void *latenn_bind(void) { return OrtGetApiBase(); }\n"
+GOOD_DLL = "int latenn_version(void) { return 1; }\n"
 VERSIONED = "VERS_1.19.2 { global: *; };\n"
 
 
@@ -61,6 +66,34 @@ class Compiler:
         key = hashlib.sha256(repr((thing.as_posix(), flags)).encode()).hexdigest()[:16]
         return self._run(self.folder / key / "libx.so", ["ld.lld", "-shared", *flags, str(thing)])
 
+    def dylib(self, source: str, *flags: str | Path, target: str = MAC_ARM, name: str = "libx.dylib") -> Path:
+        """A macOS library. Its install name is @rpath/NAME, unless flags say otherwise."""
+        own = () if any("install_name" in str(flag) for flag in flags) else (f"-Wl,-install_name,@rpath/{name}",)
+        return self._make(source, "x.c", ["-shared", "-O2", "-s", *own, *flags], target, name)
+
+    def dll(
+        self,
+        source: str,
+        *flags: str | Path,
+        exports: Sequence[str] = ("latenn_version",),
+        target: str = WINDOWS,
+        name: str = "x.dll",
+        compile_flags: Sequence[str] = (),
+        file: str = "x.c",
+    ) -> Path:
+        """A Windows library without any C run-time: lld-link makes it in no time, with its import library beside it."""
+        thing = self.thing(source, "-fno-stack-protector", *compile_flags, target=target, file=file)
+        words = ["lld-link", "-dll", "-noentry", "-nodefaultlib", *(f"-export:{row}" for row in exports)]
+        key = hashlib.sha256(repr((thing.as_posix(), name, exports, [str(flag) for flag in flags])).encode())
+        path = self.folder / key.hexdigest()[:16] / name
+        library = path.with_suffix(".lib")
+        own = (f"-implib:{library.name}", f"-pdbaltpath:{path.stem}.pdb")
+        return self._run(path, [*words, *own, str(thing), *map(str, flags)], output=f"-out:{name}")
+
+    def import_library(self, dll: Path) -> Path:
+        """What lld-link wrote beside a DLL for those who link against it."""
+        return dll.with_suffix(".lib")
+
     def text(self, text: str) -> Path:
         """A file with that text, such as a version script."""
         path = self.folder / f"{hashlib.sha256(text.encode()).hexdigest()[:16]}.txt"
@@ -80,14 +113,26 @@ class Compiler:
         code.write_text(source)
         return self._run(path, ["cc", "-target", target, file, *map(str, flags)])
 
-    def _run(self, path: Path, words: Sequence[str]) -> Path:
+    def _run(self, path: Path, words: Sequence[str], output: str = "") -> Path:
         if path.exists():
             return path
         path.parent.mkdir(exist_ok=True)
+        if output:  # files beside it bear its name, so it is made in a folder aside
+            return self._run_aside(path, [*words, output])
         aside = path.with_name(f"{os.getpid()}.{path.name}")
         # Only names go to the compiler, so that no path of this machine ends in the output.
         subprocess.run([*toolchain(), *words, "-o", aside.name], check=True, cwd=path.parent)
         aside.replace(path)
+        return path
+
+    @staticmethod
+    def _run_aside(path: Path, words: Sequence[str]) -> Path:
+        aside = path.parent / str(os.getpid())
+        aside.mkdir(exist_ok=True)
+        subprocess.run([*toolchain(), *words], check=True, cwd=aside)
+        for made in sorted(aside.iterdir(), key=lambda row: row.name == path.name):
+            made.replace(path.parent / made.name)
+        aside.rmdir()
         return path
 
 
@@ -111,6 +156,30 @@ class Bench:
     def linked(self) -> bytes:
         """A library that was linked against the stand-in runtime."""
         return self.compiler.shared(USER, self.runtime(), "-Wl,-soname,liblatenn.so").read_bytes()
+
+    def dylib(self, target: str = MAC_ARM, *flags: str) -> bytes:
+        """A macOS library that no check objects to."""
+        return self.compiler.dylib(GOOD, *flags, target=target, name="liblatenn.dylib").read_bytes()
+
+    def dll(self, target: str = WINDOWS) -> bytes:
+        """A Windows library that no check objects to."""
+        return self.compiler.dll(GOOD_DLL, target=target, name="latenn.dll").read_bytes()
+
+    def mac_runtime(self, name: str = "libonnxruntime.1.dylib", *flags: str) -> Path:
+        """A stand-in runtime for macOS."""
+        return self.compiler.dylib(RUNTIME, *flags, name=name)
+
+    def windows_runtime(self, name: str = "onnxruntime.dll") -> Path:
+        """A stand-in runtime for Windows."""
+        return self.compiler.dll(RUNTIME, exports=["OrtGetApiBase"], name=name)
+
+    def mac(self, data: bytes, tag: str = MAC_TAG) -> list[Path]:
+        """A macOS wheel that holds the library."""
+        return self.wheel({"latenn/liblatenn.dylib": data}, tag=tag)
+
+    def windows(self, data: bytes, tag: str = WINDOWS_TAG) -> list[Path]:
+        """A Windows wheel that holds the library."""
+        return self.wheel({"latenn/latenn.dll": data}, tag=tag)
 
     def bare(self, name: str, data: bytes) -> list[Path]:
         """A file that lies in no package."""
@@ -230,6 +299,32 @@ def write(path: Path, members: Mapping[str, bytes]) -> Path:
         for name, data in members.items():
             archive.writestr(name, data)
     return path
+
+
+def universal(*slices: bytes) -> bytes:
+    """A universal Mach-O file of thin ones, as `lipo -create` writes it."""
+    place, rows, body = 1 << 14, [], b""
+    for part in slices:
+        cpu, subtype = struct.unpack_from("<II", part, 4)
+        rows.append(struct.pack(">IIIII", cpu, subtype, place, len(part), 14))
+        body += part + bytes(-len(part) % (1 << 14))
+        place = (1 << 14) + len(body)
+    head = struct.pack(">II", 0xCAFEBABE, len(rows)) + b"".join(rows)
+    return head + bytes((1 << 14) - len(head)) + body
+
+
+def relinked(data: bytes, library: str, command: int) -> bytes:
+    """A thin Mach-O file in which that library is loaded by another command, as ld's -weak and -reexport flags do.
+
+    The commands differ by their number alone; zig's linker has no such flags.
+    """
+    out, place = bytearray(data), 32
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        kind, size = struct.unpack_from("<II", data, place)
+        if kind == 0xC and library.encode() in data[place : place + size]:
+            struct.pack_into("<I", out, place, command)
+        place += size
+    return bytes(out)
 
 
 def pe(*, managed: bool) -> bytes:

@@ -4,9 +4,10 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.audit.registry import FAMILIES, checks
 
-from tests.audit.cases import hygiene, layout, linkage, metadata, rid, symbols, tags
+from tests.audit.cases import hygiene, layout, linkage, macos, metadata, rid, symbols, tags, windows
 
-CASES = [case for part in (linkage, symbols, tags, layout, metadata, hygiene, rid) for case in part.CASES]
+PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows)
+CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.
 ELSEWHERE = {"LB605"}
 
@@ -33,6 +34,13 @@ def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
 
 def test_every_code_has_a_bad_subject():
     assert {case.code for case in CASES} | ELSEWHERE == set(checks())
+
+
+@pytest.mark.parametrize("format_", ["macho", "pe"])
+def test_every_binary_check_has_a_bad_subject_in_each_format_that_it_applies_to(format_):
+    part = {"macho": macos, "pe": windows}[format_]
+    wanted = {check.code for check in checks().values() if check.scope == "binary" and format_ in check.formats}
+    assert wanted - {case.code for case in part.CASES} == set()
 
 
 @pytest.mark.parametrize("code", checks())

@@ -6,9 +6,9 @@ from latebind.audit.audit import audit_here, audit_paths, expand
 from latebind.audit.policy import Policy, Waiver
 from latebind.errors import InputError, LatebindError
 
-from tests.audit.corpus import pe
+from tests.audit.corpus import pe, universal
 
-MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(64)
+MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(16)
 
 
 def test_a_folder_stands_for_the_packages_below_it(bench):
@@ -54,13 +54,27 @@ def test_a_pipe_in_a_folder_does_not_hang(bench):
     assert audit_here([bench.folder / "stage"]).subjects == 1
 
 
-@pytest.mark.parametrize(("data", "name"), [(MACHO, "Mach-O"), (pe(managed=False), "PE")])
-def test_formats_that_are_not_read_are_told(bench, data, name):
+@pytest.mark.parametrize("data", [MACHO, pe(managed=False)[:150]], ids=["macho", "pe"])
+def test_checks_that_could_not_look_are_told(bench, data):
     report = audit_here(bench.wheel({"latenn/liblatenn.x": data}, tag="py3-none-any"))
 
     skipped = [row for row in report.skipped if row.subject.endswith("!latenn/liblatenn.x")]
     assert {"LB101", "LB104", "LB106", "LB301"} <= {row.check for row in skipped}
-    assert {row.reason for row in skipped} == {f"{name} files are not read by this version"}
+    assert {row.reason for row in skipped} == {"the file cannot be read"}
+    assert "LB604" in {row.code for row in report.findings}
+
+
+def test_a_finding_of_both_slices_is_one_finding(bench):
+    library = universal(bench.dylib("x86_64-macos.14.0"), bench.dylib("aarch64-macos.14.0"))
+    report = audit_here(bench.mac(library, "py3-none-macosx_11_0_universal2"))
+    (finding,) = [row for row in report.findings if row.code == "LB308"]
+    assert finding.evidence[-1] == "in the slice x86_64 and arm64"
+
+
+def test_an_archive_of_universal_object_files_is_told(bench):
+    archive = universal(b"!<arch>\n" + bytes(60))
+    report = audit_here(bench.bare("libx.a", archive))
+    assert {row.reason for row in report.skipped} == {"the file is an archive of object files"}
 
 
 def test_a_managed_assembly_is_no_native_binary(bench):

@@ -2,16 +2,17 @@ import zipfile
 from io import BytesIO
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from latebind.archive import ZipReader
 from latebind.audit.audit import audit_here
 from latebind.audit.opc import nuspec, parse
 from latebind.audit.record import read_headers, read_record
-from latebind.binary import is_managed, read_image, sniff
+from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
-from tests.audit.corpus import nupkg
+from tests.audit.corpus import nupkg, universal
 from tests.audit.corpus import nuspec as good_nuspec
 
 LIBERAL = settings(
@@ -79,14 +80,21 @@ def test_a_mutated_nupkg_ends_in_a_report(tmp_path: Path, changes, cut):
 
 @settings(LIBERAL, max_examples=150)
 @given(changes=CHANGES, cut=CUTS)
-def test_a_mutated_library_is_read_or_refused(bench, changes, cut):
-    data = mutated(bench.linked(), changes, cut)
+@pytest.mark.parametrize("format_", ["elf", "macho", "universal", "pe"])
+def test_a_mutated_library_is_read_or_refused(bench, format_, changes, cut):
+    make = {
+        "elf": bench.linked,
+        "macho": bench.dylib,
+        "universal": lambda: universal(bench.dylib("x86_64-macos.11.0"), bench.dylib()),
+        "pe": lambda: bench.windows_runtime().read_bytes(),
+    }
+    data = mutated(make[format_](), changes, cut)
     try:
-        image = read_image(data, "liblatenn.so")
+        images = read_images(data, "liblatenn.so")
     except InputError as error:
         assert "liblatenn.so" in str(error)  # noqa: PT017
     else:
-        assert image is None or image.format == "elf"
+        assert all(image.format == format_.replace("universal", "macho") for image in images)
 
 
 @LIBERAL

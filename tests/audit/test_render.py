@@ -13,7 +13,8 @@ from latebind.model import AuditReport, Finding
 
 def report(bench):
     policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
-    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a.dylib": bytes.fromhex("cffaedfe")}
+    broken = bytes.fromhex("cffaedfe")
+    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a.dylib": broken}
     return audit_here(bench.wheel(files), policy)
 
 
@@ -50,7 +51,7 @@ def test_text_says_what_where_why_and_what_next(bench):
     assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
     assert any(line.strip().startswith("fix: Take ONNX Runtime out") for line in lines)
     assert "a sample" in text
-    assert "Mach-O files are not read by this version" in text
+    assert "latenn/a.dylib: the file cannot be read" in text
     assert lines[-1].startswith("1 subject: ")
     assert lines[-1].endswith("skipped")
     assert "1 waived" in lines[-1]
@@ -65,6 +66,12 @@ def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
     text = to_text(AuditReport(subjects=1, findings=(finding,)))
     assert not [char for char in text if not char.isprintable() and char != "\n"]
     assert "\\x1b" in text
+
+
+def test_json_of_a_name_that_is_no_text_is_json():
+    finding = Finding(code="LB602", severity="error", subject="x.tar.gz!\udcff", message="m", fix="f")
+    document = json.loads(to_json(AuditReport(subjects=1, findings=(finding,))).encode())
+    assert document["findings"][0]["subject"] == "x.tar.gz!\udcff"
 
 
 def test_every_check_has_a_page_and_the_index_names_it():

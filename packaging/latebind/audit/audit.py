@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from latebind.audit.subject import File, Kind
 
 _MOST_DEATHS = 5
-_NOT_READ = {"macho": "Mach-O", "pe": "PE"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,15 +191,22 @@ def _judge(package: Package, policy: Policy) -> Iterator[Finding | Skipped]:
 
 def _judge_binary(check: Check, package: Package, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
     subject = package.subject(file.name)
-    if file.image is None:
-        reason = "the file cannot be read"
-        if file.format in _NOT_READ and not file.problem:
-            reason = f"{_NOT_READ[file.format]} files are not read by this version"
+    if not file.images:
+        reason = "the file cannot be read" if file.problem or file.died else "the file is an archive of object files"
         yield Skipped(check=check.code, subject=subject, reason=reason)
-    elif not file.image.is_linked:
-        yield Skipped(check=check.code, subject=subject, reason=f"{file.image.file_type} files are not loaded")
-    elif file.image.format in check.formats:
-        yield from check.judge(package.subject, file.name, package, file, file.image, policy)
+    found: dict[Finding | Skipped, list[str]] = {}
+    for image in file.images:
+        if not image.is_linked:
+            reason = f"{image.file_type} files are not loaded"
+            yield Skipped(check=check.code, subject=subject, reason=reason)
+        elif image.format in check.formats:
+            for row in check.judge(package.subject, file.name, package, file, image, policy):
+                found.setdefault(row, []).append(image.slice)
+    for row, slices in found.items():
+        if slices != [""] and isinstance(row, Finding):
+            yield replace(row, evidence=(*row.evidence, f"in the slice {' and '.join(slices)}"))
+        else:
+            yield row
 
 
 def _together(known: Sequence[Facts], policy: Policy) -> Iterator[Finding | Skipped]:

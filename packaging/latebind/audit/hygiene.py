@@ -1,11 +1,11 @@
-"""Checks LB6xx: damage, hostile archives, hardening, leftovers and secrets; reads nothing."""
+"""Checks LB6xx: damage, hostile archives, leftovers and secrets; reads nothing."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from latebind.audit.registry import ALL_KINDS, ARCHIVES, Hit, Skip, check
+from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +108,7 @@ def _is_unportable(part: str) -> bool:
     "Binary cannot be read",
     "error",
     scope="package",
+    formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
     example="an ELF file whose last segment is cut off",
     cure="Build the binary again; compare its size and hash with the build's.",
@@ -129,6 +130,7 @@ def binary_unreadable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     "Reader died on a file",
     "error",
     scope="package",
+    formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
     example="an ELF file that makes the parser crash or run without end",
     cure="Do not load this file. If your own build made it, report it with the file to latebind.",
@@ -143,62 +145,6 @@ def reader_died(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     for file in package.files:
         if file.died:
             yield Hit(inner=file.name, message=f"was not read: its reader {file.died}", evidence=(file.died,))
-
-
-@check(
-    "LB606",
-    "Executable stack",
-    "error",
-    scope="binary",
-    example="liblatenn.so: GNU_STACK RWE",
-    cure="Link with -Wl,-z,noexecstack; give assembler files a .note.GNU-stack section.",
-)
-def executable_stack(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable, and new glibc refuses to load it."""
-    del package, file, policy
-    if image.exec_stack:
-        yield Hit(message="asks for an executable stack", evidence=("GNU_STACK flags RWE",))
-
-
-@check(
-    "LB607",
-    "Text relocations",
-    "error",
-    scope="binary",
-    example="liblatenn.so: DT_TEXTREL",
-    cure="Compile everything with -fPIC, assembler included; link with -Wl,-z,text.",
-)
-def text_relocations(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """The loader must make code writable to load such a library: SELinux and musl refuse it."""
-    del package, file, policy
-    if image.text_relocations:
-        yield Hit(message="has relocations in its code", evidence=("DT_TEXTREL or DF_TEXTREL",))
-
-
-@check(
-    "LB608",
-    "RELRO missing",
-    "warning",
-    scope="binary",
-    example="liblatenn.so has no GNU_RELRO segment",
-    cure="Link with -Wl,-z,relro,-z,now.",
-)
-def relro_missing(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Without RELRO the table of function addresses stays writable for ever: the first target of an attacker.
-
-    Partial RELRO, which leaves the lazily bound part writable, is a note.
-    """
-    del package, file, policy
-    if image.is_static and not image.imports:
-        return  # nothing is bound at load time
-    if image.relro == "none":
-        yield Hit(message="has no RELRO", evidence=("no GNU_RELRO segment",))
-    elif image.relro == "partial":
-        yield Hit(
-            message="has partial RELRO: functions are bound lazily",
-            evidence=("GNU_RELRO without BIND_NOW",),
-            severity="note",
-        )
 
 
 @check(
@@ -223,6 +169,7 @@ def leftovers(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     "Path of the build machine inside",
     "warning",
     scope="package",
+    formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
     example="liblatenn.so holds /home/ci/latenn/src/core.c",
     cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__), and strip the result.",
@@ -261,6 +208,7 @@ def secret(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     "Debug information left in",
     "note",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
     cure="Strip the library (cmake --install --strip) and keep its symbols in an archive of their own.",
 )
@@ -268,4 +216,5 @@ def debug_info(package: Package, file: File, image: Image, policy: Policy) -> It
     """Debug information is often most of a library's size, and holds the paths of the build machine."""
     del package, policy
     if image.has_debug_info:
-        yield Hit(message=f"holds debug information; the file has {file.size} bytes", evidence=("section .debug_info",))
+        seen = "a __DWARF segment or a debug map" if image.format == "macho" else "section .debug_info"
+        yield Hit(message=f"holds debug information; the file has {file.size} bytes", evidence=(seen,))

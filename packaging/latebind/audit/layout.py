@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.opc import content_types, nuspecs, relationships
 from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.wording import own_name
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -162,8 +163,9 @@ def library_twice(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     for file in package.native:
         rid = rid_folder(file.name)
         groups["sha256", file.sha256, rid].append(file)
-        if file.image is not None and file.image.soname:
-            groups[f"SONAME {file.image.soname}", file.image.arch, rid].append(file)
+        for image in file.images:
+            if image.soname and image.format != "pe":  # Windows knows a library by its file name alone
+                groups[own_name(image), image.arch, rid].append(file)
     told: set[tuple[str, ...]] = set()
     for (why, what, _), files in groups.items():
         names = tuple(file.name for file in files)
@@ -221,9 +223,8 @@ def outside_package(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     """
     del policy
     for file in package.native:
-        is_module = file.image is not None and bool(file.image.python_module)
         in_data = ".data/" in file.name and not any(scheme in file.name for scheme in _SCHEMES)
-        if in_data or ("/" not in file.name and not is_module and file.format != "pe"):
+        if in_data or ("/" not in file.name and not file.is_module and file.format != "pe"):
             yield Hit(inner=file.name, message="is a native library outside any package folder", evidence=(file.name,))
 
 

@@ -6,18 +6,16 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
-from latebind.audit.registry import Hit, Skip, check
-from latebind.audit.runtime import matches, some
-from latebind.audit.symbols import plural
+from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.runtime import matches
+from latebind.audit.wording import SYSTEMS, needs, plural, search_paths, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import File, Package
-    from latebind.binary import Image
-
-_SHOWN = 12
+    from latebind.binary import Format, Image
 
 
 @check(
@@ -25,33 +23,38 @@ _SHOWN = 12
     "Undefined symbol that nothing provides",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link what defines the symbol, or resolve it at run time; link with -Wl,-z,defs to see it at build time.",
 )
 def undefined_symbol(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Such a library loads only into a process that happens to have the symbol, and fails late in any other.
 
-    Symbols of glibc and of the compiler's run-time carry versions; one without a version must come from the
-    package itself or from another needed library. Weak ones and, in Python packages, `Py*` may stay open. A
-    function of glibc that is used without its library is a note: any Python has loaded it already.
+    On Linux symbols of glibc and of the compiler's run-time carry versions; one without a version must come from
+    the package itself or from another needed library. Weak ones and, in Python packages, `Py*` may stay open. A
+    function of glibc that is used without its library is a note: any Python has loaded it already. On macOS a symbol
+    is open that is looked up in every image (`-undefined dynamic_lookup`). On macOS and Windows a symbol is missing,
+    too, when the library that it is bound to lies in the package and does not export it.
     """
     del file
-    open_names = {row.name for row in image.imports if row.kind == "normal" and not row.version}
+    yield from _bound_and_missing(package, image)
+    open_names = {row.name for row in image.open_imports}
+    if not open_names:
+        return
     provided = {export.name for _, other in package.images for export in other.exports}
     in_python = any(other.python_module for _, other in package.images)
     missing = {name for name in open_names - provided if not (in_python and name.startswith(("Py", "_Py")))}
-    sonames = _provided_libraries(package)
-    if any(name not in sonames and not platforms.is_glibc(name) for name in image.needed):
+    if image.format == "elf" and _has_unknown_library(package, image):
         # Without their symbol tables no one can tell; a missing entry symbol of a runtime still counts.
         linked = any(matches(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
         entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
         missing &= set() if linked else entries
-    libc = sorted(name for name in missing if platforms.is_libc_symbol(name))
+    libc = sorted(name for name in missing if platforms.is_libc_symbol(name)) if image.format == "elf" else []
     others = sorted(missing - set(libc))
     if others:
         yield Hit(
             message=f"leaves {plural(len(others), 'symbol')} open that neither the package nor a needed library "
-            f"provides: {', '.join(others[:3])}{', ...' if len(others) > 3 else ''}",  # noqa: PLR2004
+            f"provides: {_first(others)}",
             evidence=some(others),
         )
     if libc:
@@ -64,34 +67,82 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
         )
 
 
+def _has_unknown_library(package: Package, image: Image) -> bool:
+    inside = _provided_libraries(package)
+    return any(name not in inside and not platforms.is_glibc(name) for name in image.needed)
+
+
+def _bound_and_missing(package: Package, image: Image) -> Iterator[Hit]:
+    """Imports that a library of the package should supply and does not, where the format binds each to a library."""
+    if image.format == "elf":
+        return
+    wanted: dict[str, set[str]] = {}
+    for row in image.imports:
+        if row.library and row.kind != "weak" and row.library != image.soname and not row.name.startswith("#"):
+            wanted.setdefault(row.library, set()).add(row.name)
+    for library, names in wanted.items():
+        base = posixpath.basename(library).lower()
+        suppliers = [other for file, other in package.images if file.base.lower() == base]
+        if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
+            continue  # what others offer through it is not known
+        missing = sorted(names - {row.name for other in suppliers for row in other.exports})
+        if missing:
+            yield Hit(
+                message=f"takes {plural(len(missing), 'symbol')} from {library} of this package, which exports none "
+                f"of that name: {_first(missing)}",
+                evidence=some(missing),
+            )
+
+
 @check(
     "LB107",
     "Needed library that is not there",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     cure="Link the library statically, put it into the package, or open it at run time.",
 )
 def library_missing(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A library that is neither in the package nor on every system of the tag makes the package fail to load.
 
-    The list of system libraries is manylinux's own (PEP 600, as auditwheel applies it). Outside manylinux and
-    musllinux wheels nothing is promised, so there it is a warning.
+    The list of system libraries is manylinux's own on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and
+    `/System` on macOS, the DLLs of every Windows 10 on Windows. Without a platform tag nothing is promised, so there
+    it is a warning.
     """
     del file
-    inside = _provided_libraries(package)
+    inside = {name.lower() for name in _provided_libraries(package)}
     for name in image.needed:
-        base = posixpath.basename(name)
-        if base in inside or platforms.is_system(base):
+        if posixpath.basename(name).lower() in inside or _is_system(package, image, name):
             continue
         if any(matches(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
-        promised = package.wheel is not None and any(map(platforms.linux_tag, package.wheel.platforms))
+        promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
+        is_optional = image.link_kinds.get(name) in ("weak", "delay")
         yield Hit(
-            message=f"needs {name}, which is neither in the package nor on every Linux system",
-            evidence=(f"NEEDED {name}",),
-            severity="error" if promised else "warning",
+            message=f"needs {name}, which is neither in the package nor on every {SYSTEMS[image.format]} system",
+            evidence=(needs(image, name),),
+            severity="error" if promised and not is_optional else "warning",
         )
+
+
+def _is_system(package: Package, image: Image, name: str) -> bool:
+    if image.format == "macho":
+        return platforms.is_macos(name)
+    if image.format == "elf":
+        return platforms.is_system(posixpath.basename(name))
+    if platforms.is_vc_runtime(name):
+        return True  # LB111 and LB112
+    return platforms.is_windows(name) or (
+        platforms.is_python(name) and any(other.python_module for _, other in package.images)
+    )
+
+
+def _promises(format_: Format, platform: str) -> bool:
+    """Whether a tag promises that the binary loads on the systems that it names."""
+    if format_ == "elf":
+        return platforms.linux_tag(platform) is not None
+    return platforms.tag_format(platform) == format_
 
 
 @check(
@@ -99,16 +150,18 @@ def library_missing(package: Package, file: File, image: Image, policy: Policy) 
     "Search path that leads out of the package",
     "error",
     scope="binary",
+    formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    cure="Set CMAKE_SKIP_RPATH or INSTALL_RPATH ''; where a path is needed let it start with $ORIGIN.",
+    cure="Set CMAKE_SKIP_RPATH or INSTALL_RPATH ''; where a path is needed let it start with $ORIGIN (@loader_path).",
 )
 def search_path_outside(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A folder of the build machine in RPATH leaks its layout, and whoever can write there can inject code.
 
-    An empty entry means the current folder, which is worse.
+    `@executable_path` means the folder of the program, such as Python, and never the package's. An empty entry means
+    the current folder, which is worse.
     """
     del policy
-    for table, paths in (("RPATH", image.rpath), ("RUNPATH", image.runpath)):
+    for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
         if bad:
             shown = ", ".join(path or "'' (the current folder)" for path in bad)
@@ -122,6 +175,7 @@ def search_path_outside(package: Package, file: File, image: Image, policy: Poli
     "Search path present",
     "warning",
     scope="binary",
+    formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH $ORIGIN",
     cure="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
 )
@@ -132,8 +186,8 @@ def search_path_present(package: Package, file: File, image: Image, policy: Poli
     """
     del policy
     inside = _provided_libraries(package)
-    serves = any(name in inside for name in image.needed)
-    for table, paths in (("RPATH", image.rpath), ("RUNPATH", image.runpath)):
+    serves = any(posixpath.basename(name) in inside for name in image.needed)
+    for table, paths in search_paths(image):
         good = [path for path in paths if _stays_inside(package, file, path)]
         if good:
             use = "finds libraries of the package" if serves else "serves no needed library of the package"
@@ -149,10 +203,19 @@ def _provided_libraries(package: Package) -> set[str]:
 
 
 def _stays_inside(package: Package, file: File, path: str) -> bool:
-    origin = path.replace("${ORIGIN}", "$ORIGIN")
-    if not origin.startswith("$ORIGIN"):
+    if file.format == "macho" and platforms.is_macos(f"{path}/"):
+        return True
+    for origin in ("${ORIGIN}", "$ORIGIN", "@loader_path"):
+        if path.startswith(origin):
+            rest = path[len(origin) :].lstrip("/")
+            break
+    else:
         return False
     if package.kind in ("binary", "folder"):
         return True  # its final place is not known
-    joined = posixpath.normpath(posixpath.join("/root", file.folder, origin[len("$ORIGIN") :].lstrip("/")))
+    joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
     return joined == "/root" or joined.startswith("/root/")
+
+
+def _first(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004

@@ -20,6 +20,13 @@ Version = tuple[int, ...]
 _LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
 _RID_ARCH = {"x64": "x86_64", "arm64": "aarch64", "x86": "i686", "arm": "armv7l"}
 _DT_RELR = (2, 36)
+_MACOS_TAG = re.compile(r"macosx_(\d+)_(\d+)_(\w+)")
+_MACOS_ARM = (11, 0)
+_BIG_SUR_FOR_OLD_PROGRAMS = (10, 16)
+_API_SETS = ("api-ms-win-", "ext-ms-win-")
+_VC_RUNTIME = re.compile(r"(vcruntime|vccorlib|msvcp|msvcr|concrt|vcomp|mfc)\d+\w*\.dll")
+_DEBUG_RUNTIME = re.compile(r"(vcruntime|vccorlib|msvcp|msvcr|concrt|vcomp|mfc)\d+(_\w+?)?d\.dll|ucrtbased\.dll")
+_PYTHON = re.compile(r"python3\d*t?(_d)?\.dll")
 
 
 class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +35,8 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     system_libraries: frozenset[str]
     musl_libraries: frozenset[str]
     libc_symbols: tuple[str, ...]
+    macos_folders: tuple[str, ...]
+    windows_libraries: frozenset[str]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
     rid_archs: frozenset[str]
@@ -65,6 +74,13 @@ def tag_arch(platform: str) -> str:
     known = ("x86_64", "aarch64", "i686", "armv7l", "ppc64le", "s390x", "riscv64", "loongarch64", "arm64", "amd64")
     found = next((arch for arch in known if platform.endswith(f"_{arch}")), "")
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(found, found) or ("i686" if platform == "win32" else "")
+
+
+def tag_archs(platform: str) -> tuple[str, ...]:
+    """Every architecture that binaries under that tag must run on."""
+    if platform.endswith("_universal2"):
+        return ("x86_64", "aarch64")
+    return tuple(filter(None, [tag_arch(platform)]))
 
 
 def tag_format(platform: str) -> str:
@@ -110,6 +126,43 @@ def is_glibc(library: str) -> bool:
 def is_system(library: str) -> bool:
     """Whether every system that a manylinux or musllinux tag admits has this library."""
     return is_glibc(library) or library in data().system_libraries or is_musl(library)
+
+
+def is_macos(library: str) -> bool:
+    """Whether every macOS has a library of that path."""
+    return library.startswith(data().macos_folders)
+
+
+def is_windows(library: str) -> bool:
+    """Whether every Windows has a library of that name; API sets are names that Windows itself resolves."""
+    name = library.lower()
+    return name in data().windows_libraries or name.startswith(_API_SETS)
+
+
+def is_vc_runtime(library: str) -> bool:
+    """Whether a library belongs to Visual C++'s run-time, which Windows does not bring."""
+    return bool(_VC_RUNTIME.fullmatch(library.lower())) or is_debug_runtime(library)
+
+
+def is_debug_runtime(library: str) -> bool:
+    """Whether a library is of the debug build of the C or C++ run-time, or of Python's."""
+    name = library.lower()
+    return bool(_DEBUG_RUNTIME.fullmatch(name)) or (is_python(name) and "_d" in name)
+
+
+def is_python(library: str) -> bool:
+    """Whether a library is CPython's own on Windows."""
+    return bool(_PYTHON.fullmatch(library.lower()))
+
+
+def macos_floor(platform: str, arch: str) -> Version:
+    """The macOS that a tag promises to an architecture; () for other tags. Arm64 begins with 11.0."""
+    match = _MACOS_TAG.fullmatch(platform)
+    if match is None:
+        return ()
+    floor = (int(match[1]), int(match[2]))
+    floor = _MACOS_ARM if floor == _BIG_SUR_FOR_OLD_PROGRAMS else floor
+    return max(floor, _MACOS_ARM) if arch.startswith(("aarch64", "arm64")) else floor
 
 
 def is_musl(library: str) -> bool:

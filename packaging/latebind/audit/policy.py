@@ -1,18 +1,24 @@
-"""What an audit holds packages to, as frozen data; reads no configuration file."""
+"""What an audit holds packages to, as frozen data; of files it reads descriptions of runtimes alone."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from latebind.errors import LatebindError
-from latebind.presets import RuntimePreset, presets
+import msgspec
+
+from latebind.errors import InputError, LatebindError
+from latebind.presets import RuntimePreset, preset, presets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
 
     from latebind.model import Finding
+
+_ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +42,48 @@ class Waiver:
         return finding.code == self.code and fnmatchcase(finding.subject, self.subject)
 
 
+def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:
+    """The runtimes to audit against: names of presets, or TOML files in `folder` that describe one each.
+
+    Raises LatebindError for an unknown name, and for a file that does not describe a runtime.
+    """
+    found: dict[str, RuntimePreset] = {}
+    for name in names:
+        runtime = _described(folder / name) if name.endswith(".toml") else preset(name)
+        found[runtime.name] = runtime
+    return tuple(found.values())
+
+
+def _described(path: Path) -> RuntimePreset:
+    """A runtime of anybody. What only building and verifying ask for may be left out."""
+    try:
+        table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not TOML: {error}", where=str(path)) from error
+    unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]
+    if unknown:
+        near = get_close_matches(unknown[0], RuntimePreset.__struct_fields__, n=1, cutoff=0.0)[0]
+        raise InputError(f"{unknown[0]!r} is not a key of a runtime", where=str(path), advice=f"Did you mean {near!r}?")
+    missing = [key for key in _ASKED if not table.get(key)]
+    if missing:
+        advice = (
+            "Give name, entry_symbols (exported functions), file_globs (its files), linked_globs (what users need)."
+        )
+        raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
+    python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
+    whole = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
+    try:
+        return msgspec.convert({**whole, "names": {}, "globs": {}, **table, "python": python}, RuntimePreset)
+    except msgspec.ValidationError as error:
+        raise InputError(f"is not a description of a runtime: {error}", where=str(path)) from error
+
+
+def _table(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {"folder": value}
+
+
 def _all_presets() -> tuple[RuntimePreset, ...]:
     return tuple(presets().values())
 
@@ -53,6 +101,8 @@ class Policy:
     """Pairs of wheel distribution and NuGet id that hold the same native files."""
     glibc: str = ""
     """The configured floor, for what has no tag of its own: nupkgs, folders, bare files. "" asks nothing."""
+    macos: str = ""
+    """The same for macOS."""
     waivers: tuple[Waiver, ...] = ()
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:

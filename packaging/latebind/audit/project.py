@@ -28,6 +28,7 @@ def project_policy(config: Config) -> Policy:
         exports=exports,
         twins=tuple(twins),
         glibc=config.document.targets.glibc,
+        macos=config.document.targets.macos,
         waivers=tuple(
             Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in config.document.audit.waive
         ),

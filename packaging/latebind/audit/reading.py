@@ -12,7 +12,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
 from latebind.audit.subject import File, Kind, Package, WheelName
-from latebind.binary import is_managed, read_image, sniff
+from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
 _MAX_SHOWN_PATHS = 5
+_MICROSOFT_TYPE = ".?A"  # Visual C++ names types so, and makes nothing but PE
 # Folders that only a build machine has. Short ones such as /work or /src would match ordinary strings.
 _BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
 _WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
@@ -149,13 +150,18 @@ def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[F
 def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
     file = replace(
         file,
-        markers=tuple(marker for marker in markers if marker.encode() in data),
+        markers=tuple(
+            marker
+            for marker in markers
+            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)  # each search costs a pass over the bytes
+            if marker.encode() in data
+        ),
         paths=build_paths(data, file.format),
     )
     if file.died:
         return file
     try:
-        return replace(file, image=read_image(data, file.name))
+        return replace(file, images=read_images(data, file.name))
     except InputError as error:
         return replace(file, problem=error.message)
 

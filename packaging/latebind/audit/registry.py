@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 from dataclasses import dataclass
+from operator import eq
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from latebind.errors import LatebindError
@@ -27,6 +28,8 @@ FAMILIES: Mapping[str, str] = {
 }
 ALL_KINDS: tuple[Kind, ...] = ("wheel", "nupkg", "sdist", "archive", "folder", "binary")
 ARCHIVES: tuple[Kind, ...] = ("wheel", "nupkg", "sdist", "archive")
+
+EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]
 
@@ -95,6 +98,9 @@ _MODULES = (
     "metadata",
     "dependencies",
     "hygiene",
+    "hardening",
+    "macos",
+    "windows",
     "rid",
 )
 _CHECKS: dict[str, Check] = {}
@@ -146,8 +152,12 @@ def checks() -> Mapping[str, Check]:
 
 
 def explain(code: str) -> Check:
-    """The check of that code. Raises LatebindError naming the known ones."""
-    try:
-        return checks()[code.upper()]
-    except KeyError:
-        raise LatebindError(f"{code} is not a check", advice=f"Use one of: {', '.join(checks())}.") from None
+    """The check of that code, in any case. Raises LatebindError naming the nearest and all the others."""
+    known = checks()
+    if code.upper() in known:
+        return known[code.upper()]
+    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first of those with most places equal
+    raise LatebindError(
+        f"{code} is not a check",
+        advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",
+    )

@@ -1,16 +1,20 @@
-"""Renders an audit report as JSON and as text, and gives the JSON's schema; decides nothing."""
+"""Renders an audit report as JSON and as text, gives the JSON's schema, and names all renderers; decides nothing."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from latebind.model import AuditReport, Finding, Skipped
+from latebind.audit.junit import to_junit
+from latebind.audit.markdown import to_markdown
+from latebind.audit.sarif import to_sarif
+from latebind.audit.wording import SEVERITIES, count_line, encodable, printable
 
-_SEVERITIES = ("error", "warning", "note")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from latebind.model import AuditReport, Finding, Skipped
 
 
 def to_json(report: AuditReport) -> str:
@@ -21,7 +25,7 @@ def to_json(report: AuditReport) -> str:
         "waived": [{**_finding(row.finding), "reason": row.reason} for row in report.waived],
         "skipped": [{"check": row.check, "subject": row.subject, "reason": row.reason} for row in report.skipped],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def to_text(report: AuditReport) -> str:
@@ -37,8 +41,8 @@ def to_text(report: AuditReport) -> str:
         lines.append("skipped")
         lines += _skipped(report.skipped)
         lines.append("")
-    lines.append(_count(report))
-    return _printable("\n".join(lines)) + "\n"
+    lines.append(count_line(report))
+    return printable("\n".join(lines)) + "\n"
 
 
 def audit_schema() -> dict[str, Any]:
@@ -46,7 +50,7 @@ def audit_schema() -> dict[str, Any]:
     text = {"type": "string"}
     finding = {
         "code": {"type": "string", "pattern": "^LB[1-7][0-9]{2}$"},
-        "severity": {"enum": list(_SEVERITIES)},
+        "severity": {"enum": list(SEVERITIES)},
         "subject": {**text, "description": "package-file!inner/path, or the path of a bare file"},
         "message": text,
         "evidence": {"type": "array", "items": text},
@@ -105,19 +109,11 @@ def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
     ]
 
 
-def _count(report: AuditReport) -> str:
-    counts: Counter[str] = Counter(row.severity for row in report.findings)
-    found = ", ".join(_number(counts[name], name) for name in _SEVERITIES)
-    return (
-        f"{_number(report.subjects, 'subject')}: {found}, {len(report.waived)} waived, "
-        f"{_number(len(report.skipped), 'check')} skipped"
-    )
-
-
-def _number(count: int, name: str) -> str:
-    return f"{count} {name}{'' if count == 1 else 's'}"
-
-
-def _printable(text: str) -> str:
-    """Names come from hostile files: no control character of theirs reaches a terminal."""
-    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
+    "text": to_text,
+    "json": to_json,
+    "sarif": to_sarif,
+    "junit": to_junit,
+    "markdown": to_markdown,
+}
+"""What `--format` may say."""

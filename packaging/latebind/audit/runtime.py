@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
-from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.wording import links, own_name, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -16,15 +18,14 @@ if TYPE_CHECKING:
     from latebind.binary import Image
     from latebind.presets import RuntimePreset
 
-_SHOWN = 12
-
 
 @check(
     "LB101",
     "Runtime linked",
     "error",
     scope="binary",
-    example="liblatenn.so: NEEDED libonnxruntime.so.1",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
     cure="Take the runtime out of target_link_libraries(); open it at run time with lb_bind().",
 )
 def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
@@ -34,7 +35,7 @@ def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -
     all, and the loader's message names neither the package that is missing nor the version.
     """
     for runtime in policy.runtimes:
-        linked = [name for name in image.needed if matches(name, runtime.linked_globs)]
+        linked = dict(row for row in links(image) if matches(row[0], runtime.linked_globs))
         if not linked:
             continue
         if _is_supply(package, runtime):
@@ -43,7 +44,7 @@ def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -
             names = ", ".join(linked)
             yield Hit(
                 message=f"needs {names}: it loads only where a file of just that name is found",
-                evidence=tuple(f"NEEDED {name}" for name in linked),
+                evidence=tuple(linked.values()),
                 fix=f"Take {runtime.title} out of target_link_libraries(); open it at run time with lb_bind().",
             )
 
@@ -86,6 +87,7 @@ def runtime_version_needed(package: Package, file: File, image: Image, policy: P
     "Runtime bundled",
     "error",
     scope="package",
+    formats=EVERY_FORMAT,
     kinds=("wheel", "nupkg", "sdist", "archive", "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     cure="Leave the runtime out: declare the package that supplies it, and exclude it from repair tools.",
@@ -98,13 +100,13 @@ def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             yield _supply_skip(package, runtime)
             continue
         for file in rows:
-            soname = f"SONAME {file.image.soname}" if file.image is not None and file.image.soname else ""
+            soname = next((own_name(image) for image in file.images), "")
             yield Hit(
                 inner=file.name,
                 message=f"is {runtime.title} by its file name, {file.size} bytes of it",
                 evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-                fix=f"Leave it out and require one of {_suppliers(package, runtime)}; give auditwheel repair "
-                f"--exclude '{file.base}' when it was grafted.",
+                fix=f"Leave it out{_suppliers(package, runtime)}; give the repair tool --exclude '{file.base}' when it "
+                "was grafted.",
             )
 
 
@@ -113,17 +115,21 @@ def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     "Renamed copy of the runtime",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="libspeech_rt.so exports OrtGetApiBase",
     cure="Leave the copy out of the package and open the user's own runtime with lb_bind().",
 )
 def runtime_renamed(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A copy under another name is still a copy: it is told by its SONAME and by the entry symbol that it exports."""
+    """A copy under another name is still a copy.
+
+    It is told by its SONAME or install name, and by the entry symbol that it exports.
+    """
     for runtime in policy.runtimes:
         if matches(file.base or package.path.name, runtime.file_globs) and package.kind != "binary":
             continue
         proofs = _entry_symbols(file, runtime)
-        if matches(image.soname, runtime.file_globs):
-            proofs = (f"SONAME {image.soname}", *proofs)
+        if matches(posixpath.basename(image.soname), runtime.file_globs):
+            proofs = (own_name(image), *proofs)
         if proofs and _is_supply(package, runtime):
             yield _supply_skip(package, runtime)
         elif proofs:
@@ -135,6 +141,7 @@ def runtime_renamed(package: Package, file: File, image: Image, policy: Policy) 
     "Runtime embedded",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="_core.abi3.so holds the text of OrtApis::GetApi and exports only PyInit__core",
     cure="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
@@ -146,7 +153,7 @@ def runtime_embedded(package: Package, file: File, image: Image, policy: Policy)
     """
     for runtime in policy.runtimes:
         found = [marker for marker in runtime.markers if marker in file.markers]
-        named = matches(file.base, runtime.file_globs) or matches(image.soname, runtime.file_globs)
+        named = matches(file.base, runtime.file_globs) or matches(posixpath.basename(image.soname), runtime.file_globs)
         if not found or named or _entry_symbols(file, runtime):
             continue  # LB103 and LB104 say it with better proof
         if _is_supply(package, runtime):
@@ -159,20 +166,14 @@ def runtime_embedded(package: Package, file: File, image: Image, policy: Policy)
 
 
 def matches(name: str, globs: Iterable[str]) -> bool:
-    """Whether a name fits one of the globs; no name fits none."""
-    return bool(name) and any(fnmatchcase(name, glob) for glob in globs)
-
-
-def some(names: list[str]) -> tuple[str, ...]:
-    """The first few names, and how many more there are: evidence that stays readable."""
-    more = len(names) - _SHOWN
-    return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))
+    """Whether a name or path fits one of the globs, in any case, as Windows and macOS find files; no name fits none."""
+    small = name.lower()
+    return bool(name) and any(fnmatchcase(small, glob.lower()) for glob in globs)
 
 
 def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
-    if file.image is None:
-        return ()
-    return tuple(f"exports {row.name}" for row in file.image.exports if row.name in runtime.entry_symbols)
+    rows = {row.name: row for image in file.images for row in image.exports if row.name in runtime.entry_symbols}
+    return tuple(f"exports {name}" for name, row in rows.items() if not row.forward)  # LB101 tells of a forward
 
 
 def _is_supply(package: Package, runtime: RuntimePreset) -> bool:
@@ -186,4 +187,5 @@ def _supply_skip(package: Package, runtime: RuntimePreset) -> Skip:
 
 
 def _suppliers(package: Package, runtime: RuntimePreset) -> str:
-    return ", ".join(runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values()))
+    names = runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values())
+    return f" and require one of {', '.join(names)}" if names else ""

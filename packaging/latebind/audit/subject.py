@@ -29,7 +29,8 @@ class File:
     """The first bytes, for telling what the file is."""
     format: Format | None = None
     is_managed: bool = False
-    image: Image | None = None
+    images: tuple[Image, ...] = ()
+    """One, but for universal Mach-O files, which hold one for each architecture."""
     markers: tuple[str, ...] = ()
     """Those of the policy's markers that the file holds."""
     paths: tuple[str, ...] = ()
@@ -48,6 +49,11 @@ class File:
     def folder(self) -> str:
         """The folder inside the package, "" at its root."""
         return posixpath.dirname(self.name)
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is an extension module of Python."""
+        return any(image.python_module for image in self.images)
 
     @property
     def is_native(self) -> bool:
@@ -102,8 +108,8 @@ class Package:
 
     @property
     def images(self) -> Iterator[tuple[File, Image]]:
-        """The files whose image was read."""
-        return ((file, file.image) for file in self.files if file.image is not None)
+        """Each image that was read, with its file."""
+        return ((file, image) for file in self.files for image in file.images)
 
     @property
     def dist_info(self) -> str:

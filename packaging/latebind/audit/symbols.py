@@ -5,7 +5,8 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.wording import plural, some
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
     from latebind.audit.subject import File, Package
     from latebind.binary import Export, Image
 
-_SHOWN = 12
 _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
 # The linker's own names for the edges of sections: every older linker exports them, no one binds to them.
-_EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__"}
+_EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
+          "_mh_dylib_header", "_mh_bundle_header", "_mh_execute_header", "__dso_handle"}  # fmt: skip
 _SECTION_EDGES = ("__start_", "__stop_")
+_CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
 
 
@@ -27,6 +29,7 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
     "Export that the policy does not allow",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
     cure="Compile with -fvisibility=hidden and mark the interface; or list the symbol in `exports` of the package.",
 )
@@ -48,7 +51,7 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
         yield Hit(
             message=f"exports {plural(len(surplus), 'symbol')} besides {', '.join(allowed) or 'none'}: "
             f"{_first(surplus)}",
-            evidence=_some(surplus),
+            evidence=some(surplus),
         )
 
 
@@ -57,25 +60,28 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
     "C++ symbols exported",
     "warning",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
     cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden, link with -Wl,--exclude-libs,ALL.",
 )
 def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, whatever versions they come from.
 
-    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error.
+    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error. Windows merges
+    nothing, but there, too, the names bind callers to one compiler and its run-time.
     """
     del package, file, policy
-    names = [row.name for row in _offered(image) if row.name.startswith("_Z")]
-    allocation = [name for name in names if name.startswith(_ALLOCATION)]
+    names = [row.name for row in _offered(image) if row.name.startswith(_CXX)]
+    merged = names if image.format != "pe" else []
+    allocation = [name for name in merged if name.startswith(_ALLOCATION)]
     if allocation:
         yield Hit(
             message=f"exports operator new or delete, {plural(len(names), 'C++ symbol')} in all: {_first(allocation)}",
-            evidence=_some(allocation),
+            evidence=some(allocation),
             severity="error",
         )
     elif names:
-        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {_first(names)}", evidence=_some(names))
+        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {_first(names)}", evidence=some(names))
 
 
 @check(
@@ -83,18 +89,19 @@ def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> 
     "Data exported",
     "warning",
     scope="binary",
+    formats=EVERY_FORMAT,
     example="liblatenn.so exports the variable latenn_version",
     cure="Export a function that returns the value; make the variable static.",
 )
 def data_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """An exported variable has its size and place copied into every program that links it.
+    """An exported variable has its size and place fixed in every program that links it, so it can never grow.
 
-    Copy relocations then split it in two, and it can never grow.
+    On Linux copy relocations split it in two; on Windows its users must declare it as imported.
     """
     del package, file, policy
-    names = [row.name for row in _offered(image) if row.kind == "data" and not row.name.startswith("_Z")]
+    names = [row.name for row in _offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
-        yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=_some(names))
+        yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=some(names))
 
 
 def _offered(image: Image) -> list[Export]:
@@ -104,15 +111,5 @@ def _offered(image: Image) -> list[Export]:
     return [row for row in image.exports if row.name not in _EDGES and not row.name.startswith(_SECTION_EDGES)]
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 symbol`, `2 symbols`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _first(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004
-
-
-def _some(names: Sequence[str]) -> tuple[str, ...]:
-    more = len(names) - _SHOWN
-    return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.layout import rid_folder
-from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,30 +62,32 @@ def glibc_above_tag(package: Package, file: File, image: Image, policy: Policy) 
     "error",
     scope="package",
     kinds=("wheel", "nupkg"),
-    formats=("elf", "macho", "pe"),
+    formats=EVERY_FORMAT,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     cure="Package the binary that was built for this tag, or correct the tag or the RID folder.",
 )
 def wrong_architecture(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Such a file installs without a word and fails to load: `wrong ELF class`, `not a valid Win32 application`."""
+    """Such a file installs without a word and fails to load: `wrong ELF class`, `not a valid Win32 application`.
+
+    Of a universal Mach-O file one slice must fit; under a universal2 tag both must be there.
+    """
     del policy
     for file in package.native:
-        places = _places(package, file)
-        seen_format = file.format or ""
-        arch = file.image.arch if file.image is not None else ""
-        wrong = [
-            (place, wanted_format, wanted_arch)
-            for place, wanted_format, wanted_arch in places
-            if (wanted_format and wanted_format != seen_format) or (wanted_arch and arch and wanted_arch != arch)
-        ]
-        if wrong:
-            place, wanted_format, wanted_arch = wrong[0]
-            seen = f"{seen_format} {arch}".strip()
-            yield Hit(
-                inner=file.name,
-                message=f"is {seen}, but {place} promises {wanted_format} {wanted_arch}".rstrip(),
-                evidence=(f"binary: {seen}", f"promised: {place}"),
-            )
+        archs = [image.arch for image in file.images]
+        seen = f"{file.format} {' and '.join(archs)}".strip()
+        for place, wanted_format, wanted_archs in _places(package, file):
+            lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
+            if (wanted_format and wanted_format != file.format) or lacking:
+                yield Hit(
+                    inner=file.name,
+                    message=f"is {seen}, but {place} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
+                    evidence=(f"binary: {seen}", f"promised: {place}"),
+                )
+                break
+
+
+def _runs_as(arch: str, archs: list[str]) -> bool:
+    return arch in archs or (arch == "aarch64" and "arm64x" in archs)
 
 
 @check(
@@ -178,6 +180,7 @@ def wrong_libc(package: Package, file: File, image: Image, policy: Policy) -> It
     "Extension module in a wheel for every Python",
     "error",
     scope="binary",
+    formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
     cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
@@ -227,14 +230,12 @@ def _promise(package: Package) -> str:
     )
 
 
-def _places(package: Package, file: File) -> list[tuple[str, str, str]]:
-    """What promises a format and an architecture for that file: tags or the RID folder."""
+def _places(package: Package, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
+    """What promises a format and architectures for that file: tags or the RID folder."""
     if package.kind == "nupkg":
         rid = rid_folder(file.name)
-        return [(rid, platforms.rid_format(rid), platforms.rid_arch(rid))] if rid else []
-    if any(name.endswith("universal2") for name in _platforms(package)):
-        return []
-    rows = [(name, platforms.tag_format(name), platforms.tag_arch(name)) for name in _platforms(package)]
+        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))] if rid else []
+    rows = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
     return [row for row in rows if row[1]]
 
 

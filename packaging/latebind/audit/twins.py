@@ -39,8 +39,7 @@ def facts(package: Package) -> Facts | None:
         rows = {
             file.base: (file.name, file.sha256)
             for file in package.native
-            if file.image is None or not file.image.python_module  # a module is Python's alone
-            if not file.base.endswith(".pyd")
+            if not file.is_module and not file.base.endswith(".pyd")  # a module is Python's alone
         }
         native: dict[str, dict[str, tuple[str, str]]] = dict.fromkeys(sorted(rids), rows)
         return Facts(

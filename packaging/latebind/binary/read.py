@@ -49,13 +49,29 @@ def is_managed(head: bytes) -> bool:
     return bool(count > _CLI_DIRECTORY and cli)
 
 
-def read_image(data: bytes, name: str) -> Image | None:
-    """The image in `data`, or None when it is not a native binary of a format that is read: today ELF.
+def read_images(data: bytes, name: str) -> tuple[Image, ...]:
+    """The images in `data`: several of a universal Mach-O file, none when it is no native binary.
 
     `name` stands in errors. Raises InputError when the file is damaged.
     """
-    if sniff(data[:PEEK]) != "elf":
-        return None
-    from latebind.binary.elf import read_elf  # noqa: PLC0415  # LIEF costs a third of a second and 50 MB
+    # LIEF costs a third of a second and 50 MB: it is loaded for the formats alone that need it.
+    match sniff(data[:PEEK]):
+        case "elf":
+            from latebind.binary.elf import read_elf  # noqa: PLC0415
 
-    return read_elf(data, name)
+            return (read_elf(data, name),)
+        case "macho":
+            from latebind.binary.macho import read_macho  # noqa: PLC0415
+
+            return read_macho(data, name)
+        case "pe":
+            from latebind.binary.pe import read_pe  # noqa: PLC0415
+
+            return (read_pe(data, name),)
+        case _:
+            return ()
+
+
+def read_image(data: bytes, name: str) -> Image | None:
+    """The first image in `data`; see `read_images`."""
+    return next(iter(read_images(data, name)), None)

@@ -1,0 +1,65 @@
+"""Renders an audit report as JUnit XML, which continuous integration shows as tests; decides nothing."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET  # written here, never parsed
+
+from latebind.audit.wording import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from latebind.model import AuditReport, Finding
+
+
+def to_junit(report: AuditReport) -> str:
+    """A suite for each package, a case for each finding and each check that was skipped.
+
+    Errors are failures; warnings and notes pass with their text, since they do not fail the audit either. A report
+    without any of them has one case that passed: an empty file looks like a run that did not happen.
+    """
+    root = ET.Element("testsuites", name="latebind audit")
+    for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
+        _suite(root, package, list(rows))
+    if report.waived or report.skipped:
+        suite = ET.SubElement(root, "testsuite", name="not judged")
+        for waived in report.waived:
+            _skip(suite, waived.finding.code, waived.finding.subject, f"waived: {waived.reason}")
+        for skipped in report.skipped:
+            _skip(suite, skipped.check, skipped.subject, skipped.reason)
+    if not len(root):
+        suite = ET.SubElement(root, "testsuite", name="latebind audit")
+        ET.SubElement(suite, "testcase", classname="latebind.audit", name=f"{report.subjects} subjects are clean")
+    _count(root)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _suite(root: ET.Element, package: str, rows: Sequence[Finding]) -> None:
+    suite = ET.SubElement(root, "testsuite", name=printable(package))
+    for row in rows:
+        inner = row.subject.partition("!")[2]
+        case = _case(suite, row.code, f"{inner or package}: {row.message}")
+        text = printable("\n".join([*(f"saw: {seen}" for seen in row.evidence), f"fix: {row.fix}"]))
+        if row.severity == "error":
+            ET.SubElement(case, "failure", type=row.code, message=printable(row.message)).text = text
+        else:
+            ET.SubElement(case, "system-out").text = f"{row.severity}: {text}"
+
+
+def _case(suite: ET.Element, code: str, name: str) -> ET.Element:
+    return ET.SubElement(suite, "testcase", classname=f"latebind.audit.{code}", name=printable(name))
+
+
+def _skip(suite: ET.Element, code: str, subject: str, reason: str) -> None:
+    ET.SubElement(_case(suite, code, subject), "skipped", message=printable(reason))
+
+
+def _count(root: ET.Element) -> None:
+    for element in (*root, root):
+        element.set("tests", str(len(list(element.iter("testcase")))))
+        element.set("failures", str(len(list(element.iter("failure")))))
+        element.set("skipped", str(len(list(element.iter("skipped")))))
+        element.set("errors", "0")

@@ -1,0 +1,90 @@
+"""Renders an audit report as SARIF 2.1.0, which code hosts show beside the code; decides nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from latebind import __version__
+from latebind.audit.registry import Check, checks
+from latebind.audit.wording import encodable, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.model import AuditReport, Finding, Skipped
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+
+
+def to_sarif(report: AuditReport) -> str:
+    """One SARIF log with one run. Waived findings are suppressed results, skipped checks notifications."""
+    known = checks()
+    numbers = {code: number for number, code in enumerate(known)}
+    results = [_result(row, numbers) for row in report.findings]
+    for waived in report.waived:
+        suppression = {"kind": "external", "status": "accepted", "justification": waived.reason}
+        results.append({**_result(waived.finding, numbers), "suppressions": [suppression]})
+    run = {
+        "tool": {
+            "driver": {
+                "name": "latebind",
+                "semanticVersion": __version__,
+                "rules": [_rule(check) for check in known.values()],
+            }
+        },
+        "columnKind": "utf16CodeUnits",
+        "invocations": [
+            {
+                "executionSuccessful": True,
+                "exitCode": report.exit_status,
+                "toolExecutionNotifications": [_notification(row) for row in report.skipped],
+            }
+        ],
+        "results": results,
+    }
+    text = json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
+    return f"{encodable(text)}\n"
+
+
+def _rule(check: Check) -> dict[str, Any]:
+    return {
+        "id": check.code,
+        "name": "".join(word.capitalize() for word in check.title.replace("-", " ").split()),
+        "shortDescription": {"text": check.title},
+        "fullDescription": {"text": check.rationale},
+        "help": {"text": f"{check.cure}\nExample: {check.example}"},
+        "defaultConfiguration": {"level": check.severity},
+    }
+
+
+def _result(row: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
+    evidence = "".join(f"\nsaw: {text}" for text in row.evidence)
+    place = f"{row.code}\x00{row.subject}\x00{row.message}"
+    return {
+        "ruleId": row.code,
+        "ruleIndex": numbers[row.code],
+        "level": row.severity,
+        "message": {"text": f"{row.message}{evidence}\nfix: {row.fix}"},
+        "locations": [_location(row.subject)],
+        "partialFingerprints": {"finding/v1": hashlib.sha256(place.encode("utf-8", "backslashreplace")).hexdigest()},
+    }
+
+
+def _location(subject: str) -> dict[str, Any]:
+    """The package as the file, and the member as the place inside it."""
+    package, _, inner = subject.partition("!")
+    location: dict[str, Any] = {"physicalLocation": {"artifactLocation": {"uri": quote(printable(package))}}}
+    if inner:
+        location["logicalLocations"] = [{"fullyQualifiedName": subject, "name": inner, "kind": "member"}]
+    return location
+
+
+def _notification(row: Skipped) -> dict[str, Any]:
+    return {
+        "level": "note",
+        "message": {"text": f"{row.check} was not applied to {row.subject}: {row.reason}"},
+        "locations": [_location(row.subject)],
+    }

@@ -1,0 +1,86 @@
+"""Words for findings and reports: how each format calls what the checks speak of, numbers, names; judges nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.binary import Format, Image
+    from latebind.model import AuditReport
+
+_SHOWN = 12
+_MACHO_LINKS: Mapping[str, str] = {
+    "normal": "LC_LOAD_DYLIB",
+    "weak": "LC_LOAD_WEAK_DYLIB",
+    "reexport": "LC_REEXPORT_DYLIB",
+    "upward": "LC_LOAD_UPWARD_DYLIB",
+    "delay": "LC_LAZY_LOAD_DYLIB",
+}
+_OWN_NAMES: Mapping[Format, str] = {"elf": "SONAME", "macho": "install name", "pe": "export table of"}
+SEVERITIES = ("error", "warning", "note")
+SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 symbol`, `2 symbols`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def count_line(report: AuditReport) -> str:
+    """`2 subjects: 1 error, 0 warnings, 0 notes, 0 waived, 0 checks skipped`."""
+    counts: Counter[str] = Counter(row.severity for row in report.findings)
+    found = ", ".join(plural(counts[name], name) for name in SEVERITIES)
+    return (
+        f"{plural(report.subjects, 'subject')}: {found}, {len(report.waived)} waived, "
+        f"{plural(len(report.skipped), 'check')} skipped"
+    )
+
+
+def printable(text: str) -> str:
+    """Names come from hostile files: no control character of theirs reaches a terminal or a document."""
+    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def encodable(text: str) -> str:
+    """JSON that UTF-8 can hold: tar archives give bytes of names that are no text as lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def some(names: list[str]) -> tuple[str, ...]:
+    """The first few names, and how many more there are: evidence that stays readable."""
+    more = len(names) - _SHOWN
+    return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))
+
+
+def own_name(image: Image) -> str:
+    """`SONAME libx.so.1`; "" where the image has no name."""
+    return f"{_OWN_NAMES[image.format]} {image.soname}" if image.soname else ""
+
+
+def needs(image: Image, name: str) -> str:
+    """`NEEDED libx.so.1`, `LC_LOAD_WEAK_DYLIB @rpath/libx.dylib`, `delay import of x.dll`."""
+    kind = image.link_kinds.get(name, "normal")
+    if image.format == "macho":
+        return f"{_MACHO_LINKS[kind]} {name}"
+    if image.format == "pe":
+        return f"{'delay import' if kind == 'delay' else 'import'} of {name}"
+    return f"NEEDED {name}"
+
+
+def links(image: Image) -> Iterator[tuple[str, str]]:
+    """Every library that the image names, with the evidence: needed ones, and those that exports are forwarded to."""
+    for name in image.needed:
+        yield name, needs(image, name)
+    if image.format == "pe":
+        for row in image.exports:
+            if row.forward:
+                yield f"{row.forward.rpartition('.')[0]}.dll", f"export {row.name} is forwarded to {row.forward}"
+
+
+def search_paths(image: Image) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Each table of search paths with its folders."""
+    name = "LC_RPATH" if image.format == "macho" else "RPATH"
+    return ((name, image.rpath), ("RUNPATH", image.runpath))

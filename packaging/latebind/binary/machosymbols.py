@@ -1,0 +1,185 @@
+"""Reads the symbol table and the export trie of a Mach-O file; every offset is checked, every loop ends."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from latebind.binary.image import EXECUTABLE, Export, Import
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_STAB, _PRIVATE, _TYPE, _EXTERNAL = 0xE0, 0x10, 0x0E, 0x01
+_UNDEFINED = 0
+_OBJECT_FILE = 0x66  # N_OSO: the debug map's path of an object file
+_WEAK_REFERENCE, _WEAK_DEFINITION = 0x40, 0x80
+_LAST_LIBRARY, _PROGRAM = 253, 255
+_KIND, _KIND_ABSOLUTE = 0x3, 0x2
+_FLAG_WEAK, _FLAG_REEXPORT, _FLAG_RESOLVER = 0x4, 0x8, 0x10
+_MOST_EXPORTS = 1_000_000
+_LONGEST_NAME = 1 << 16
+
+
+@dataclass
+class Tables:
+    """Where the tables lie, as the load commands say."""
+
+    symbols: int = 0
+    count: int = 0
+    strings: int = 0
+    strings_size: int = 0
+    ranges: tuple[int, ...] = ()
+    """First and number of local, external and undefined symbols (LC_DYSYMTAB)."""
+    trie: tuple[int, ...] = ()
+    """Offset and size of the export trie."""
+
+    def place(self, symbols: int, count: int, strings: int, strings_size: int) -> None:
+        """Note what LC_SYMTAB says."""
+        self.symbols, self.count, self.strings, self.strings_size = symbols, count, strings, strings_size
+
+
+class Symbols:
+    """The symbols of one thin file. Raises ValueError or struct.error where the tables lie."""
+
+    def __init__(self, data: bytes, order: Literal["<", ">"], *, is_64: bool, tables: Tables) -> None:
+        self._data = data
+        self._tables = tables
+        self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
+        if tables.symbols + tables.count * self._row.size > len(data):
+            raise ValueError("the symbol table lies behind the end of the file")
+        if tables.strings + tables.strings_size > len(data):
+            raise ValueError("the names of the symbols lie behind the end of the file")
+        start = tables.symbols
+        self._types = data[start + 4 : start + tables.count * self._row.size : self._row.size]
+
+    @property
+    def has_debug_map(self) -> bool:
+        """Whether the table names the object files that hold the debug information."""
+        return _OBJECT_FILE in self._types
+
+    @property
+    def has_locals(self) -> bool:
+        """Whether names are there that no one outside can use. Linkers leave a few of their own."""
+        first = self._tables.ranges[1] if self._tables.ranges else 0
+        few = 8
+        return first > few
+
+    def imports(self, libraries: Sequence[str], *, is_two_level: bool) -> tuple[Import, ...]:
+        """The undefined symbols, each with the library that it is bound to."""
+        rows: list[Import] = []
+        for name, kind, description, _ in self._rows(2):
+            if kind & (_STAB | _TYPE) != _UNDEFINED or not kind & _EXTERNAL:
+                continue
+            library = _library(description >> 8, libraries) if is_two_level else ""
+            is_weak = bool(description & _WEAK_REFERENCE)
+            rows.append(Import(name=name, library=library, kind="weak" if is_weak else "normal"))
+        return tuple(rows)
+
+    def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> tuple[Export, ...]:
+        """What dyld finds in the file: the trie's names; those of the symbol table where there is no trie."""
+        if self._tables.trie and self._tables.trie[1]:
+            return tuple(_Trie(self._data, *self._tables.trie).exports(base, code, libraries))
+        return tuple(
+            Export(
+                name=name,
+                kind=_what(value, code),
+                binding="weak" if description & _WEAK_DEFINITION else "global",
+            )
+            for name, kind, description, value in self._rows(1)
+            if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED
+        )
+
+    def _rows(self, group: int) -> Iterator[tuple[str, int, int, int]]:
+        """The symbols of a group of LC_DYSYMTAB, or all where there is none: name, type, description, value."""
+        first, number = 0, self._tables.count
+        if self._tables.ranges:
+            first, number = self._tables.ranges[group * 2 : group * 2 + 2]
+        if first + number > self._tables.count:
+            raise ValueError("a group of symbols ends behind the table")
+        start = self._tables.symbols
+        strings, end = self._tables.strings, self._tables.strings + self._tables.strings_size
+        for place in range(start + first * self._row.size, start + (first + number) * self._row.size, self._row.size):
+            offset, kind, _, description, value = self._row.unpack_from(self._data, place)
+            stop = self._data.find(b"\0", strings + offset, end)
+            if stop < 0:
+                raise ValueError("the name of a symbol lies outside the names")
+            yield _c_name(self._data[strings + offset : stop]), kind, description, value
+
+
+class _Trie:
+    """The export trie: names as paths of a tree, bytes shared between them."""
+
+    def __init__(self, data: bytes, start: int, size: int) -> None:
+        if start + size > len(data):
+            raise ValueError("the export trie lies behind the end of the file")
+        self._data = data[start : start + size]
+
+    def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> Iterator[Export]:
+        """The exported symbols in the order of the tree."""
+        for name, flags, first, second in self._terminals():
+            forward = ""
+            if flags & _FLAG_REEXPORT:
+                forward = f"{_library(first, libraries)}.{_c_name(second) if second else name}"
+            address = first if flags & _KIND == _KIND_ABSOLUTE else base + first
+            kind = "func" if flags & (_FLAG_RESOLVER | _FLAG_REEXPORT) else _what(address, code)
+            binding: Literal["global", "weak"] = "weak" if flags & _FLAG_WEAK else "global"
+            yield Export(name=name, kind=kind, binding=binding, forward=forward)
+
+    def _terminals(self) -> Iterator[tuple[str, int, int, bytes]]:
+        """Name, flags, address or library ordinal, and the name there of each symbol that another file holds."""
+        waiting: list[tuple[int, bytes]] = [(0, b"")]
+        seen = {0}
+        while waiting:
+            place, name = waiting.pop()
+            size, place = self._number(place)
+            children = place + size
+            if size:
+                flags, place = self._number(place)
+                first, place = self._number(place)
+                yield _c_name(name), flags, first, self._text(place)[0] if flags & _FLAG_REEXPORT else b""
+            count, place = self._data[children], children + 1
+            branches: list[tuple[int, bytes]] = []
+            for _ in range(count):
+                edge, place = self._text(place)
+                child, place = self._number(place)
+                if child in seen or len(name) + len(edge) > _LONGEST_NAME or len(seen) > _MOST_EXPORTS:
+                    raise ValueError("the export trie has a loop")
+                seen.add(child)
+                branches.append((child, name + edge))
+            waiting += reversed(branches)
+
+    def _number(self, place: int) -> tuple[int, int]:
+        """An ULEB128 number and the place behind it."""
+        value = shift = 0
+        while True:
+            byte = self._data[place]
+            value |= (byte & 0x7F) << shift
+            place, shift = place + 1, shift + 7
+            if not byte & 0x80:
+                return value, place
+            if shift > 63:  # noqa: PLR2004  # bits of an address
+                raise ValueError("a number of the export trie is too long")
+
+    def _text(self, place: int) -> tuple[bytes, int]:
+        stop = self._data.find(b"\0", place)
+        if stop < 0:
+            raise ValueError("a name of the export trie has no end")
+        return self._data[place:stop], stop + 1
+
+
+def _library(ordinal: int, libraries: Sequence[str]) -> str:
+    """The library of an ordinal; "" for any image, and for the file itself, which zig's linker writes for any image."""
+    if ordinal == _PROGRAM:
+        return EXECUTABLE
+    return libraries[ordinal - 1] if 0 < ordinal <= min(len(libraries), _LAST_LIBRARY) else ""
+
+
+def _what(address: int, code: Sequence[tuple[int, int]]) -> Literal["func", "data"]:
+    return "func" if any(start <= address < stop for start, stop in code) else "data"
+
+
+def _c_name(name: bytes) -> str:
+    """The name in C: compilers put one underscore before it."""
+    return name.removeprefix(b"_").decode("utf-8", "backslashreplace")

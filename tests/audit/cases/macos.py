@@ -1,0 +1,336 @@
+"""Bad subjects in Mach-O, for every code that applies to it."""
+
+from __future__ import annotations
+
+import struct
+import tempfile
+from pathlib import Path
+
+import lief
+from latebind.audit.policy import Policy
+
+from tests.audit.cases.case import Case
+from tests.audit.cases.symbols import ONLY_LATENN
+from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, relinked, universal
+
+LIB = "latenn/liblatenn.dylib"
+NATIVE = "runtimes/osx-arm64/native/liblatenn.dylib"
+F = "int latenn_f(void) { return 1; }\n"
+LATE = """
+const char *latenn_names(void) { return "OrtGetApiBase onnxruntime libonnxruntime.1.dylib onnxruntime::"; }
+"""
+MARKER = 'const char *latenn_text(void) { return "N11onnxruntime16InferenceSessionE"; }\n'
+ODD = "int odd(void) { return 1; }\n"
+STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+OPEN = ("-Wl,-undefined,dynamic_lookup",)
+UNIVERSAL_TAG = "py3-none-macosx_11_0_universal2"
+LOAD_WEAK, REEXPORT = 0x80000018, 0x8000001F
+HIDDEN = '__attribute__((visibility("hidden")))'
+
+
+def whole(bench: Bench):
+    return bench.mac(bench.dylib())
+
+
+def of(source: str, *flags: str):
+    return lambda bench: bench.mac(bench.compiler.dylib(source, *flags, name="liblatenn.dylib").read_bytes())
+
+
+def linked(bench: Bench) -> bytes:
+    return bench.compiler.dylib(USER, bench.mac_runtime(), name="liblatenn.dylib").read_bytes()
+
+
+def linked_by(command: int):
+    return lambda bench: bench.mac(relinked(linked(bench), "libonnxruntime", command))
+
+
+def odd(bench: Bench, source: str = ODD, *flags: str) -> Path:
+    return bench.compiler.dylib(source, *flags, name="libodd.dylib")
+
+
+def with_odd(bench: Bench, *flags: str) -> bytes:
+    return bench.compiler.dylib(STRANGER, odd(bench, ODD, *flags), name="liblatenn.dylib").read_bytes()
+
+
+def both(bench: Bench) -> bytes:
+    return universal(bench.dylib(MAC_INTEL), bench.dylib())
+
+
+def unsigned(bench: Bench) -> bytes:
+    binary = lief.MachO.parse(list(bench.dylib())).at(0)
+    binary.remove_signature()
+    with tempfile.TemporaryDirectory() as folder:
+        binary.write(f"{folder}/x")
+        return Path(folder, "x").read_bytes()
+
+
+def program(*, pie: bool):
+    """A program; `-no_pie` of Apple's linker clears one flag of its header."""
+
+    def make(bench: Bench):
+        path = bench.compiler.program("int main(void) { return 0; }\n", target=MAC_INTEL)
+        data = bytearray(path.read_bytes())
+        (flags,) = struct.unpack_from("<I", data, 24)
+        struct.pack_into("<I", data, 24, flags if pie else flags & ~0x200000)
+        return bench.bare("latenn", bytes(data))
+
+    return make
+
+
+def debug(bench: Bench):
+    return bench.mac(bench.compiler._make(F, "x.c", ["-shared", "-g"], MAC_INTEL, "x.dylib").read_bytes())
+
+
+def newer(bench: Bench) -> bytes:
+    return bench.dylib("aarch64-macos.14.0")
+
+
+def native(bench: Bench, data: bytes):
+    return bench.nupkg({NATIVE: data})
+
+
+def twins(*, same: bool):
+    def make(bench: Bench):
+        data = bench.dylib() if same else bench.compiler.dylib(F, name="liblatenn.dylib").read_bytes()
+        return [*bench.wheel({LIB: bench.dylib()}, tag=MAC_TAG, version="1.0.0"), *native(bench, data)]
+
+    return make
+
+
+def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
+    """A case of the wheel's one library."""
+    return Case(code=code, what=f"macOS: {what}", bad=bad, good=good, says=says, **{"at": f"!{LIB}", **how})
+
+
+CASES = [
+    row("LB101", "linked", lambda bench: bench.mac(linked(bench)), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
+    row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
+    row("LB101", "re-exported", linked_by(REEXPORT), of(LATE), "LC_REEXPORT_DYLIB @rpath/libonnxruntime.1.dylib"),
+    row(
+        "LB101",
+        "one slice of two is linked",
+        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), linked(bench)), UNIVERSAL_TAG),
+        lambda bench: bench.mac(both(bench), UNIVERSAL_TAG),
+        "in the slice arm64",
+    ),
+    row(
+        "LB103",
+        "the runtime lies in the wheel",
+        lambda bench: bench.wheel({"latenn/libonnxruntime.1.20.1.dylib": bench.mac_runtime().read_bytes()}),
+        lambda bench: bench.wheel({"latenn/libonnxruntime-genai.dylib": bench.dylib()}),
+        "install name @rpath/libonnxruntime.1.dylib",
+        at="!latenn/libonnxruntime.1.20.1.dylib",
+    ),
+    row(
+        "LB104",
+        "a copy keeps its install name",
+        lambda bench: bench.mac(
+            bench.compiler.dylib(
+                RUNTIME.replace("OrtGetApiBase", "hidden_entry"), name="libonnxruntime.1.dylib"
+            ).read_bytes()
+        ),
+        whole,
+        "install name @rpath/libonnxruntime.1.dylib",
+    ),
+    row(
+        "LB104",
+        "a copy of another name exports the entry symbol",
+        of(RUNTIME),
+        of(LATE),
+        "exports OrtGetApiBase",
+    ),
+    row("LB105", "the runtime's own text", of(MARKER), of(LATE), "N11onnxruntime16InferenceSessionE"),
+    row("LB106", "a symbol is looked up in every image", of(STRANGER, *OPEN), whole, "odd"),
+    row(
+        "LB106",
+        "Python's functions are open in a library that is no module",
+        of("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n", *OPEN),
+        of("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n", *OPEN),
+        "PyErr_Occurred",
+    ),
+    row(
+        "LB106",
+        "the library of the package lacks the symbol",
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench, F).read_bytes()}),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}),
+        "takes 1 symbol from @rpath/libodd.dylib",
+    ),
+    row(
+        "LB107",
+        "a needed library is nowhere",
+        lambda bench: bench.mac(with_odd(bench)),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        "LC_LOAD_DYLIB @rpath/libodd.dylib",
+    ),
+    row(
+        "LB107",
+        "a library of the build machine's package manager",
+        lambda bench: bench.mac(with_odd(bench, "-Wl,-install_name,/opt/homebrew/lib/libodd.dylib")),
+        whole,
+        "/opt/homebrew/lib/libodd.dylib",
+    ),
+    row(
+        "LB108",
+        "LC_RPATH points to the build folder",
+        of(F, "-Wl,-rpath,/Users/ci/build/lib"),
+        of(F, "-Wl,-rpath,@loader_path", "-Wl,-rpath,/usr/lib/swift"),
+        "LC_RPATH /Users/ci/build/lib",
+    ),
+    row(
+        "LB108",
+        "LC_RPATH means Python's own folder",
+        of(F, "-Wl,-rpath,@executable_path/../lib"),
+        of(F, "-Wl,-rpath,@loader_path/../other"),
+        "@executable_path/../lib",
+    ),
+    row(
+        "LB109", "LC_RPATH serves nothing", of(F, "-Wl,-rpath,@loader_path"), whole, "@loader_path", severity="warning"
+    ),
+    row(
+        "LB110",
+        "the install name is a path of the build machine",
+        of(F, "-Wl,-install_name,/Users/ci/build/liblatenn.dylib"),
+        whole,
+        "/Users/ci/build/liblatenn.dylib",
+        severity="warning",
+    ),
+    row(
+        "LB201",
+        "a function of the loader is exported",
+        of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
+        of(f"{F}{HIDDEN} int lb_bind(void) {{ return 1; }}\n"),
+        "lb_bind",
+        policy=ONLY_LATENN,
+    ),
+    row(
+        "LB202",
+        "a C++ function is exported",
+        of("int _Z5speaki(int a) { return a; }\n"),
+        of(f"{F}{HIDDEN} int _Z5speaki(int a) {{ return a; }}\n"),
+        "_Z5speaki",
+        severity="warning",
+    ),
+    row(
+        "LB203",
+        "a variable is exported",
+        of("int latenn_counter = 3;\n"),
+        of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"),
+        "latenn_counter",
+        severity="warning",
+    ),
+    row(
+        "LB302",
+        "an Intel library in an arm64 wheel",
+        lambda bench: bench.mac(bench.dylib(MAC_INTEL)),
+        lambda bench: bench.mac(both(bench)),
+        "is macho x86_64",
+    ),
+    row(
+        "LB302",
+        "one slice under a universal2 tag",
+        lambda bench: bench.mac(bench.dylib(), UNIVERSAL_TAG),
+        lambda bench: bench.mac(both(bench), UNIVERSAL_TAG),
+        "promises macho x86_64 and aarch64",
+    ),
+    row(
+        "LB302",
+        "an Intel library in the folder of osx-arm64",
+        lambda bench: native(bench, bench.dylib(MAC_INTEL)),
+        lambda bench: native(bench, bench.dylib()),
+        "osx-arm64",
+        at=f"!{NATIVE}",
+    ),
+    row(
+        "LB303",
+        "a library in a wheel for any platform",
+        lambda bench: bench.mac(bench.dylib(), "py3-none-any"),
+        whole,
+        "any",
+    ),
+    row(
+        "LB306",
+        "an extension module in a py3-none wheel",
+        of("void *PyInit__core(void) { return 0; }\n"),
+        lambda bench: bench.mac(
+            bench.compiler.dylib("void *PyInit__core(void) { return 0; }\n").read_bytes(),
+            "cp311-abi3-macosx_11_0_arm64",
+        ),
+        "PyInit__core",
+    ),
+    row(
+        "LB308",
+        "a library for macOS 14 under a tag of 11.0",
+        lambda bench: bench.mac(newer(bench)),
+        lambda bench: bench.mac(newer(bench), "py3-none-macosx_14_0_arm64"),
+        "needs macOS 14.0, but macosx_11_0_arm64 promises 11.0",
+    ),
+    row(
+        "LB308",
+        "arm64 begins with 11.0, whatever a universal tag says",
+        lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), bench.dylib()), "py3-none-macosx_10_9_universal2"),
+        lambda bench: bench.mac(
+            universal(bench.dylib("x86_64-macos.10.15"), bench.dylib()), "py3-none-macosx_10_15_universal2"
+        ),
+        "in the slice x86_64",
+    ),
+    row(
+        "LB308",
+        "a nupkg is held to the configured floor",
+        lambda bench: native(bench, newer(bench)),
+        lambda bench: native(bench, bench.dylib()),
+        "the configured floor promises 11.0",
+        at=f"!{NATIVE}",
+        policy=Policy(macos="11.0"),
+    ),
+    row(
+        "LB404",
+        "two names of one library",
+        lambda bench: bench.wheel({LIB: bench.dylib(), "latenn/liblatenn.1.dylib": newer(bench)}, tag=MAC_TAG),
+        whole,
+        "install name @rpath/liblatenn.dylib",
+    ),
+    row("LB406", "twins differ", twins(same=False), twins(same=True), "differs from"),
+    row(
+        "LB408",
+        "a library at the root of the wheel",
+        lambda bench: bench.wheel({"liblatenn.dylib": bench.dylib()}, tag=MAC_TAG),
+        whole,
+        "outside any package folder",
+        at="!liblatenn.dylib",
+        severity="warning",
+    ),
+    row(
+        "LB409",
+        "a library in lib/",
+        lambda bench: bench.nupkg({"lib/netstandard2.0/liblatenn.dylib": bench.dylib()}),
+        lambda bench: native(bench, bench.dylib()),
+        "outside runtimes",
+        at="!lib/netstandard2.0/liblatenn.dylib",
+        severity="warning",
+    ),
+    row(
+        "LB604",
+        "a library that was cut off",
+        lambda bench: bench.mac(bench.dylib()[:20000]),
+        whole,
+        "cut off",
+    ),
+    row(
+        "LB604",
+        "a slice that was cut off",
+        lambda bench: bench.mac(both(bench)[:60000]),
+        lambda bench: bench.mac(both(bench)),
+        "a slice ends",
+    ),
+    row(
+        "LB610",
+        "__FILE__ of the build machine",
+        of('const char *latenn_f(void) { return "/Users/ci/latenn/src/core.c"; }\n'),
+        of('const char *latenn_f(void) { return "src/core.c"; }\n'),
+        "/Users/ci/latenn/src/core.c",
+        severity="warning",
+    ),
+    row("LB612", "a debug map", debug, whole, "debug map", severity="note"),
+    row("LB613", "a program that is not PIE", program(pie=False), program(pie=True), "MH_PIE", at="latenn"),
+    row("LB615", "unsigned arm64 code", lambda bench: bench.mac(unsigned(bench)), of(GOOD), "no LC_CODE_SIGNATURE"),
+]

@@ -1,0 +1,278 @@
+"""Bad subjects in PE, for every code that applies to it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.audit.cases.case import Case
+from tests.audit.cases.symbols import ONLY_LATENN
+from tests.audit.corpus import RUNTIME, USER, WINDOWS_ARM, WINDOWS_TAG, Bench
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+LIB = "latenn/latenn.dll"
+NATIVE = "runtimes/win-x64/native/latenn.dll"
+F = "int latenn_f(void) { return 1; }\n"
+LATE = 'const char *latenn_f(void) { return "OrtGetApiBase onnxruntime onnxruntime.dll onnxruntime::"; }\n'
+MARKER = 'const char *latenn_f(void) { return ".?AVInferenceSession@onnxruntime@@"; }\n'
+ODD = "int odd(void) { return 1; }\n"
+STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+# What delayimp.lib defines for those who link with Visual C++.
+DELAYED = f"{USER}void *__delayLoadHelper2(void *a, void *b) {{ return a ? a : b; }}\nint _tls_index;\n"
+FORWARD = '__asm__(".section .drectve\\n.ascii \\" -export:OrtGetApiBase=onnxruntime.OrtGetApiBase\\"\\n.text\\n");\n'
+
+
+def whole(bench: Bench):
+    return bench.windows(bench.dll())
+
+
+def made(bench: Bench, source: str, *flags: str | Path, exports: Sequence[str] = ("latenn_f",), **how) -> bytes:
+    return bench.compiler.dll(source, *flags, exports=exports, name="latenn.dll", **how).read_bytes()
+
+
+def of(source: str, *flags: str, exports: Sequence[str] = ("latenn_f",), **how):
+    return lambda bench: bench.windows(made(bench, source, *flags, exports=exports, **how))
+
+
+def linked(bench: Bench, source: str = USER, *flags: str) -> bytes:
+    library = bench.compiler.import_library(bench.windows_runtime())
+    return made(bench, source, library, *flags, exports=["latenn_bind"])
+
+
+def odd(bench: Bench, name: str = "odd.dll", source: str = ODD, export: str = "odd") -> Path:
+    return bench.compiler.dll(source, exports=[export], name=name)
+
+
+def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
+    return made(bench, STRANGER, bench.compiler.import_library(odd(bench, name)))
+
+
+def forwards(bench: Bench):
+    # lld-link wants the target to exist when it writes the import library.
+    library = bench.compiler.import_library(bench.windows_runtime())
+    return bench.windows(made(bench, f"{FORWARD}{F}", library))
+
+
+def native(bench: Bench, data: bytes):
+    return bench.nupkg({NATIVE: data})
+
+
+def twins(*, same: bool):
+    def make(bench: Bench):
+        data = bench.dll() if same else made(bench, F)
+        return [*bench.wheel({LIB: bench.dll()}, tag=WINDOWS_TAG, version="1.0.0"), *native(bench, data)]
+
+    return make
+
+
+def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
+    """A case of the wheel's one library."""
+    return Case(code=code, what=f"Windows: {what}", bad=bad, good=good, says=says, **{"at": f"!{LIB}", **how})
+
+
+CASES = [
+    row("LB101", "linked", lambda bench: bench.windows(linked(bench)), of(LATE), "import of onnxruntime.dll"),
+    row(
+        "LB101",
+        "linked with delay",
+        lambda bench: bench.windows(linked(bench, DELAYED, "-delayload:onnxruntime.dll")),
+        of(LATE),
+        "delay import of onnxruntime.dll",
+    ),
+    row("LB101", "forwarded", forwards, of(LATE), "OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"),
+    row(
+        "LB101",
+        "linked under a name in capitals",
+        lambda bench: bench.windows(
+            made(
+                bench,
+                USER,
+                bench.compiler.import_library(bench.windows_runtime("ONNXRUNTIME.dll")),
+                exports=["latenn_bind"],
+            )
+        ),
+        of(LATE),
+        "import of ONNXRUNTIME.dll",
+    ),
+    row(
+        "LB103",
+        "the runtime lies in the wheel",
+        lambda bench: bench.wheel({"latenn/onnxruntime.dll": bench.windows_runtime().read_bytes()}),
+        lambda bench: bench.wheel({"latenn/onnxruntime-genai.dll": bench.dll()}),
+        "exports OrtGetApiBase",
+        at="!latenn/onnxruntime.dll",
+    ),
+    row(
+        "LB104",
+        "a copy under another name",
+        lambda bench: bench.windows(bench.windows_runtime().read_bytes()),
+        of(LATE),
+        "export table of onnxruntime.dll",
+    ),
+    row(
+        "LB104",
+        "a copy with another name inside",
+        of(RUNTIME, exports=["OrtGetApiBase"]),
+        of(LATE),
+        "exports OrtGetApiBase",
+    ),
+    row("LB105", "the runtime's own text", of(MARKER), of(LATE), ".?AVInferenceSession@onnxruntime@@"),
+    row(
+        "LB106",
+        "the library of the package lacks the symbol",
+        lambda bench: bench.wheel(
+            {LIB: with_odd(bench), "latenn/odd.dll": odd(bench, "odd.dll", F, "latenn_f").read_bytes()}
+        ),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/odd.dll": odd(bench).read_bytes()}),
+        "takes 1 symbol from odd.dll",
+    ),
+    row(
+        "LB107",
+        "a needed library is nowhere",
+        lambda bench: bench.windows(with_odd(bench)),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/Odd.dll": odd(bench).read_bytes()}, tag=WINDOWS_TAG),
+        "import of odd.dll",
+    ),
+    row(
+        "LB107",
+        "Python's DLL in a package without any module",
+        lambda bench: bench.windows(with_odd(bench, "python311.dll")),
+        lambda bench: bench.windows(with_odd(bench, "KERNEL32.dll")),
+        "python311.dll",
+    ),
+    row(
+        "LB111",
+        "the C++ run-time",
+        lambda bench: bench.windows(with_odd(bench, "MSVCP140.dll")),
+        lambda bench: bench.wheel({LIB: with_odd(bench, "MSVCP140.dll"), "latenn/msvcp140.dll": b"MZ"}),
+        "MSVCP140.dll of the Visual C++ run-time, which Windows does not bring",
+        severity="warning",
+    ),
+    row(
+        "LB111",
+        "the part that CPython brings, in a nupkg",
+        lambda bench: native(bench, with_odd(bench, "VCRUNTIME140.dll")),
+        lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140.dll")),
+        "VCRUNTIME140.dll",
+        at=f"!{NATIVE}",
+        severity="warning",
+    ),
+    row(
+        "LB112",
+        "the debug run-time",
+        lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1D.dll")),
+        lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1.dll")),
+        "VCRUNTIME140_1D.dll",
+    ),
+    row(
+        "LB112",
+        "the debug build of Python",
+        lambda bench: bench.windows(with_odd(bench, "python311_d.dll")),
+        lambda bench: bench.windows(with_odd(bench, "python311.dll")),
+        "python311_d.dll",
+    ),
+    row(
+        "LB201",
+        "a function of the loader is exported",
+        of(f"{F}int lb_bind(void) {{ return 1; }}\n", exports=["latenn_f", "lb_bind"]),
+        of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
+        "lb_bind",
+        policy=ONLY_LATENN,
+    ),
+    row(
+        "LB202",
+        "a C++ function is exported",
+        of('int speak(int a) __asm__("?speak@@YAHH@Z");\nint speak(int a) { return a; }\n', exports=["?speak@@YAHH@Z"]),
+        of(F),
+        "?speak@@YAHH@Z",
+        severity="warning",
+    ),
+    row(
+        "LB203",
+        "a variable is exported",
+        of("int latenn_counter = 3;\n", exports=["latenn_counter,data"]),
+        of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n", exports=["latenn_counter"]),
+        "latenn_counter",
+        severity="warning",
+    ),
+    row(
+        "LB302",
+        "an arm64 library in an amd64 wheel",
+        lambda bench: bench.windows(bench.dll(WINDOWS_ARM)),
+        lambda bench: bench.windows(bench.dll(WINDOWS_ARM), "py3-none-win_arm64"),
+        "is pe aarch64",
+    ),
+    row(
+        "LB302",
+        "an arm64 library in the folder of win-x64",
+        lambda bench: native(bench, bench.dll(WINDOWS_ARM)),
+        lambda bench: native(bench, bench.dll()),
+        "win-x64",
+        at=f"!{NATIVE}",
+    ),
+    row(
+        "LB303",
+        "a library in a wheel for any platform",
+        lambda bench: bench.windows(bench.dll(), "py3-none-any"),
+        whole,
+        "any",
+    ),
+    row(
+        "LB306",
+        "an extension module in a py3-none wheel",
+        of("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
+        lambda bench: bench.windows(
+            made(bench, "void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
+            "cp311-abi3-win_amd64",
+        ),
+        "PyInit__core",
+    ),
+    row(
+        "LB404",
+        "one library under two names",
+        lambda bench: bench.wheel({LIB: bench.dll(), "latenn/libx.dll": bench.dll()}, tag=WINDOWS_TAG),
+        whole,
+        "equal bytes",
+        at="!latenn/libx.dll",
+    ),
+    row("LB406", "twins differ", twins(same=False), twins(same=True), "differs from"),
+    row(
+        "LB409",
+        "a native library in lib/",
+        lambda bench: bench.nupkg({"lib/netstandard2.0/latenn.dll": bench.dll()}),
+        lambda bench: native(bench, bench.dll()),
+        "outside runtimes",
+        at="!lib/netstandard2.0/latenn.dll",
+        severity="warning",
+    ),
+    row("LB604", "a library that was cut off", lambda bench: bench.windows(bench.dll()[:-100]), whole, "cut off"),
+    row(
+        "LB610",
+        "__FILE__ of the build machine",
+        of('const char *latenn_f(void) { return "C:\\\\Users\\\\ci\\\\latenn\\\\core.c"; }\n'),
+        of('const char *latenn_f(void) { return "src\\\\core.c"; }\n'),
+        r"C:\Users\ci\latenn\core.c",
+        severity="warning",
+    ),
+    row(
+        "LB612",
+        "debug information",
+        of(F, "-debug:dwarf", compile_flags=["-g", "-gdwarf"]),
+        whole,
+        ".debug_info",
+        severity="note",
+    ),
+    row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE"),
+    row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT"),
+    row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="warning"),
+    row(
+        "LB614",
+        "the PDB's whole path",
+        of(F, "-debug", r"-pdbaltpath:D:\a\latenn\build\latenn.pdb"),
+        of(F, "-debug"),
+        r"D:\a\latenn\build\latenn.pdb",
+        severity="warning",
+    ),
+]

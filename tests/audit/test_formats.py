@@ -1,0 +1,193 @@
+"""The report for other programs: SARIF, JUnit, Markdown."""
+
+import json
+import re
+
+import defusedxml.ElementTree
+import jsonschema
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.audit.junit import to_junit
+from latebind.audit.markdown import to_markdown
+from latebind.audit.policy import Policy, Waiver
+from latebind.audit.registry import checks
+from latebind.audit.sarif import to_sarif
+from latebind.model import AuditReport, Finding, Skipped
+
+HOSTILE = Finding(
+    code="LB602",
+    severity="error",
+    subject="x.zip!a|b`c\x1b[2J\x00\ud800<script>",
+    message="**bold** <img src=x> | [link](y)\nline",
+    evidence=("\x9b31m",),
+    fix="f",
+)
+# What of the SARIF 2.1.0 schema applies to these logs: no schema of it is in any package of the test environment.
+TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+LOCATION = {
+    "type": "object",
+    "additionalProperties": False,
+    "properties": {
+        "physicalLocation": {
+            "type": "object",
+            "required": ["artifactLocation"],
+            "properties": {
+                "artifactLocation": {
+                    "properties": {"uri": {"type": "string", "pattern": r"^[A-Za-z0-9._~/%+!*'()-]+$"}}
+                }
+            },
+        },
+        "logicalLocations": {"type": "array", "items": {"required": ["fullyQualifiedName"]}},
+    },
+}
+SARIF = {
+    "type": "object",
+    "required": ["version", "runs"],
+    "properties": {
+        "version": {"const": "2.1.0"},
+        "runs": {
+            "type": "array",
+            "minItems": 1,
+            "items": {
+                "required": ["tool", "results"],
+                "properties": {
+                    "tool": {
+                        "properties": {
+                            "driver": {
+                                "required": ["name", "rules"],
+                                "properties": {
+                                    "rules": {
+                                        "type": "array",
+                                        "uniqueItems": True,
+                                        "items": {
+                                            "required": ["id"],
+                                            "properties": {
+                                                "shortDescription": TEXT,
+                                                "fullDescription": TEXT,
+                                                "help": TEXT,
+                                                "defaultConfiguration": {"properties": {"level": LEVEL}},
+                                            },
+                                        },
+                                    }
+                                },
+                            }
+                        }
+                    },
+                    "results": {
+                        "type": "array",
+                        "items": {
+                            "required": ["message", "ruleId"],
+                            "properties": {
+                                "level": LEVEL,
+                                "message": TEXT,
+                                "ruleIndex": {"type": "integer", "minimum": 0},
+                                "locations": {"type": "array", "items": LOCATION},
+                                "suppressions": {
+                                    "type": "array",
+                                    "items": {
+                                        "required": ["kind"],
+                                        "properties": {
+                                            "kind": {"enum": ["inSource", "external"]},
+                                            "status": {"enum": ["accepted", "underReview", "rejected"]},
+                                        },
+                                    },
+                                },
+                                "partialFingerprints": {"additionalProperties": {"type": "string"}},
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+
+
+@pytest.fixture
+def report(bench):
+    policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
+    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a b.dylib": bytes.fromhex("cffaedfe")}
+    return audit_here(bench.wheel(files), policy)
+
+
+def test_sarif_names_rules_results_and_places(report):
+    document = json.loads(to_sarif(report))
+
+    jsonschema.validate(document, SARIF)
+    (run,) = document["runs"]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(checks())
+    linked = next(row for row in run["results"] if row["ruleId"] == "LB101")
+    assert run["tool"]["driver"]["rules"][linked["ruleIndex"]]["id"] == "LB101"
+    assert linked["level"] == "error"
+    assert "NEEDED libonnxruntime.so.1" in linked["message"]["text"]
+    place = linked["locations"][0]
+    assert place["physicalLocation"]["artifactLocation"]["uri"] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    assert place["logicalLocations"][0]["name"] == "latenn/liblatenn.so"
+    assert run["invocations"][0]["exitCode"] == 1
+    assert run["invocations"][0]["toolExecutionNotifications"]
+
+
+def test_sarif_keeps_waived_findings_as_suppressed(report):
+    (run,) = json.loads(to_sarif(report))["runs"]
+    suppressed = [row for row in run["results"] if "suppressions" in row]
+    assert [(row["ruleId"], row["suppressions"][0]["justification"]) for row in suppressed] == [("LB611", "a sample")]
+
+
+def test_sarif_of_hostile_names_is_a_document():
+    document = json.loads(to_sarif(AuditReport(subjects=1, findings=(HOSTILE,))).encode())
+    jsonschema.validate(document, SARIF)
+
+
+def test_each_finding_has_a_fingerprint_of_its_own(report):
+    (run,) = json.loads(to_sarif(report))["runs"]
+    prints = [row["partialFingerprints"]["finding/v1"] for row in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_junit_fails_for_errors_alone(report):
+    root = defusedxml.ElementTree.fromstring(to_junit(report))
+
+    errors = [row for row in report.findings if row.severity == "error"]
+    assert (root.tag, root.get("failures")) == ("testsuites", str(len(errors)))
+    assert root.get("tests") == str(len(report.findings) + len(report.waived) + len(report.skipped))
+    assert root.get("skipped") == str(len(report.waived) + len(report.skipped))
+    linked = next(row for row in root.iter("testcase") if row.get("classname") == "latebind.audit.LB101")
+    failure = linked.find("failure")
+    assert "saw: NEEDED libonnxruntime.so.1" in failure.text
+    assert failure.get("type") == "LB101"
+
+
+def test_junit_of_a_clean_report_has_a_case_that_passed():
+    root = defusedxml.ElementTree.fromstring(to_junit(AuditReport(subjects=2)))
+    assert (root.get("tests"), root.get("failures")) == ("1", "0")
+
+
+def test_junit_of_hostile_names_is_xml():
+    skipped = Skipped(check="LB101", subject="\x00\ud800", reason="\x1b")
+    text = to_junit(AuditReport(subjects=1, findings=(HOSTILE,), skipped=(skipped,)))
+    assert defusedxml.ElementTree.fromstring(text.encode()).get("failures") == "1"
+
+
+def test_markdown_counts_and_shows_errors_first(report):
+    lines = to_markdown(report).splitlines()
+
+    assert lines[0] == "## ❌ latebind audit"
+    assert lines[2].startswith("1 subject: ")
+    rows = [line for line in lines if line.startswith(("| ❌", "| ⚠️", "| 📝"))]
+    assert rows == sorted(rows, key=lambda line: "❌⚠📝".index(line[2]))
+    assert any("LB101" in row and "`latenn/liblatenn.so`" in row for row in rows)
+    assert any("a sample" in line for line in lines)
+
+
+def test_markdown_of_a_clean_report():
+    assert to_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 subject: 0 errors")
+
+
+def test_no_name_is_markup():
+    text = to_markdown(AuditReport(subjects=1, findings=(HOSTILE,)))
+    (row,) = [line for line in text.splitlines() if "LB602" in line]
+    assert len(re.findall(r"(?<!\\)\|", row)) == 6, "the table keeps its columns"
+    assert "\\<img" in row
+    assert "\x1b" not in text
+    text.encode()

@@ -1,0 +1,60 @@
+"""Each preset recognizes its runtime: linked, renamed, bundled, supplied; in every format."""
+
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.presets import presets
+
+from tests.audit.corpus import MAC_TAG, WINDOWS_TAG
+
+# What the wheels of PyPI hold: the file of the C interface for Linux, macOS and Windows.
+FILES = {
+    "onnxruntime": ("libonnxruntime.so.1.31.1", "libonnxruntime.1.31.1.dylib", "onnxruntime.dll"),
+    "openvino": ("libopenvino_c.so.2641", "libopenvino_c.2641.dylib", "openvino_c.dll"),
+    "litert": ("libLiteRt.so", "libLiteRt.dylib", "libLiteRt.dll"),
+}
+
+
+def runtime(bench, preset, name):
+    """A stand-in of the runtime, by its file name and its entry symbol."""
+    entry = presets()[preset].entry_symbols[0]
+    source = f"int {entry}(void) {{ return 1; }}\n"
+    if name.endswith(".dll"):
+        return bench.compiler.dll(source, exports=[entry], name=name)
+    if name.endswith(".dylib"):
+        return bench.compiler.dylib(source, name=name)
+    return bench.compiler.shared(source, f"-Wl,-soname,{name}", name=name)
+
+
+def user(bench, preset, name):
+    """A library that was linked against the runtime."""
+    entry = presets()[preset].entry_symbols[0]
+    source = f"extern int {entry}(void);\nint latenn_f(void) {{ return {entry}(); }}\n"
+    library = runtime(bench, preset, name)
+    if name.endswith(".dll"):
+        return bench.compiler.dll(source, bench.compiler.import_library(library), exports=["latenn_f"])
+    return bench.compiler.dylib(source, library) if name.endswith(".dylib") else bench.compiler.shared(source, library)
+
+
+def codes(paths, preset):
+    title = presets()[preset].title
+    rows = [row for row in audit_here(paths).findings if row.code in ("LB101", "LB103", "LB104", "LB105")]
+    return {row.code for row in rows if title in row.message + row.fix}, {row.code for row in rows}
+
+
+def tag(name):
+    return {"dll": WINDOWS_TAG, "lib": MAC_TAG}.get(name[-3:], "py3-none-manylinux_2_28_x86_64")
+
+
+def test_every_preset_is_tried():
+    assert FILES.keys() == presets().keys()
+
+
+@pytest.mark.parametrize(("preset", "name"), [(preset, name) for preset, names in FILES.items() for name in names])
+def test_a_preset_recognizes_its_runtime(bench, preset, name):
+    supply = next(iter(presets()[preset].python.extras.values()))
+    data, copy = user(bench, preset, name).read_bytes(), runtime(bench, preset, name).read_bytes()
+
+    assert codes(bench.wheel({"a/x": data}, tag=tag(name)), preset) == ({"LB101"}, {"LB101"})
+    assert codes(bench.wheel({"a/x": copy}, tag=tag(name), version="2"), preset) == ({"LB104"}, {"LB104"})
+    assert codes(bench.wheel({f"a/{name}": copy}, tag=tag(name), version="3"), preset)[0] == {"LB103"}
+    assert codes(bench.wheel({f"a/{name}": copy}, name=supply, tag=tag(name)), preset) == (set(), set())

@@ -1,0 +1,133 @@
+import struct
+
+import lief
+import pytest
+from latebind.binary import Export, Import, read_image, read_images
+from latebind.errors import InputError
+
+from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, relinked, universal
+
+BOTH = "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\n"
+
+
+def image(data):
+    (found,) = read_images(data, "liblatenn.dylib")
+    return found
+
+
+def command(data, number):
+    """Where the load command of that number lies."""
+    place = 32
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        kind, size = struct.unpack_from("<II", data, place)
+        if kind == number:
+            return place
+        place += size
+    raise AssertionError(number)
+
+
+@pytest.mark.parametrize(("target", "arch", "signed"), [(MAC_ARM, "aarch64", True), (MAC_INTEL, "x86_64", False)])
+def test_identity_of_a_library(bench, target, arch, signed):
+    found = image(bench.dylib(target))
+
+    assert (found.format, found.file_type, found.arch, found.slice) == ("macho", "shared", arch, "")
+    assert found.soname == "@rpath/liblatenn.dylib"
+    assert found.needed == ("/usr/lib/libSystem.B.dylib",)
+    assert (found.platform, found.min_os, found.is_signed) == ("macos", "11.0", signed)
+    assert found.open_imports == ()
+
+
+def test_imports_name_the_library_that_they_are_bound_to(bench):
+    found = image(bench.compiler.dylib(USER, bench.mac_runtime()).read_bytes())
+    assert Import(name="OrtGetApiBase", library="@rpath/libonnxruntime.1.dylib") in found.imports
+
+
+def test_a_symbol_that_any_image_may_supply_is_open(bench):
+    found = image(bench.compiler.dylib(USER, "-Wl,-undefined,dynamic_lookup").read_bytes())
+    assert [row.name for row in found.open_imports] == ["OrtGetApiBase"]
+
+
+def test_exports_are_functions_or_data(bench):
+    found = image(bench.compiler.dylib(BOTH).read_bytes())
+    assert Export(name="latenn_f", kind="func") in found.exports
+    assert Export(name="latenn_counter", kind="data") in found.exports
+
+
+def test_exports_are_those_that_lief_reads(bench):
+    """An independent reader sees the same trie."""
+    data = bench.compiler.dylib(BOTH).read_bytes()
+    binary = lief.MachO.parse(list(data)).at(0)
+    names = {row.symbol.name.removeprefix("_") for row in binary.dyld_info.exports}
+    assert {row.name for row in image(data).exports} == names
+
+
+def test_without_a_trie_the_symbol_table_tells_the_exports(bench):
+    data = bytearray(bench.compiler.dylib(BOTH).read_bytes())
+    struct.pack_into("<II", data, command(data, 0x80000022) + 40, 0, 0)
+    assert {"latenn_f", "latenn_counter"} <= {row.name for row in image(bytes(data)).exports}
+
+
+def test_how_a_library_is_loaded(bench):
+    data = bench.compiler.dylib(USER, bench.mac_runtime()).read_bytes()
+    name = "@rpath/libonnxruntime.1.dylib"
+    kinds = {0xC: None, 0x80000018: "weak", 0x8000001F: "reexport", 0x80000023: "upward", 0x20: "delay"}
+    for number, kind in kinds.items():
+        assert image(relinked(data, "libonnxruntime", number)).link_kinds.get(name) == kind
+
+
+def test_each_slice_of_a_universal_file_is_an_image(bench):
+    found = read_images(universal(bench.dylib(MAC_INTEL), bench.dylib()), "x")
+    assert [(row.slice, row.arch) for row in found] == [("x86_64", "x86_64"), ("arm64", "aarch64")]
+
+
+def test_search_paths(bench):
+    flags = ("-Wl,-rpath,@loader_path", "-Wl,-rpath,/a")
+    assert image(bench.compiler.dylib(BOTH, *flags).read_bytes()).rpath == ("@loader_path", "/a")
+
+
+@pytest.mark.parametrize("length", [5, 20, 40, 400, 2000, 20000])
+def test_a_cut_off_library_is_refused(bench, length):
+    with pytest.raises(InputError, match="liblatenn"):
+        read_images(bench.dylib()[:length], "liblatenn.dylib")
+
+
+@pytest.mark.parametrize("length", [8, 20, 40, 40000])
+def test_a_cut_off_universal_file_is_refused(bench, length):
+    with pytest.raises(InputError, match="liblatenn"):
+        read_images(universal(bench.dylib(MAC_INTEL), bench.dylib())[:length], "liblatenn.dylib")
+
+
+@pytest.mark.parametrize(
+    ("number", "offset", "value", "what"),
+    [
+        (0x19, 4, 0, "length 0"),
+        (0xD, 8, 9999, "outside it"),
+        (0x2, 8, 1 << 30, "symbol table"),
+        (0x2, 12, 1 << 28, "symbol table"),
+        (0x2, 16, 1 << 30, "names of the symbols"),
+        (0xB, 28, 1 << 20, "group of symbols"),
+        (0x80000022, 40, 1 << 30, "export trie"),
+    ],
+)
+def test_tables_that_lie_are_refused(bench, number, offset, value, what):
+    data = bytearray(bench.dylib())
+    struct.pack_into("<I", data, command(data, number) + offset, value)
+    with pytest.raises(InputError, match=what):
+        read_image(bytes(data), "x")
+
+
+@pytest.mark.parametrize(
+    ("trie", "what"),
+    [
+        (b"\x00\x01a\x00\x00", "loop"),  # a branch back to the root
+        (b"\x00\x01a", "no end"),
+        (b"\x80" * 12, "too long"),
+        (b"\x00\x01a\x00\x7f", "cannot be read"),
+    ],
+)
+def test_a_trie_without_end_is_refused(bench, trie, what):
+    data = bytearray(bench.dylib())
+    place = command(data, 0x80000022) + 40
+    struct.pack_into("<II", data, place, len(data), len(trie))
+    with pytest.raises(InputError, match=what):
+        read_image(bytes(data) + trie, "x")

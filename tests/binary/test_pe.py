@@ -1,0 +1,74 @@
+import struct
+
+import pytest
+from latebind.binary import Export, Import, read_image
+from latebind.errors import InputError
+
+from tests.audit.cases.windows import DELAYED, FORWARD, F
+from tests.audit.corpus import USER, WINDOWS, WINDOWS_ARM
+
+
+def image(path):
+    found = read_image(path.read_bytes(), path.name)
+    assert found is not None
+    return found
+
+
+def runtime_library(bench):
+    return bench.compiler.import_library(bench.windows_runtime())
+
+
+@pytest.mark.parametrize(("target", "arch"), [(WINDOWS, "x86_64"), (WINDOWS_ARM, "aarch64")])
+def test_identity_of_a_library(bench, target, arch):
+    found = image(bench.compiler.dll(F, exports=["latenn_f"], target=target, name="latenn.dll"))
+
+    assert (found.format, found.file_type, found.arch, found.soname) == ("pe", "shared", arch, "latenn.dll")
+    assert found.exports == (Export(name="latenn_f", kind="func"),)
+    assert (found.aslr, found.is_nx, found.is_signed, found.pdb, found.needed) == ("full", True, False, "", ())
+    assert found.is_static
+
+
+def test_imports_name_the_library(bench):
+    found = image(bench.compiler.dll(USER, runtime_library(bench), exports=["latenn_bind"]))
+    assert found.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll"),)
+    assert (found.needed, found.link_kinds) == (("onnxruntime.dll",), {})
+
+
+def test_delayed_imports(bench):
+    flags = (runtime_library(bench), "-delayload:onnxruntime.dll")
+    found = image(bench.compiler.dll(DELAYED, *flags, exports=["latenn_bind"]))
+    assert found.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll", kind="delay"),)
+    assert (found.needed, found.link_kinds) == (("onnxruntime.dll",), {"onnxruntime.dll": "delay"})
+
+
+def test_imports_by_number(bench):
+    library = bench.compiler.dll("int odd(void) { return 1; }\n", exports=["odd,@7,noname"], name="odd.dll")
+    user = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+    found = image(bench.compiler.dll(user, bench.compiler.import_library(library), exports=["latenn_f"]))
+    assert found.imports == (Import(name="#7", library="odd.dll"),)
+    assert image(library).exports == (Export(name="#7", kind="func"),)
+
+
+def test_forwarded_exports(bench):
+    found = image(bench.compiler.dll(f"{FORWARD}{F}", runtime_library(bench), exports=["latenn_f"]))
+    assert Export(name="OrtGetApiBase", kind="func", forward="onnxruntime.OrtGetApiBase") in found.exports
+
+
+def test_exported_data(bench):
+    found = image(bench.compiler.dll("int latenn_counter = 3;\n", exports=["latenn_counter,data"]))
+    assert found.exports == (Export(name="latenn_counter", kind="data"),)
+
+
+@pytest.mark.parametrize("length", [130, 200, 400, 1000])
+def test_a_cut_off_library_is_refused(bench, length):
+    with pytest.raises(InputError, match=r"latenn\.dll"):
+        read_image(bench.dll()[:length], "latenn.dll")
+
+
+def test_a_section_behind_the_end_is_refused(bench):
+    data = bytearray(bench.dll())
+    (start,) = struct.unpack_from("<I", data, 60)
+    (size,) = struct.unpack_from("<H", data, start + 20)
+    struct.pack_into("<I", data, start + 24 + size + 20, 1 << 30)
+    with pytest.raises(InputError, match="cut off"):
+        read_image(bytes(data), "latenn.dll")
