@@ -1,5 +1,7 @@
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here, audit_paths, expand
@@ -160,3 +162,38 @@ def test_nothing_is_written(bench):
     before = sorted(bench.folder.rglob("*"))
     audit_here(paths)
     assert sorted(bench.folder.rglob("*")) == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no pipes in the file system")
+@pytest.mark.parametrize("name", ["pipe.whl", "pipe.so", "pipe"])
+def test_a_pipe_is_refused_and_never_opened(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(InputError, match="a pipe, a socket or a device"):
+        expand([tmp_path / name])
+
+
+def test_an_empty_folder_is_refused(tmp_path):
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    with pytest.raises(InputError, match="nothing to audit"):
+        expand([tmp_path])
+
+
+@pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become another user")
+def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
+    wheel = bench.wheel()[0]
+    with tempfile.TemporaryDirectory() as place:
+        folder, closed = Path(place), Path(place, "closed")
+        closed.mkdir()
+        (folder / wheel.name).write_bytes(wheel.read_bytes())
+        folder.chmod(0o755)
+        (folder / wheel.name).chmod(0)
+        closed.chmod(0)
+        os.seteuid(65534)
+        try:
+            with pytest.raises(PermissionError):
+                (folder / "new").write_bytes(b"")
+            for path in (folder, folder / wheel.name):
+                with pytest.raises(InputError, match="Permission denied"):
+                    expand([path])
+        finally:
+            os.seteuid(0)

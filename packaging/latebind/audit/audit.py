@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
@@ -17,7 +19,6 @@ from latebind.model import AuditReport, Finding, Skipped, Waived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from latebind.audit.subject import File, Kind
 
@@ -116,12 +117,25 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
         if kind != "folder":
             found[path] = kind
             continue
-        files = sorted(file for file in path.rglob("*") if not file.is_symlink() and file.is_file())
+        files = sorted(_files(path))
+        if not files:
+            raise InputError("there is nothing to audit in this folder", where=str(path))
         packages = [file for file in files if package_suffix(file.name)]
         found.update({package: kind_of(package) for package in packages})
         if not packages or any(_is_binary(file) for file in files if not package_suffix(file.name)):
             found[path] = "folder"
     return sorted(found.items(), key=lambda row: row[0].as_posix())
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """The regular files below a folder. Raises InputError when a folder below cannot be read."""
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(error.filename))
+
+    for place, _, names in os.walk(folder, onerror=refuse):
+        paths = (Path(place, name) for name in names)
+        yield from (path for path in paths if not path.is_symlink() and path.is_file())
 
 
 def _is_binary(path: Path) -> bool:

@@ -111,9 +111,19 @@ def library_missing(package: Package, file: File, image: Image, policy: Policy) 
     it is a warning.
     """
     del file
-    inside = {name.lower() for name in _provided_libraries(package)}
+    files = {row.base.lower() for row, _ in package.images}
+    by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
     for name in image.needed:
-        if posixpath.basename(name).lower() in inside or _is_system(package, image, name):
+        base = posixpath.basename(name).lower()
+        if base in files or _is_system(package, image, name):
+            continue
+        if base in by_soname:  # loaders look for the file name
+            yield Hit(
+                message=f"needs {name}, which is in the package as {by_soname[base]}: it is found only if something "
+                "loaded that file before",
+                evidence=(needs(image, name),),
+                severity="warning",
+            )
             continue
         if any(matches(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101

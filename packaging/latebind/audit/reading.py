@@ -39,14 +39,16 @@ def kind_of(path: Path) -> Kind:
     """What a path is. Raises InputError when it is neither a package, a folder nor a native binary."""
     if path.is_dir():
         return "folder"
-    suffix = package_suffix(path.name)
-    if suffix:
-        return PACKAGE_KINDS[suffix]
+    if path.exists() and not path.is_file():
+        raise InputError("is neither a file nor a folder but a pipe, a socket or a device", where=str(path))
     try:
         with path.open("rb") as file:
             head = file.read(_PEEK)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    suffix = package_suffix(path.name)
+    if suffix:
+        return PACKAGE_KINDS[suffix]
     if head[:4] == b"PK\3\4":
         return "archive"
     if sniff(head) is None:

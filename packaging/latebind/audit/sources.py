@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -164,14 +165,26 @@ class _Tar:
             return False
         if member.name.startswith("/") or ".." in parts or "\\" in member.name or not member.name:
             self._problem("unsafe-name", member.name, f"the name {member.name!r} is not a plain relative path")
+        elif member.issym() or member.islnk():
+            self._note_link(member)
         elif not member.isreg():
-            self._problem("link", member.name, "neither a file nor a folder")
+            self._problem("link", member.name, "neither a file, a folder nor a link")
         elif member.name in seen:
             self._problem("duplicate", member.name, "stored more than once")
         else:
             seen.add(member.name)
             return True
         return False
+
+    def _note_link(self, member: tarfile.TarInfo) -> None:
+        """A link that stays inside is allowed in an sdist (PEP 721), one that leaves the archive attacks."""
+        base = "" if member.islnk() else posixpath.dirname(member.name)
+        leads = posixpath.normpath(posixpath.join(base, member.linkname))
+        top = member.name.partition("/")[0]
+        if member.linkname.startswith("/") or leads.split("/")[0] != top:
+            self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's own folder")
+        else:
+            self.links.append(member.name)
 
     def _raw(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Raw:
         def blocks() -> Iterator[bytes]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from latebind.audit.subject import File, Package
     from latebind.binary import Export, Image
 
+# Placement forms, which replace nothing: [new.delete.placement] of the C++ standard.
+_PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
 _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
 # The linker's own names for the edges of sections: every older linker exports them, no one binds to them.
 _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
@@ -73,7 +75,7 @@ def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> 
     del package, file, policy
     names = [row.name for row in _offered(image) if row.name.startswith(_CXX)]
     merged = names if image.format != "pe" else []
-    allocation = [name for name in merged if name.startswith(_ALLOCATION)]
+    allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
     if allocation:
         yield Hit(
             message=f"exports operator new or delete, {plural(len(names), 'C++ symbol')} in all: {_first(allocation)}",

@@ -99,6 +99,25 @@ def tar_with_link(bench: Bench):
     return [path]
 
 
+def tar_with_inner_link(bench: Bench):
+    path = bench.folder / "latenn-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        for kind, target in ((tarfile.SYMTYPE, "a.txt"), (tarfile.LNKTYPE, "latenn-1.0/a.txt")):
+            link = tarfile.TarInfo(f"latenn-1.0/docs{kind.decode()}")
+            link.type, link.linkname = kind, target
+            archive.addfile(link)
+    return [path]
+
+
+def tar_with_climbing_link(bench: Bench):
+    path = bench.folder / "latenn-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as archive:
+        link = tarfile.TarInfo("latenn-1.0/docs/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "../../other/x"
+        archive.addfile(link)
+    return [path]
+
+
 def plain_tar(bench: Bench):
     path = bench.folder / "latenn-1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
@@ -181,6 +200,14 @@ CASES = [
         good=plain_tar,
         at="!latenn-1.0/link",
         says="link",
+    ),
+    Case(
+        code="LB602",
+        what="a link in an sdist that climbs out; one that stays inside is allowed",
+        bad=tar_with_climbing_link,
+        good=tar_with_inner_link,
+        at="!latenn-1.0/docs/link",
+        says="a link to ../../other/x, outside",
     ),
     Case(
         code="LB603",

@@ -66,6 +66,19 @@ CASES = [
         says="_Znwm",
     ),
     Case(
+        code="LB202",
+        what="placement new is exported: a warning, since it replaces nothing",
+        bad=cxx(
+            "void *operator new(unsigned long, void *room) noexcept { return room; }\n"
+            'extern "C" int *latenn_f(void *room) { return new (room) int(1); }\n',
+            "-O0",
+        ),
+        good=cxx('extern "C" int latenn_f() { return 1; }\n'),
+        at=f"!{LIB}",
+        says="_ZnwmPv",
+        severity="warning",
+    ),
+    Case(
         code="LB203",
         what="a variable is exported",
         bad=of("int latenn_counter = 3;\n"),
