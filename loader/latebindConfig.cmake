@@ -11,6 +11,7 @@
 include_guard(GLOBAL)
 cmake_policy(PUSH)
 cmake_policy(VERSION 3.20)
+include(CheckLinkerFlag)
 
 set(LATEBIND_LOADER_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(LATEBIND_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/include")
@@ -30,19 +31,29 @@ function(latebind_add_loader target)
   if(added)
     return()
   endif()
-  if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux")
+  set(sources memory text names record sentence report report_json candidate search bind file_head)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    list(APPEND sources elf_head os_posix images_linux)
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+    list(APPEND sources macho_head os_posix images_macos)
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Windows")
+    list(APPEND sources pe_head os_windows files_windows images_windows loaded_windows)
+  else()
     message(FATAL_ERROR "latebind_add_loader: the loader does not know ${CMAKE_SYSTEM_NAME}.")
   endif()
-  set(sources memory text names record sentence report report_json candidate search bind elf_head os_linux images_linux)
   list(TRANSFORM sources PREPEND "${LATEBIND_LOADER_DIR}/src/")
   list(TRANSFORM sources APPEND ".c")
-  find_package(Threads REQUIRED)
   target_sources("${target}" PRIVATE ${sources})
   target_include_directories("${target}" PRIVATE "${LATEBIND_INCLUDE_DIR}")
-  target_link_libraries("${target}" PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+  if(NOT WIN32) # where the loader needs the kernel's own library alone
+    find_package(Threads REQUIRED)
+    target_link_libraries("${target}" PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+  endif()
   set_target_properties("${target}" PROPERTIES LATEBIND_LOADER TRUE)
   # Hidden even where the host's own default is not: two libraries in one process must not share a loader.
-  set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+  if(NOT MSVC)
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+  endif()
 endfunction()
 
 function(latebind_add_runtime target runtime)
@@ -59,7 +70,9 @@ function(latebind_add_runtime target runtime)
   latebind_add_loader("${target}")
   set(source "${LATEBIND_LOADER_DIR}/src/${runtime}.c")
   target_sources("${target}" PRIVATE "${source}")
-  set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+  if(NOT MSVC)
+    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+  endif()
 
   set(minimum "${arg_MINIMUM}")
   if(NOT minimum)
@@ -92,16 +105,34 @@ function(latebind_hardening target)
     VISIBILITY_INLINES_HIDDEN TRUE
     POSITION_INDEPENDENT_CODE TRUE
     SKIP_BUILD_RPATH TRUE
-    INSTALL_RPATH "")
-  target_compile_options("${target}" PRIVATE
-    "-ffile-prefix-map=${LATEBIND_LOADER_DIR}=latebind"
-    "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=source"
-    "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
-    -fstack-protector-strong)
+    INSTALL_RPATH ""
+    # On macOS a library's own name is its plain file name. It is opened by path, so nobody needs to find it by name;
+    # "@rpath/..." would ask of everybody who does link it for a search path in their own binary.
+    MACOSX_RPATH FALSE
+    INSTALL_NAME_DIR ""
+    BUILD_WITH_INSTALL_NAME_DIR TRUE)
+  if(NOT MSVC)
+    target_compile_options("${target}" PRIVATE
+      "-ffile-prefix-map=${LATEBIND_LOADER_DIR}=latebind"
+      "-ffile-prefix-map=${CMAKE_SOURCE_DIR}=source"
+      "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
+      -fstack-protector-strong)
+  endif()
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     target_link_options("${target}" PRIVATE
       "LINKER:-z,relro" "LINKER:-z,now" "LINKER:-z,noexecstack" "LINKER:--no-undefined" "LINKER:--as-needed"
       "LINKER:--build-id=none" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
+  elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
+    target_link_options("${target}" PRIVATE
+      "LINKER:-dead_strip" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-S>" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-x>")
+  elseif(MSVC)
+    target_link_options("${target}" PRIVATE "LINKER:/Brepro")
+  elseif(WIN32)
+    # GNU's linker writes the time into the library unless it is told not to; zig's does not and knows no such flag.
+    check_linker_flag(C "LINKER:--no-insert-timestamp" LATEBIND_HAS_NO_INSERT_TIMESTAMP)
+    target_link_options("${target}" PRIVATE
+      "$<$<BOOL:${LATEBIND_HAS_NO_INSERT_TIMESTAMP}>:LINKER:--no-insert-timestamp>"
+      "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
   endif()
 endfunction()
 

@@ -22,13 +22,24 @@ LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so
 LIMIT = 500 * 1024
 
 
-def packed(source, out):
+def packed(source, out, *more):
     """Pack a copy of latenn that lies in `source`; everything is made below `out`."""
     try:
         env = dotnet_environment()
     except pytest.skip.Exception:
         env = dict(os.environ)
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(source / "latenn"), "--workdir", str(out), "pack"]
+    command = [
+        sys.executable,
+        "-m",
+        "latebind.cli",
+        "-q",
+        "-C",
+        str(source / "latenn"),
+        "--workdir",
+        str(out),
+        "pack",
+        *more,
+    ]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "dist"
@@ -126,3 +137,27 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, tmp_path):
         shutil.copyfile(ROOT / file, target)
     other = packed(copy, tmp_path / "another work")
     assert {path.name: sha256(path) for path in other.iterdir()} == {path.name: sha256(path) for path in dist.iterdir()}
+
+
+def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):
+    dist = packed(ROOT, tmp_path, "--target", "all")
+    wheels = sorted(path.name for path in dist.glob("latenn-0.1.0-*.whl"))
+    tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}
+    assert tags == {
+        "manylinux_2_28_x86_64",
+        "manylinux_2_28_aarch64",
+        "macosx_11_0_x86_64",
+        "macosx_11_0_arm64",
+        "win_amd64",
+        "win_arm64",
+    }
+    assert all(path.stat().st_size < 600_000 for path in dist.glob("*.whl"))
+    assert all(path.stat().st_size < 3_000_000 for path in dist.glob("*.nupkg"))
+    report = audit_paths([dist], project_policy(load(ROOT / "latenn" / "latebind.toml")))
+    twin_less = [row for row in report.skipped if row.check != "LB407"]
+    assert (report.findings, twin_less) == ((), [])
+    assert report.subjects >= 13
+    backend = members(dist / "Latenn.OnnxRuntime.0.1.0.nupkg")
+    assert {name.split("/")[1] for name in backend if name.startswith("runtimes/")} == {
+        *("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
+    }

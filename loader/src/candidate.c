@@ -72,9 +72,10 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
 /* Opens what passed inspection and judges what is in it. */
 static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
-  void* handle = lb_os_open(path, search->options->flags, why, sizeof why);
+  lb_outcome outcome = LB_OUTCOME_LOAD_FAILED;
+  void* handle = lb_os_open(path, search->options->flags, &outcome, why, sizeof why);
   if (!handle) {
-    lb_record_add(search->record, source, lb_os_explain(path, why), path, NULL, why);
+    lb_record_add(search->record, source, outcome, path, NULL, why);
     return 0;
   }
   void* entry = lb_os_symbol(handle, search->runtime->entry_symbol);
@@ -85,6 +86,11 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   }
   lb_os_close(handle);
   return 0;
+}
+
+/* Somebody gave the path of this very file: then it is meant, wherever it is. */
+static int lb_is_named(const lb_search* search, lb_source source) {
+  return search->is_file && (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT);
 }
 
 int lb_try_file(lb_search* search, lb_source source, const char* path) {
@@ -100,6 +106,10 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
     case LB_PLACE_FILE: break;
   }
   if (lb_seen(search, identity)) return 0;
+  if (!lb_is_named(search, source) && lb_os_is_refused(path, why, sizeof why)) {
+    lb_record_add(search->record, source, LB_OUTCOME_REFUSED, path, NULL, why);
+    return 0;
+  }
   lb_outcome outcome = lb_os_inspect(path, why, sizeof why);
   if (outcome != LB_OUTCOME_BOUND) {
     lb_record_add(search->record, source, outcome, path, NULL, why);

@@ -2,15 +2,11 @@
  * elf_head.c: tells from a file's first bytes whether the system's loader should see it at all; must not map it (a
  * truncated library that is mapped ends the process with SIGBUS).
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include "elf_head.h"
-
 #include <elf.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "file_head.h"
 
 #if defined(__x86_64__)
 #define LB_MACHINE EM_X86_64
@@ -62,38 +58,6 @@ static const char* lb_machine_name(unsigned machine) {
   }
 }
 
-/* Reads exactly `size` bytes; 0 when the file has no such bytes. */
-static int lb_read_at(int file, void* to, size_t size, unsigned long long position) {
-  size_t done = 0;
-  while (done < size) {
-    ssize_t got = pread(file, (char*)to + done, size - done, (off_t)(position + done));
-    if (got <= 0) return 0;
-    done += (size_t)got;
-  }
-  return 1;
-}
-
-static int lb_starts(const unsigned char* head, size_t have, const char* magic, size_t size) {
-  return have >= size && memcmp(head, magic, size) == 0;
-}
-
-/* What a file is that is no ELF file: the usual accidents have names. */
-static const char* lb_other_kind(const unsigned char* head, size_t have) {
-  if (have == 0) return "the file is empty";
-  if (lb_starts(head, have, "MZ", 2)) return "a Windows library";
-  if (lb_starts(head, have, "\xCF\xFA\xED\xFE", 4) || lb_starts(head, have, "\xCE\xFA\xED\xFE", 4) ||
-      lb_starts(head, have, "\xCA\xFE\xBA\xBE", 4)) {
-    return "a macOS library";
-  }
-  if (lb_starts(head, have, "version https://git-lfs", 23)) return "a Git LFS pointer, not the file itself";
-  if (lb_starts(head, have, "PK\x03\x04", 4)) return "a zip archive";
-  if (lb_starts(head, have, "!<arch>", 7)) return "a static library";
-  for (size_t i = 0; i < have; i++) {
-    if (head[i] == 0) return "not a library of this system (no ELF file)";
-  }
-  return "a text file, not a library";
-}
-
 static lb_outcome lb_check_machine(unsigned machine, unsigned char width, unsigned char order, char* why,
                                    size_t why_size) {
   const char* own = lb_machine_name(LB_MACHINE);
@@ -111,9 +75,8 @@ static lb_outcome lb_check_machine(unsigned machine, unsigned char width, unsign
 }
 
 /* Every loaded segment must lie within the file. */
-static lb_outcome lb_check_segments(int file, const lb_ehdr* header, unsigned long long size, char* why,
-                                    size_t why_size) {
-  unsigned long long needed = 0;
+static lb_outcome lb_check_segments(const lb_file* file, const lb_ehdr* header, char* why, size_t why_size) {
+  uint64_t needed = 0;
   int dynamic = 0;
   if (header->e_phentsize != sizeof(lb_phdr) || header->e_phnum == 0 || header->e_phnum > LB_SEGMENTS_MAX) {
     snprintf(why, why_size, "its program headers are damaged");
@@ -121,21 +84,17 @@ static lb_outcome lb_check_segments(int file, const lb_ehdr* header, unsigned lo
   }
   for (unsigned i = 0; i < header->e_phnum; i++) {
     lb_phdr segment;
-    unsigned long long at = (unsigned long long)header->e_phoff + (unsigned long long)i * sizeof segment;
-    if (header->e_phoff > size || !lb_read_at(file, &segment, sizeof segment, at)) {
-      snprintf(why, why_size, "truncated: it ends within its program headers, after %llu bytes", size);
-      return LB_OUTCOME_NOT_A_LIBRARY;
+    uint64_t at = (uint64_t)header->e_phoff + (uint64_t)i * sizeof segment;
+    if (header->e_phoff > file->size || !lb_read_whole(file, &segment, sizeof segment, at)) {
+      return lb_refuse_short(file, "program headers", why, why_size);
     }
     if (segment.p_type == PT_DYNAMIC) dynamic = 1;
     if (segment.p_type != PT_LOAD) continue;
-    unsigned long long end = (unsigned long long)segment.p_offset + segment.p_filesz;
-    if (end < segment.p_offset) end = ~0ULL;
+    uint64_t end = (uint64_t)segment.p_offset + segment.p_filesz;
+    if (end < segment.p_offset) end = UINT64_MAX;
     if (end > needed) needed = end;
   }
-  if (needed > size) {
-    snprintf(why, why_size, "truncated: %llu bytes of at least %llu", size, needed);
-    return LB_OUTCOME_NOT_A_LIBRARY;
-  }
+  if (needed > file->size) return lb_refuse_size(file, needed, why, why_size);
   if (!dynamic) {
     snprintf(why, why_size, "not a shared library: it has no dynamic section");
     return LB_OUTCOME_NOT_A_LIBRARY;
@@ -143,22 +102,15 @@ static lb_outcome lb_check_segments(int file, const lb_ehdr* header, unsigned lo
   return LB_OUTCOME_BOUND;
 }
 
-lb_outcome lb_elf_inspect(int file, unsigned long long file_size, char* why, size_t why_size) {
+lb_outcome lb_elf_inspect(const lb_file* file, char* why, size_t why_size) {
   unsigned char head[LB_HEAD_SIZE] = {0};
   lb_ehdr header;
-  ssize_t got = pread(file, head, sizeof head, 0);
-  size_t have = got > 0 ? (size_t)got : 0;
-  if (!lb_starts(head, have, ELFMAG, SELFMAG)) {
-    snprintf(why, why_size, "%s", lb_other_kind(head, have));
-    return LB_OUTCOME_NOT_A_LIBRARY;
-  }
-  if (have < sizeof header) {
-    snprintf(why, why_size, "truncated: it ends within its header, after %llu bytes", file_size);
-    return LB_OUTCOME_NOT_A_LIBRARY;
-  }
+  size_t have = file->read(file, head, sizeof head, 0);
+  if (!lb_starts(head, have, ELFMAG, SELFMAG)) return lb_refuse_kind(head, have, "ELF", why, why_size);
+  if (have < sizeof header) return lb_refuse_short(file, "header", why, why_size);
   /* e_type and e_machine lie at the same place in both classes; their byte order is the file's own. */
   unsigned big = head[EI_DATA] == ELFDATA2MSB;
-  unsigned machine = big ? (unsigned)head[18] << 8 | head[19] : (unsigned)head[19] << 8 | head[18];
+  unsigned machine = big ? (unsigned)head[18] << 8 | head[19] : lb_little16(head + 18);
   lb_outcome outcome = lb_check_machine(machine, head[EI_CLASS], head[EI_DATA], why, why_size);
   if (outcome != LB_OUTCOME_BOUND) return outcome;
   memcpy(&header, head, sizeof header);
@@ -169,5 +121,5 @@ lb_outcome lb_elf_inspect(int file, unsigned long long file_size, char* why, siz
                                        : "an ELF file of another kind");
     return LB_OUTCOME_NOT_A_LIBRARY;
   }
-  return lb_check_segments(file, &header, file_size, why, why_size);
+  return lb_check_segments(file, &header, why, why_size);
 }

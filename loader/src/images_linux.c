@@ -12,19 +12,11 @@
 
 #include "os.h"
 
-void* lb_os_open(const char* path, uint32_t flags, char* why, size_t why_size) {
-  void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
-  if (handle) return handle;
-  const char* error = dlerror();
-  snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
-  return NULL;
-}
-
 /*
  * The system's text begins with the object at fault, then a colon, then words in the user's language: so the
  * object is read and the words are not. (musl: "Error loading shared library X: ... (needed by Y)".)
  */
-lb_outcome lb_os_explain(const char* path, const char* why) {
+static lb_outcome lb_explain(const char* path, const char* why) {
   static const char musl[] = "Error loading shared library ";
   int bare = (strchr)(path, '/') == NULL;
   if (strncmp(why, musl, sizeof musl - 1) == 0) why += sizeof musl - 1;
@@ -37,6 +29,15 @@ lb_outcome lb_os_explain(const char* path, const char* why) {
   int has_folder = (memchr)(why, '/', length) != NULL;
   if (!has_folder) return LB_OUTCOME_MISSING_DEPENDENCY;
   return LB_OUTCOME_LOAD_FAILED;
+}
+
+void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
+  if (handle) return handle;
+  const char* error = dlerror();
+  snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
+  *outcome = lb_explain(path, why);
+  return NULL;
 }
 
 void* lb_os_symbol(void* handle, const char* name) {

@@ -95,6 +95,7 @@ typedef struct lb_search {
   lb_identity* seen; /* files that were tried, so that links to them are not tried again */
   size_t seen_count;
   size_t seen_capacity;
+  int is_file; /* the place that was given last is a file, not a folder */
   void* handle;
   void* entry;
   lb_version version;

@@ -39,15 +39,27 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
                size_t why_size);
 
 /*
+ * 1 when libraries in that place are never the runtime, though they would load: on Windows the system folder, where
+ * copies belong to somebody else and grow old.
+ */
+int lb_os_is_refused(const char* path, char* why, size_t why_size);
+/*
+ * Calls `each` for every folder of the system's own search, in its order, until it returns non-zero; returns what it
+ * returned last. -1 where the search is left to lb_os_open() with a bare name.
+ */
+int lb_os_search(int (*each)(void* context, const char* folder), void* context);
+
+/*
  * Reads the head of a file before the system's loader sees it. LB_OUTCOME_BOUND means "nothing speaks against it";
  * else `why` says in words what is wrong.
  */
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size);
 
-/* Opens a library, by path or by a bare name that the system searches. On failure `why` is the system's own text. */
-void* lb_os_open(const char* path, uint32_t flags, char* why, size_t why_size);
-/* What kind of failure the system's text tells of. `path` is what was given to lb_os_open(). */
-lb_outcome lb_os_explain(const char* path, const char* why);
+/*
+ * Opens a library by path, or, where lb_os_search() leaves that to the system, by a bare name. On failure `outcome` is
+ * the kind of failure and `why` the system's own words, or ours where its words say nothing.
+ */
+void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size);
 void* lb_os_symbol(void* handle, const char* name);
 void lb_os_close(void* handle);
 

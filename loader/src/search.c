@@ -89,6 +89,7 @@ static int lb_try_place(lb_search* search, lb_source source, const char* given) 
   } else if (lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
     bound = lb_try_folder(search, source, path);
   } else {
+    search->is_file = 1;
     bound = lb_try_file(search, source, path);
   }
   lb_free(path);
@@ -116,7 +117,13 @@ static int lb_search_explicit(lb_search* search) {
 }
 
 static int lb_try_loaded(void* context, const char* path, void* handle, void* entry) {
-  return lb_try_handle(context, LB_SOURCE_LOADED, path, handle, entry);
+  lb_search* search = context;
+  char why[LB_LOOK_SIZE];
+  if (lb_os_is_refused(path, why, sizeof why)) {
+    lb_record_add(search->record, LB_SOURCE_LOADED, LB_OUTCOME_REFUSED, path, NULL, why);
+    return 0;
+  }
+  return lb_try_handle(search, LB_SOURCE_LOADED, path, handle, entry);
 }
 
 static int lb_search_beside(lb_search* search) {
@@ -124,6 +131,29 @@ static int lb_search_beside(lb_search* search) {
   if (!folder) return 0;
   int bound = lb_try_folder(search, LB_SOURCE_BESIDE, folder);
   lb_free(folder);
+  return bound;
+}
+
+typedef struct lb_system_search {
+  lb_search* search;
+  const char* name;
+  size_t present;
+} lb_system_search;
+
+static int lb_try_system_folder(void* context, const char* folder) {
+  lb_system_search* system = context;
+  return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
+}
+
+/* Step 5, for one name: the system searches, or we walk the folders that it would search. */
+static int lb_search_system(lb_search* search, const char* name) {
+  lb_system_search system = {search, name, 0};
+  int bound = lb_os_search(lb_try_system_folder, &system);
+  if (bound < 0) return lb_try_name(search, name);
+  if (!system.present) {
+    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, name, NULL,
+                  "neither the application's folder nor one of PATH has it");
+  }
   return bound;
 }
 
@@ -140,7 +170,7 @@ int lb_search_run(lb_search* search) {
   if (lb_search_beside(search)) return 1;
   if (options->flags & LB_FLAG_NO_SYSTEM) return 0;
   for (const char* const* name = search->runtime->file_names; name && *name; name++) {
-    if (lb_try_name(search, *name)) return 1;
+    if (lb_search_system(search, *name)) return 1;
   }
   return 0;
 }

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "barrier.h"
 #include "latenn.h"
+#include "port.h"
 
 enum { THREADS = 8, ROUNDS = 50 };
 
@@ -16,7 +18,7 @@ typedef struct job {
   char trouble[300];
 } job;
 
-static pthread_barrier_t barrier;
+static port_barrier barrier;
 static latenn_load_options options;
 static const char* model_path;
 static latenn_model* shared;
@@ -53,12 +55,12 @@ static int run_model(job* job, latenn_model* model) {
 static void* work(void* argument) {
   job* job = argument;
   latenn_model* own = NULL;
-  pthread_barrier_wait(&barrier);
+  port_barrier_wait(&barrier);
   int bad = failed(job, latenn_load_path(model_path, &options, &own)) || run_model(job, own);
   latenn_model_release(own);
-  pthread_barrier_wait(&barrier);
+  port_barrier_wait(&barrier);
   if (job->number == 0 && !bad) failed(job, latenn_load_path(model_path, &options, &shared));
-  pthread_barrier_wait(&barrier);
+  port_barrier_wait(&barrier);
   if (shared && !bad) run_model(job, shared);
   return NULL;
 }
@@ -66,6 +68,7 @@ static void* work(void* argument) {
 int main(int count, char** arguments) {
   job jobs[THREADS];
   if (count != 4) return 64;
+  arguments = port_arguments(count, arguments);
   model_path = arguments[1];
   const char* runtimes[] = {arguments[2]};
   const char* backends[] = {arguments[3]};
@@ -75,7 +78,7 @@ int main(int count, char** arguments) {
   options.backend_directories = backends;
   options.backend_directory_count = 1;
   memset(jobs, 0, sizeof jobs);
-  pthread_barrier_init(&barrier, NULL, THREADS);
+  port_barrier_init(&barrier, THREADS);
   for (int i = 0; i < THREADS; i++) {
     jobs[i].number = i;
     if (pthread_create(&jobs[i].thread, NULL, work, &jobs[i])) return 70;

@@ -3,23 +3,26 @@
  * runs this in a process of its own, and judges the answer.
  */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if !defined(_WIN32)
 #include <sys/wait.h>
 #include <unistd.h>
+#endif
 
+#include "barrier.h"
 #include "latebind/onnxruntime.h"
 #include "latebind/ort_api.h"
+#include "port.h"
 
 enum { MAX_DIRECTORIES = 32, MAX_THREADS = 64 };
 
 static lb_binding binding = LB_BINDING_INIT;
 static lb_options options;
 static const char* directories[MAX_DIRECTORIES];
-static pthread_barrier_t barrier;
+static port_barrier barrier;
 static int again_outcome = -1;
 static char again_sentence[200];
 
@@ -39,7 +42,7 @@ void* lb_test_realloc(void* memory, size_t size) {
 }
 #endif
 
-__attribute__((visibility("default"))) void probe_bind_again(void);
+PORT_EXPORT void probe_bind_again(void);
 void probe_bind_again(void) {
   lb_report report = {0};
   report.size = sizeof report;
@@ -49,7 +52,7 @@ void probe_bind_again(void) {
 }
 
 static void* bind_in_thread(void* result) {
-  pthread_barrier_wait(&barrier);
+  port_barrier_wait(&barrier);
   *(int*)result = lb_bind(&binding, &lb_onnxruntime, &options, NULL);
   return lb_entry(&binding);
 }
@@ -59,26 +62,31 @@ static int bind_in_threads(int count) {
   pthread_t threads[MAX_THREADS];
   int results[MAX_THREADS];
   int bad = 0;
-  pthread_barrier_init(&barrier, NULL, (unsigned)count);
+  port_barrier_init(&barrier, (unsigned)count);
   for (int i = 0; i < count; i++) pthread_create(&threads[i], NULL, bind_in_thread, &results[i]);
   for (int i = 0; i < count; i++) {
     void* entry = NULL;
     pthread_join(threads[i], &entry);
     bad |= results[i] != results[0] || entry != lb_entry(&binding);
   }
-  pthread_barrier_destroy(&barrier);
+  port_barrier_destroy(&barrier);
   return bad;
 }
 
+#if defined(_WIN32)
+static int fork_while_binding(void) {
+  return 99; /* there is no fork */
+}
+#else
 /* Forks while another thread is within dlopen(); the child binds. Returns the child's own result. */
 static int fork_while_binding(void) {
   pthread_t thread;
   int result = -1;
   int state = 0;
-  pthread_barrier_init(&barrier, NULL, 2);
+  port_barrier_init(&barrier, 2);
   pthread_create(&thread, NULL, bind_in_thread, &result);
-  pthread_barrier_wait(&barrier);
-  usleep(100 * 1000); /* the stand-in takes 400 ms to start */
+  port_barrier_wait(&barrier);
+  port_sleep(100); /* the stand-in takes 400 ms to start */
   pid_t child = fork();
   if (child == 0) {
     alarm(10); /* a dead lock ends here */
@@ -86,9 +94,10 @@ static int fork_while_binding(void) {
   }
   waitpid(child, &state, 0);
   pthread_join(thread, NULL);
-  pthread_barrier_destroy(&barrier);
+  port_barrier_destroy(&barrier);
   return WIFEXITED(state) && result == 0 ? WEXITSTATUS(state) : 99;
 }
+#endif
 
 static int ask(const char* name) {
   int (*function)(void) = NULL;
@@ -145,6 +154,7 @@ static lb_version read_version(const char* text) {
 
 int main(int count, char** arguments) {
   int threads = 0, forks = 0, text = 0, twice = 0, exhausts = 0;
+  arguments = port_arguments(count, arguments);
   options.size = sizeof options;
   options.directories = directories;
   for (int i = 1; i < count; i++) {
@@ -176,7 +186,7 @@ int main(int count, char** arguments) {
     else if (!strcmp(name, "--threads"))
       threads = atoi(arguments[++i]);
     else if (!strcmp(name, "--preload")) {
-      if (!dlopen(arguments[++i], RTLD_NOW | RTLD_LOCAL)) return 65;
+      if (!port_preload(arguments[++i])) return 65;
     } else
       return 64;
   }

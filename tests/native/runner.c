@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "latenn.h"
+#include "port.h"
 
 enum { MAX_ITEMS = 64, MAX_LINE = 1 << 16, MAX_INPUTS = 16 };
 
@@ -32,7 +33,7 @@ static void print_text(const char* text) {
 }
 
 /* Prints and releases; 0 when there was nothing to tell. */
-static int tell(latenn_status* status) {
+static int told(latenn_status* status) {
   if (!status) return 0;
   printf("{\"error\": %d, \"message\": ", (int)latenn_status_code(status));
   print_text(latenn_status_message(status));
@@ -105,19 +106,19 @@ static void set_input(latenn_context* context, char** words, size_t count) {
   kept[kept_count++] = shape;
   kept[kept_count++] = offsets;
   kept[kept_count++] = tensor.data;
-  tell(latenn_set_input_by_name(context, words[0], &tensor));
+  told(latenn_set_input_by_name(context, words[0], &tensor));
 }
 
 static void print_outputs(latenn_model* model, latenn_context* context) {
   for (size_t i = 0; i < latenn_output_count(model); i++) {
     latenn_tensor tensor;
-    if (!tell(latenn_get_output(context, i, &tensor))) print_tensor(latenn_output(model, i)->name, &tensor);
+    if (!told(latenn_get_output(context, i, &tensor))) print_tensor(latenn_output(model, i)->name, &tensor);
   }
 }
 
 static void print_output(latenn_context* context, const char* name) {
   latenn_tensor tensor;
-  if (!tell(latenn_get_output_by_name(context, name, &tensor))) print_tensor(name, &tensor);
+  if (!told(latenn_get_output_by_name(context, name, &tensor))) print_tensor(name, &tensor);
 }
 
 /* Loads the same model once more, with another path of the runtime. */
@@ -125,7 +126,7 @@ static void load_again(const char* runtime_path) {
   latenn_load_options options = base_options;
   latenn_model* model = NULL;
   options.runtime_path = strcmp(runtime_path, "-") ? runtime_path : NULL;
-  if (!tell(latenn_load_path(model_path, &options, &model))) puts("{\"again\": true}");
+  if (!told(latenn_load_path(model_path, &options, &model))) puts("{\"again\": true}");
   latenn_model_release(model);
 }
 
@@ -140,7 +141,7 @@ static latenn_model* serve(latenn_model* model, latenn_context* context) {
     if (!strcmp(words[0], "input"))
       set_input(context, words + 1, count - 1);
     else if (!strcmp(words[0], "compute"))
-      tell(latenn_compute(context));
+      told(latenn_compute(context));
     else if (!strcmp(words[0], "again") && count == 2)
       load_again(words[1]);
     else if (!strcmp(words[0], "outputs"))
@@ -164,7 +165,7 @@ static latenn_model* serve(latenn_model* model, latenn_context* context) {
 static latenn_status* load(const char* how, const char* path, const latenn_load_options* options,
                            latenn_model** model) {
   if (strcmp(how, "path") == 0) return latenn_load_path(path, options, model);
-  FILE* file = fopen(path, "rb");
+  FILE* file = port_open(path);
   if (!file) exit(66);
   static unsigned char bytes[1 << 20];
   size_t size = fread(bytes, 1, sizeof bytes, file);
@@ -184,6 +185,7 @@ int main(int count, char** arguments) {
   options.backend_directories = backends;
   options.options = extra;
   if (count < 3) return 64;
+  arguments = port_arguments(count, arguments);
   for (int i = 3; i + 1 < count; i += 2) {
     char* value = arguments[i + 1];
     if (!strcmp(arguments[i], "--runtime-dir"))
@@ -211,7 +213,7 @@ int main(int count, char** arguments) {
   }
   if (strcmp(arguments[1], "report") == 0) {
     char* report = NULL;
-    tell(latenn_runtime_report(&options, &report));
+    told(latenn_runtime_report(&options, &report));
     printf("{\"runtime_report\": %s}\n", report ? report : "null");
     latenn_text_release(report);
     return 0;
@@ -220,8 +222,8 @@ int main(int count, char** arguments) {
   model_path = arguments[2];
   latenn_model* model = NULL;
   latenn_context* context = NULL;
-  if (tell(load(arguments[1], arguments[2], &options, &model))) return 0;
-  if (!tell(latenn_context_create(model, &context))) model = serve(model, context);
+  if (told(load(arguments[1], arguments[2], &options, &model))) return 0;
+  if (!told(latenn_context_create(model, &context))) model = serve(model, context);
   latenn_context_release(context);
   latenn_model_release(model);
   while (kept_count) free(kept[--kept_count]);

@@ -1,10 +1,10 @@
 /* stand_in.c: a library that looks like ONNX Runtime to the loader (synthetic); it must never compute anything. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
+
+#include "port.h"
 
 typedef struct base {
   const void* (*GetApi)(uint32_t);
@@ -14,9 +14,9 @@ typedef struct base {
 static int version_calls;
 static uint32_t asked_for;
 
-__attribute__((visibility("default"))) int stand_in_version_calls(void);
-__attribute__((visibility("default"))) uint32_t stand_in_asked_for(void);
-__attribute__((visibility("default"))) const base* OrtGetApiBase(void);
+PORT_EXPORT int stand_in_version_calls(void);
+PORT_EXPORT uint32_t stand_in_asked_for(void);
+PORT_EXPORT const base* OrtGetApiBase(void);
 
 #ifdef NEEDS_GONE
 int gone(void);
@@ -51,8 +51,7 @@ const base* OrtGetApiBase(void) {
 
 #ifdef SLOW_START
 __attribute__((constructor)) static void start(void) {
-  struct timespec pause = {0, 400 * 1000 * 1000};
-  nanosleep(&pause, NULL);
+  port_sleep(400);
 }
 #endif
 
@@ -60,7 +59,7 @@ __attribute__((constructor)) static void start(void) {
 /* A runtime whose start-up code calls the library that is just opening it. */
 __attribute__((constructor)) static void start(void) {
   void (*call)(void) = NULL;
-  void* address = dlsym(RTLD_DEFAULT, "probe_bind_again");
+  void* address = port_own_symbol("probe_bind_again");
   memcpy(&call, &address, sizeof call);
   if (call) call();
 }

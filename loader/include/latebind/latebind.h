@@ -5,7 +5,8 @@
  * calls lb_bind() when it first needs R, and gets R's entry point or a report of everything that was tried.
  *
  * This header is for C99 and C++ hosts. It depends on libc and the operating system's loader only; nothing
- * happens before lb_bind() is called and nothing is exported from the library that the loader is compiled into.
+ * happens before lb_bind() is called and nothing is exported from the library that the loader is compiled into. Linux,
+ * macOS and Windows. Paths are UTF-8 on all three, and of any length.
  *
  * Contents: versions - describing a runtime - options - report - binding.
  * Stability: every struct that crosses this border begins with its size; fields are only ever added at the end.
@@ -65,7 +66,7 @@ typedef struct lb_runtime {
 /* ---- options -------------------------------------------------------------------------------------------- */
 
 enum {
-  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL, for a host that links the runtime statically */
+  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL, for a host that links the runtime statically; nothing on Windows */
   LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
   LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
 };
@@ -174,6 +175,11 @@ typedef struct lb_binding {
  * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
  * 3 options->directories. 4 the folder of the library that contains this loader. 5 the system's search.
  * In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
+ *
+ * On Windows the runtime is opened by absolute path only; step 5 walks the application's folder and PATH, never the
+ * current folder. A copy in the system folder is refused in every step, loaded already or not, unless step 1 names
+ * that very file; what the runtime itself needs may come from there. On macOS the library that contains this loader
+ * stays loaded once it has been here, for its fork handlers.
  *
  * `options` may be NULL. `report` may be NULL; a call that finds the runtime bound already fills it from the
  * first binding. Writes nothing to stdout or stderr.

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/paths.h"
 #include "core.h"
 #include "latebind/latebind.h"
 
@@ -144,16 +145,8 @@ static latenn_status* latenn_open_slot(latenn_slot* slot, const latenn_load_opti
   return status;
 }
 
-latenn_status* latenn_backend_open(const latenn_load_options* options, const char* fallback,
-                                   const latenn_backend** backend) {
-  const char* environment = getenv(LATENN_BACKEND_ENVIRONMENT);
-  const char* wanted = options->backend && *options->backend ? options->backend : NULL;
-  const char* origin = "the option \"backend\"";
-  if (!wanted && environment && *environment) {
-    wanted = environment;
-    origin = "the environment variable " LATENN_BACKEND_ENVIRONMENT;
-  }
-  if (!wanted) wanted = fallback;
+static latenn_status* latenn_open_named(const latenn_load_options* options, const char* wanted, const char* origin,
+                                        const latenn_backend** backend) {
   int is_path = latenn_is_path(wanted);
   if (!is_path && !latenn_is_name(wanted)) {
     return latenn_failure(LATENN_INVALID_ARGUMENT,
@@ -163,4 +156,16 @@ latenn_status* latenn_backend_open(const latenn_load_options* options, const cha
   latenn_slot* slot = latenn_slot_of(wanted, is_path);
   if (!slot) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
   return latenn_open_slot(slot, options, is_path, backend);
+}
+
+latenn_status* latenn_backend_open(const latenn_load_options* options, const char* fallback,
+                                   const latenn_backend** backend) {
+  if (options->backend && *options->backend) {
+    return latenn_open_named(options, options->backend, "the option \"backend\"", backend);
+  }
+  char* environment = latenn_environment(LATENN_BACKEND_ENVIRONMENT);
+  latenn_status* status = latenn_open_named(options, environment ? environment : fallback,
+                                            "the environment variable " LATENN_BACKEND_ENVIRONMENT, backend);
+  free(environment);
+  return status;
 }

@@ -1,9 +1,9 @@
 /* model.c: loads models and tells about them; must leave everything about the inside of a model to the backend. */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/paths.h"
 #include "core.h"
 
 enum { LATENN_HEAD_SIZE = 64 };
@@ -21,26 +21,22 @@ static latenn_status* latenn_take_options(const latenn_load_options* given, late
 }
 
 static latenn_status* latenn_read_head(const char* path, unsigned char* head, size_t* size) {
-  errno = 0;
-  FILE* file = fopen(path, "rb");
-  if (file) *size = fread(head, 1, LATENN_HEAD_SIZE, file);
-  int failed = !file || ferror(file);
-  int error = errno;
-  if (file) fclose(file);
-  if (!failed) return NULL;
-  const char* why = error == ENOENT                     ? "there is no such file"
-                    : error == EACCES || error == EPERM ? "permission denied"
-                    : error == EISDIR                   ? "it is a folder"
-                                                        : "it cannot be read";
-  return latenn_failure(LATENN_IO, "The model %s cannot be loaded: %s.", path, why);
+  const char* why = "";
+  FILE* file = latenn_open_file(path, &why);
+  if (!file) return latenn_failure(LATENN_IO, "The model %s cannot be loaded: %s.", path, why);
+  *size = fread(head, 1, LATENN_HEAD_SIZE, file);
+  int failed = ferror(file);
+  fclose(file);
+  return failed ? latenn_failure(LATENN_IO, "The model %s cannot be loaded: it cannot be read.", path) : NULL;
 }
 
 /* Opens the backend for a model that begins with `head`, then lets it load. */
 static latenn_status* latenn_load(const char* path, const void* bytes, size_t size, const unsigned char* head,
                                   size_t head_size, const latenn_load_options* options, latenn_model** out) {
   const latenn_encoding* encoding = latenn_sniff(head, head_size, path);
-  const char* named = getenv("LATENN_BACKEND");
-  int is_named = (options->backend && *options->backend) || (named && *named);
+  char* named = latenn_environment("LATENN_BACKEND");
+  int is_named = (options->backend && *options->backend) || named;
+  free(named);
   if (!encoding && !is_named) {
     return latenn_failure(LATENN_MODEL_INVALID,
                           "%s is in no encoding that latenn knows (ONNX, TFLite, OpenVINO IR). If a backend can "

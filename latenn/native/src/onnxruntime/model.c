@@ -2,15 +2,27 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../common/paths.h"
 #include "ort.h"
-
-#if defined(_WIN32)
-#error "model paths are wide characters on Windows: convert them here"
-#endif
 
 void ort_copy_options(const latenn_load_options* given, latenn_load_options* own) {
   memset(own, 0, sizeof *own);
   if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+}
+
+/* Paths are wide characters on Windows. */
+static latenn_status* ort_create_from_path(latenn_backend_model* model, const char* path,
+                                           const OrtSessionOptions* options) {
+  const lb_ort_api* api = &model->runtime->api;
+#if defined(_WIN32)
+  wchar_t* wide = latenn_wide_path(path);
+  if (!wide) return ort_no_memory(model->host);
+  OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, wide, options, &model->session);
+  free(wide);
+#else
+  OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, path, options, &model->session);
+#endif
+  return ort_take(model->host, api, failed, ORT_PHASE_LOAD, "refuses the model");
 }
 
 static latenn_status* ort_create_session(latenn_backend_model* model, const char* path, const void* bytes, size_t size,
@@ -21,9 +33,10 @@ static latenn_status* ort_create_session(latenn_backend_model* model, const char
   OrtStatus* failed = lb_ort_CreateSessionOptions(api, &session_options);
   if (failed) return ort_take(model->host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
   latenn_status* status = ort_apply_options(model->host, api, options, session_options);
-  if (!status) {
-    failed = path ? lb_ort_CreateSession(api, runtime->env, path, session_options, &model->session)
-                  : lb_ort_CreateSessionFromArray(api, runtime->env, bytes, size, session_options, &model->session);
+  if (!status && path) {
+    status = ort_create_from_path(model, path, session_options);
+  } else if (!status) {
+    failed = lb_ort_CreateSessionFromArray(api, runtime->env, bytes, size, session_options, &model->session);
     status = ort_take(model->host, api, failed, ORT_PHASE_LOAD, "refuses the model");
   }
   lb_ort_ReleaseSessionOptions(api, session_options);

@@ -1,6 +1,6 @@
 /*
- * os_linux.c: os.h for Linux (glibc and musl): files, folders, the lock and the environment; must not know what a
- * runtime is. Loaded images are in images_linux.c.
+ * os_posix.c: os.h for Linux (glibc and musl) and macOS: files, folders, the lock and the environment; must not know
+ * what a runtime is. Loaded images are in images_linux.c and images_macos.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -16,7 +16,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf_head.h"
+#if defined(__APPLE__)
+#include <mach-o/dyld.h>
+#endif
+
+#include "file_head.h"
 #include "os.h"
 
 /* ---- the lock --------------------------------------------------------------------------------------------------- */
@@ -62,6 +66,15 @@ static int lb_watch_forks(void) {
 __attribute__((destructor)) static void lb_forget_forks(void) {
   if (lb_fork_is_watched) __cxa_finalize(&__dso_handle);
 }
+#elif defined(__APPLE__)
+/* dyld does not take the handlers away when a library is unloaded, so a library that has some stays for ever. */
+static int lb_watch_forks(void) {
+  Dl_info info;
+  if (!dladdr((const void*)&lb_mutex, &info) || !dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
+    return 0;
+  }
+  return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
+}
 #else
 static int lb_watch_forks(void) {
   return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
@@ -87,6 +100,8 @@ void lb_os_unlock(void) {
 char* lb_os_environment(const char* name) {
 #if defined(__GLIBC__)
   const char* value = secure_getenv(name);
+#elif defined(__APPLE__)
+  const char* value = issetugid() ? NULL : getenv(name);
 #else
   const char* value = getuid() == geteuid() && getgid() == getegid() ? getenv(name) : NULL;
 #endif
@@ -141,7 +156,7 @@ char* lb_os_folder_of(const char* path) {
 
 char* lb_os_absolute(const char* path) {
   if (path[0] == '/') return lb_duplicate(path);
-  char* here = getcwd(NULL, 0); /* glibc and musl allocate */
+  char* here = getcwd(NULL, 0); /* glibc, musl and macOS allocate */
   if (!here) return lb_os_join(".", path);
   char* whole = lb_os_join(here, path);
   free(here);
@@ -163,19 +178,47 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
   return 0;
 }
 
+static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at) {
+  size_t done = 0;
+  while (done < size && at + done < file->size) {
+    ssize_t got = pread((int)file->handle, (char*)into + done, size - done, (off_t)(at + done));
+    if (got <= 0) break;
+    done += (size_t)got;
+  }
+  return done;
+}
+
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
   struct stat found;
   /* O_NONBLOCK: the file may have become a pipe since we looked, and nobody may be writing. */
-  int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (file < 0 || fstat(file, &found)) {
+  int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (handle < 0 || fstat(handle, &found)) {
     int error = errno;
     lb_say_error(error, why, why_size);
-    if (file >= 0) close(file);
+    if (handle >= 0) close(handle);
     return error == ENOENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
   }
-  lb_outcome outcome = lb_elf_inspect(file, (unsigned long long)found.st_size, why, why_size);
-  close(file);
+  lb_file file = {(uint64_t)found.st_size, lb_read, handle};
+#if defined(__APPLE__)
+  lb_outcome outcome = lb_macho_inspect(&file, why, why_size);
+#else
+  lb_outcome outcome = lb_elf_inspect(&file, why, why_size);
+#endif
+  close(handle);
   return outcome;
+}
+
+int lb_os_is_refused(const char* path, char* why, size_t why_size) {
+  (void)path;
+  (void)why;
+  (void)why_size;
+  return 0;
+}
+
+int lb_os_search(int (*each)(void* context, const char* folder), void* context) {
+  (void)each;
+  (void)context;
+  return -1; /* the system's loader searches by name */
 }
 
 /* ---- where we are ----------------------------------------------------------------------------------------------- */
@@ -186,12 +229,23 @@ char* lb_os_file_of(const void* address) {
   return lb_duplicate(info.dli_fname);
 }
 
+/* A program names itself by argv[0], which may be no path. */
+static char* lb_own_program(void) {
+#if defined(__APPLE__)
+  char named[4096];
+  uint32_t size = sizeof named;
+  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
+#else
+  return realpath("/proc/self/exe", NULL);
+#endif
+}
+
 char* lb_os_own_folder(void) {
   Dl_info info;
   static const char anchor = 0;
   char* real = NULL;
   if (dladdr(&anchor, &info) && info.dli_fname && (strchr)(info.dli_fname, '/')) real = realpath(info.dli_fname, NULL);
-  if (!real) real = realpath("/proc/self/exe", NULL); /* a program names itself by argv[0], which may be no path */
+  if (!real) real = lb_own_program();
   char* folder = real ? lb_os_folder_of(real) : NULL;
   free(real);
   return folder;

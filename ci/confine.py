@@ -1,0 +1,129 @@
+"""Runs a program with limits on time, memory and processes, and ends all that it started; must not know what it runs.
+
+Every process of a run carries a mark in its environment, so that those that left its group (wineserver does) are
+found and ended, too, and nobody else's ever are. Linux only: it reads /proc.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+MARK = "CONFINED_BY"
+_GIB = 1024**3
+_LOOK_SECONDS = 0.2
+
+
+class LimitError(Exception):
+    """A run went over a limit and was ended; the message says over which."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run may take. `memory` is of all its processes together, resident; `addresses` of each alone."""
+
+    seconds: float = 120.0
+    memory: int = 4 * _GIB
+    addresses: int = 24 * _GIB
+    processes: int = 48
+
+
+class Group:
+    """The processes of one or more runs, by their mark. Close it, and they are gone."""
+
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
+        self._mark = uuid.uuid4().hex
+
+    def run(
+        self, command: Sequence[str | Path], env: Mapping[str, str], *, cwd: Path | None = None, feed: bytes = b""
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a command to its end. Files take its output: what lives on behind it would keep a pipe open.
+
+        Raises LimitError when it goes over a limit; everything of this group is ended then.
+        """
+        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+            stdin.write(feed)
+            stdin.seek(0)
+            child = subprocess.Popen(
+                [os.fspath(word) for word in command],
+                env={**env, MARK: self._mark},
+                cwd=cwd,
+                stdin=stdin,
+                stdout=out,
+                stderr=err,
+                start_new_session=True,
+                preexec_fn=self._limit,  # noqa: PLW1509  # it only sets limits
+            )
+            try:
+                self._watch(child)
+            except BaseException:
+                self.close()
+                child.wait()
+                raise
+            out.seek(0)
+            err.seek(0)
+            return subprocess.CompletedProcess(child.args, child.returncode, out.read(), err.read())
+
+    def members(self) -> list[int]:
+        """The process ids of what is alive of this group."""
+        wanted = f"{MARK}={self._mark}".encode()
+        return [pid for pid in _processes() if wanted in _environment(pid)]
+
+    def close(self) -> None:
+        """End all that is alive of this group; what starts meanwhile, too."""
+        for _ in range(50):
+            alive = self.members()
+            if not alive:
+                return
+            for pid in alive:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+
+    def _limit(self) -> None:
+        for what, value in ((resource.RLIMIT_AS, self.limits.addresses), (resource.RLIMIT_CORE, 0)):
+            resource.setrlimit(what, (value, value))
+
+    def _watch(self, child: subprocess.Popen[bytes]) -> None:
+        end = time.monotonic() + self.limits.seconds
+        while True:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(_LOOK_SECONDS)
+                return
+            alive = self.members()
+            memory = sum(_resident(pid) for pid in alive)
+            if time.monotonic() > end:
+                raise LimitError(f"over {self.limits.seconds:g} seconds: {child.args!r}")
+            if len(alive) > self.limits.processes:
+                raise LimitError(f"over {self.limits.processes} processes: {child.args!r}")
+            if memory > self.limits.memory:
+                raise LimitError(f"over {self.limits.memory // 1024**2} MiB of memory: {child.args!r}")
+
+
+def _processes() -> Iterator[int]:
+    return (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208  # names are all it needs
+
+
+def _environment(pid: int) -> bytes:
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/environ").read_bytes()
+    return b""
+
+
+def _resident(pid: int) -> int:
+    with contextlib.suppress(OSError, IndexError, ValueError):
+        return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * resource.getpagesize()
+    return 0

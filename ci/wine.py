@@ -1,0 +1,184 @@
+"""Makes a Windows x64 for tests from Debian's wine64: a prefix in a folder, and a way to run programs in it.
+
+    apt-get install --no-install-recommends wine64
+    python ci/wine.py DEST                     # makes the prefix, prints where wine is
+    python ci/wine.py DEST program.exe WORD... # and runs a program, with limits; ends all of it afterwards
+
+Nothing is installed and nothing outside DEST is written. It is wine 8 or newer, not Windows: what passes here is
+evidence, not proof. Never run it under an emulator of another processor: its processes respawn without end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from confine import Group, LimitError, Limits
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Mapping, Sequence
+
+_PLACES = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
+_READY = "made-by-ci-wine"
+_QUIET = {
+    "WINEDEBUG": "-all",
+    "WINEARCH": "win64",
+    # No browser, no .NET, no menus: they would be asked for at the first start.
+    "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=d",
+}
+_OURS = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER")
+
+
+class NotAvailableError(Exception):
+    """There is no wine here; the text says why, for a test's skip."""
+
+
+def find() -> Path:
+    """The wine loader. Raises NotAvailableError with the command that brings it."""
+    if sys.platform != "linux" or platform.machine() != "x86_64":
+        raise NotAvailableError("wine runs Windows x64 programs on Linux x64 alone")
+    for name in ("wine64", "wine"):
+        found = shutil.which(name)
+        if found:
+            return Path(found)
+    for place in _PLACES:
+        if place.is_file():
+            return place
+    raise NotAvailableError("wine is missing: apt-get install --no-install-recommends wine64")
+
+
+@dataclass
+class Wine:
+    """A prefix that is ready, and the processes that run in it. Close it when done: that ends the wineserver."""
+
+    loader: Path
+    prefix: Path
+    group: Group
+
+    def run(
+        self,
+        program: Path,
+        *words: str | Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        feed: bytes = b"",
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a Windows program. Its environment is what Windows gives, and `env`. Raises LimitError."""
+        return self.group.run([self.loader, program, *words], self._environment(env or {}), cwd=cwd, feed=feed)
+
+    def system_folder(self) -> Path:
+        r"""Where C:\windows\system32 lies."""
+        return self.prefix / "drive_c" / "windows" / "system32"
+
+    def server(self, word: str) -> None:
+        """Tell the wineserver to stay (-p), or wait until it has ended (-w)."""
+        self.group.run([_server(), word], self._environment({}))
+
+    def start(self) -> None:
+        """Start Windows' own services and keep them until close(). What they have to say on stderr is told to nobody.
+
+        Without it each run starts them again, and wine 8's device service crashes at times when it starts: that is
+        none of the program that is run, but it would be on its stderr.
+        """
+        self.server("-p")
+        self.run(Path("cmd"), "/c", "exit")
+
+    def close(self) -> None:
+        """End the wineserver and all else that runs in this prefix because of us."""
+        self.group.close()
+
+    def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
+        kept = {name: os.environ[name] for name in _OURS if name in os.environ}
+        return {**kept, **_QUIET, "WINEPREFIX": str(self.prefix), **more}
+
+
+def windows_path(path: Path) -> str:
+    r"""The name by which Windows programs know a file: Z:\ is the root."""
+    return "Z:" + str(path.absolute()).replace("/", "\\")
+
+
+def prepare(dest: Path, limits: Limits | None = None) -> Wine:
+    """The prefix in `dest`, made when it is not there yet: aside, and renamed when it is whole.
+
+    Raises NotAvailableError without wine, and when it cannot make a prefix.
+    """
+    loader = find()
+    prefix = dest.absolute() / "prefix"
+    wine = Wine(loader, prefix, Group(limits))
+    if (prefix / _READY).is_file():
+        return wine
+    dest.mkdir(parents=True, exist_ok=True)
+    aside = Path(tempfile.mkdtemp(prefix=".prefix-", dir=dest))
+    maker = Wine(loader, aside, Group(Limits(seconds=180)))
+    try:
+        done = maker.run(Path("wineboot"), "-i")
+        if done.returncode or not maker.system_folder().is_dir():
+            raise NotAvailableError(f"wine made no prefix: {done.stderr.decode(errors='replace')[-300:]}")
+        maker.server("-w")  # it writes its registry when its last program has ended
+        (aside / _READY).write_text(f"{loader}\n", encoding="utf-8")
+        _rename(aside, prefix)
+    except LimitError as error:
+        raise NotAvailableError(f"wine made no prefix: {error}") from error
+    finally:
+        maker.close()
+        shutil.rmtree(aside, ignore_errors=True)
+    return wine
+
+
+def _server() -> Path:
+    place = _PLACES[0].with_name("wineserver")
+    found = shutil.which("wineserver")
+    if not place.is_file() and found is None:
+        raise NotAvailableError("wineserver is missing: apt-get install --no-install-recommends wine64")
+    return place if place.is_file() else Path(str(found))
+
+
+def _rename(aside: Path, prefix: Path) -> None:
+    try:
+        aside.rename(prefix)
+    except OSError:
+        if not (prefix / _READY).is_file():  # else somebody else was quicker, and theirs is as good
+            raise
+
+
+def main() -> int:
+    """Make the prefix; run a program when one is named."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("dest", type=Path, help="the folder that gets the prefix")
+    parser.add_argument("program", type=Path, nargs="?", help="a Windows program to run")
+    parser.add_argument("words", nargs=argparse.REMAINDER, help="its arguments")
+    arguments = parser.parse_args()
+    try:
+        wine = prepare(arguments.dest)
+    except NotAvailableError as reason:
+        print(f"not available: {reason}", file=sys.stderr)
+        return 1
+    if arguments.program is None:
+        print(f"{wine.loader}\nWINEPREFIX={wine.prefix}")
+        return 0
+    return _run(wine, arguments.program, arguments.words)
+
+
+def _run(wine: Wine, program: Path, words: Sequence[str]) -> int:
+    try:
+        done = wine.run(program, *words)
+    except LimitError as error:
+        print(error, file=sys.stderr)
+        return 124
+    finally:
+        wine.close()
+    sys.stdout.buffer.write(done.stdout)
+    sys.stderr.buffer.write(done.stderr)
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+/*
+ * images_windows.c: os.h for Windows: opening libraries, saying why they do not open, and where they may come from;
+ * must not judge what is in them. Those that are open already are in loaded_windows.c.
+ *
+ * A library is opened by absolute path only. What it needs may come from its own folder, the application's and the
+ * system's; never from PATH or the current folder.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "file_head.h"
+#include "os_windows.h"
+
+enum { LB_DEPTH_MAX = 8, LB_NAME_SIZE = 260 };
+
+/* ---- what is missing -------------------------------------------------------------------------------------------- */
+
+typedef struct lb_missing {
+  const char* beside; /* the folder of the library that was opened */
+  char* application;
+  char* system;
+  int depth;
+  char name[LB_NAME_SIZE];   /* the library that is nowhere */
+  char needer[LB_NAME_SIZE]; /* the one that imports it */
+} lb_missing;
+
+static void lb_find_missing(lb_missing* missing, const char* path);
+
+/* Contracts of the system (api-ms-win-..., ext-ms-...) are no files. */
+static int lb_is_contract(const char* name) {
+  return _strnicmp(name, "api-ms-", 7) == 0 || _strnicmp(name, "ext-ms-", 7) == 0;
+}
+
+static int lb_is_loaded(const char* name) {
+  wchar_t* wide = lb_wide(name);
+  int loaded = wide && GetModuleHandleW(wide) != NULL;
+  lb_free(wide);
+  return loaded;
+}
+
+/* folder/name when it is a file; the caller frees. */
+static char* lb_file_in(const char* folder, const char* name) {
+  char why[64];
+  lb_identity identity;
+  char* path = folder ? lb_os_join(folder, name) : NULL;
+  if (path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE) return path;
+  lb_free(path);
+  return NULL;
+}
+
+static int lb_check_import(void* context, const char* name) {
+  lb_missing* missing = context;
+  if (lb_is_contract(name) || lb_is_loaded(name)) return 0;
+  char* path = lb_file_in(missing->beside, name);
+  if (path) { /* what lies beside may itself lack something */
+    char needer[LB_NAME_SIZE];
+    memcpy(needer, missing->needer, sizeof needer);
+    snprintf(missing->needer, sizeof missing->needer, "%s", name);
+    if (missing->depth < LB_DEPTH_MAX) lb_find_missing(missing, path);
+    if (!*missing->name) memcpy(missing->needer, needer, sizeof needer);
+    lb_free(path);
+    return *missing->name != 0;
+  }
+  path = lb_file_in(missing->application, name);
+  if (!path) path = lb_file_in(missing->system, name);
+  if (!path) snprintf(missing->name, sizeof missing->name, "%s", name);
+  lb_free(path);
+  return *missing->name != 0;
+}
+
+static void lb_check_imports(void* context, const lb_file* file) {
+  lb_pe_imports(file, lb_check_import, context);
+}
+
+static void lb_find_missing(lb_missing* missing, const char* path) {
+  missing->depth++;
+  lb_with_file(path, lb_check_imports, missing);
+  missing->depth--;
+}
+
+static const char* lb_supplier(const char* name) {
+  if (_strnicmp(name, "vcruntime", 9) == 0 || _strnicmp(name, "msvcp", 5) == 0) {
+    return "; it comes with Microsoft's Visual C++ Redistributable";
+  }
+  if (_strnicmp(name, "cudart", 6) == 0 || _strnicmp(name, "cublas", 6) == 0) return "; it comes with CUDA";
+  return "";
+}
+
+/* Windows says only "126": the import table names what it looked for. */
+static void lb_name_missing(const char* path, char* why, size_t why_size) {
+  lb_missing missing;
+  memset(&missing, 0, sizeof missing);
+  char* folder = lb_os_folder_of(path);
+  char* program = lb_module_path(NULL);
+  missing.beside = folder;
+  missing.application = program ? lb_os_folder_of(program) : NULL;
+  missing.system = lb_system_folder(0);
+  lb_find_missing(&missing, path);
+  if (!*missing.name) {
+    snprintf(why, why_size, "error 126: a library that it needs was not found");
+  } else if (*missing.needer) {
+    snprintf(why, why_size, "%s, which its %s needs (error 126%s)", missing.name, missing.needer,
+             lb_supplier(missing.name));
+  } else {
+    snprintf(why, why_size, "%s (error 126%s)", missing.name, lb_supplier(missing.name));
+  }
+  lb_free(missing.application);
+  lb_free(missing.system);
+  lb_free(program);
+  lb_free(folder);
+}
+
+static lb_outcome lb_explain(DWORD error, const char* path, char* why, size_t why_size) {
+  switch (error) {
+    case ERROR_MOD_NOT_FOUND: lb_name_missing(path, why, why_size); return LB_OUTCOME_MISSING_DEPENDENCY;
+    case ERROR_PROC_NOT_FOUND:
+      snprintf(why, why_size, "a library that it needs is there but lacks a function (error 127)");
+      return LB_OUTCOME_MISSING_DEPENDENCY;
+    case ERROR_BAD_EXE_FORMAT:
+      snprintf(why, why_size, "it, or a library that it needs, is damaged or for another processor (error 193)");
+      return LB_OUTCOME_LOAD_FAILED;
+    case ERROR_DLL_INIT_FAILED:
+      snprintf(why, why_size, "its start-up code failed (error 1114)");
+      return LB_OUTCOME_LOAD_FAILED;
+    case ERROR_ACCESS_DENIED: lb_say_error(error, why, why_size); return LB_OUTCOME_REFUSED;
+    case ERROR_ACCESS_DISABLED_BY_POLICY:
+    case ERROR_VIRUS_INFECTED:
+      snprintf(why, why_size, "a policy of this machine forbids it (error %lu)", (unsigned long)error);
+      return LB_OUTCOME_REFUSED;
+    default: lb_say_error(error, why, why_size); return LB_OUTCOME_LOAD_FAILED;
+  }
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------------------- */
+
+void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  DWORD mode = 0;
+  (void)flags; /* LB_FLAG_GLOBAL: every module's exports can be found here */
+  wchar_t* wide = lb_wide_path(path);
+  if (!wide) {
+    snprintf(why, why_size, "out of memory");
+    return NULL;
+  }
+  int quiet = SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* no window that waits for somebody */
+  HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
+  DWORD error = GetLastError();
+  if (quiet) SetThreadErrorMode(mode, NULL);
+  lb_free(wide);
+  if (!module) *outcome = lb_explain(error, path, why, why_size);
+  return (void*)module;
+}
+
+/* ISO C has no conversion from a function pointer to an object pointer; Windows says that the bytes agree. */
+void* lb_os_symbol(void* handle, const char* name) {
+  FARPROC function = GetProcAddress((HMODULE)handle, name);
+  void* address = NULL;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+void lb_os_close(void* handle) {
+  FreeLibrary((HMODULE)handle);
+}
+
+/* ---- places ----------------------------------------------------------------------------------------------------- */
+
+int lb_os_is_refused(const char* path, char* why, size_t why_size) {
+  char* folder = lb_os_folder_of(path);
+  lb_identity place = {0, 0};
+  int refused = 0;
+  for (int which = 0; folder && which < 2 && !refused; which++) {
+    lb_identity system = {0, 0};
+    char* system_folder = lb_system_folder(which);
+    refused = system_folder && lb_os_look(folder, &place, why, why_size) == LB_PLACE_FOLDER &&
+              lb_os_look(system_folder, &system, why, why_size) == LB_PLACE_FOLDER && place.device == system.device &&
+              place.file == system.file;
+    lb_free(system_folder);
+  }
+  lb_free(folder);
+  if (refused) {
+    snprintf(why, why_size,
+             "it lies in the system folder, whose copy is another program's and often old; to use it, name this very "
+             "file");
+  }
+  return refused;
+}
+
+/* One folder of PATH. An empty or relative one would mean the current folder, which anybody may have filled. */
+static int lb_search_one(const char* start, size_t length, int (*each)(void* context, const char* folder),
+                         void* context) {
+  if (length >= 2 && start[0] == '"' && start[length - 1] == '"') {
+    start++;
+    length -= 2;
+  }
+  int drive = length >= 3 && start[1] == ':' && (start[2] == '\\' || start[2] == '/');
+  int server = length >= 3 && start[0] == '\\' && start[1] == '\\';
+  if (!drive && !server) return 0;
+  lb_text folder = {NULL, 0, 0, 0};
+  lb_text_add_bytes(&folder, start, length);
+  char* text = lb_text_take(&folder);
+  int stop = text ? each(context, text) : 0;
+  lb_free(text);
+  return stop;
+}
+
+int lb_os_search(int (*each)(void* context, const char* folder), void* context) {
+  char* program = lb_module_path(NULL);
+  char* folder = program ? lb_os_folder_of(program) : NULL;
+  int stop = folder ? each(context, folder) : 0;
+  char* path = stop ? NULL : lb_os_environment("PATH");
+  for (const char* at = path; at && !stop;) {
+    const char* end = strchr(at, ';');
+    stop = lb_search_one(at, end ? (size_t)(end - at) : strlen(at), each, context);
+    at = end ? end + 1 : NULL;
+  }
+  lb_free(path);
+  lb_free(folder);
+  lb_free(program);
+  return stop;
+}

@@ -1,0 +1,145 @@
+/*
+ * os_windows.c: os.h for Windows: the lock, the environment, where we are, and text in two encodings; must not know
+ * what a runtime is. Files are in files_windows.c, libraries in images_windows.c
+ * and loaded_windows.c.
+ */
+#include "os_windows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- the lock --------------------------------------------------------------------------------------------------- */
+
+static SRWLOCK lb_lock = SRWLOCK_INIT;
+static volatile LONG lb_holder; /* the thread that has the lock; only a thread itself ever writes its own number here */
+
+int lb_os_lock(void) {
+  LONG self = (LONG)GetCurrentThreadId();
+  if (InterlockedCompareExchange(&lb_holder, 0, 0) == self) return 1;
+  AcquireSRWLockExclusive(&lb_lock);
+  InterlockedExchange(&lb_holder, self);
+  return 0;
+}
+
+void lb_os_unlock(void) {
+  InterlockedExchange(&lb_holder, 0);
+  ReleaseSRWLockExclusive(&lb_lock);
+}
+
+/* ---- text ------------------------------------------------------------------------------------------------------- */
+
+wchar_t* lb_wide(const char* text) {
+  int count = MultiByteToWideChar(CP_UTF8, 0, text, -1, NULL, 0);
+  wchar_t* wide = count > 0 ? lb_allocate((size_t)count * sizeof *wide) : NULL;
+  if (wide) MultiByteToWideChar(CP_UTF8, 0, text, -1, wide, count);
+  return wide;
+}
+
+char* lb_narrow(const wchar_t* text) {
+  int count = WideCharToMultiByte(CP_UTF8, 0, text, -1, NULL, 0, NULL, NULL);
+  char* narrow = count > 0 ? lb_allocate((size_t)count) : NULL;
+  if (narrow) WideCharToMultiByte(CP_UTF8, 0, text, -1, narrow, count, NULL, NULL);
+  return narrow;
+}
+
+char* lb_os_environment(const char* name) {
+  wchar_t* wide = lb_wide(name);
+  wchar_t* value = NULL;
+  DWORD room = 0;
+  DWORD length = wide ? GetEnvironmentVariableW(wide, NULL, 0) : 0;
+  while (length > room) { /* another thread may change it between the calls */
+    wchar_t* more = lb_resize(value, (size_t)length * sizeof *value);
+    if (!more) {
+      length = 0;
+      break;
+    }
+    value = more;
+    room = length;
+    length = GetEnvironmentVariableW(wide, value, room);
+  }
+  char* narrow = length && value ? lb_narrow(value) : NULL;
+  lb_free(value);
+  lb_free(wide);
+  return narrow;
+}
+
+/* ---- where we are ----------------------------------------------------------------------------------------------- */
+
+HMODULE lb_module_at(const void* address, int with_reference) {
+  HMODULE module = NULL;
+  DWORD flags = GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS;
+  if (!with_reference) flags |= GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
+  return GetModuleHandleExW(flags, (LPCWSTR)address, &module) ? module : NULL;
+}
+
+char* lb_module_path(HMODULE module) {
+  enum { LONGEST = 32768 };
+  wchar_t* path = lb_allocate(LONGEST * sizeof *path);
+  DWORD length = path ? GetModuleFileNameW(module, path, LONGEST) : 0;
+  char* narrow = length && length < LONGEST ? lb_narrow_path(path) : NULL;
+  lb_free(path);
+  return narrow;
+}
+
+char* lb_os_file_of(const void* address) {
+  HMODULE module = lb_module_at(address, 0);
+  return module ? lb_module_path(module) : NULL;
+}
+
+/* The path without links; NULL when the system cannot tell. */
+static char* lb_real_path(const char* path) {
+  enum { LONGEST = 32768 };
+  wchar_t* wide = lb_wide_path(path);
+  wchar_t* real = lb_allocate(LONGEST * sizeof *real);
+  char* narrow = NULL;
+  HANDLE file = INVALID_HANDLE_VALUE;
+  if (wide && real) {
+    file = CreateFileW(wide, 0, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       FILE_FLAG_BACKUP_SEMANTICS, NULL);
+  }
+  if (file != INVALID_HANDLE_VALUE) {
+    DWORD length = GetFinalPathNameByHandleW(file, real, LONGEST, FILE_NAME_NORMALIZED | VOLUME_NAME_DOS);
+    if (length && length < LONGEST) narrow = lb_narrow_path(real);
+    CloseHandle(file);
+  }
+  lb_free(wide);
+  lb_free(real);
+  return narrow;
+}
+
+char* lb_os_own_folder(void) {
+  static const char anchor = 0;
+  char* path = lb_os_file_of(&anchor);
+  char* real = path ? lb_real_path(path) : NULL;
+  char* folder = real ? lb_os_folder_of(real) : path ? lb_os_folder_of(path) : NULL;
+  lb_free(real);
+  lb_free(path);
+  return folder;
+}
+
+char* lb_system_folder(int which) {
+  wchar_t folder[MAX_PATH + 1];
+  UINT length = which == 0   ? GetSystemDirectoryW(folder, MAX_PATH)
+                : which == 1 ? GetSystemWow64DirectoryW(folder, MAX_PATH)
+                             : 0;
+  return length && length < MAX_PATH ? lb_narrow(folder) : NULL;
+}
+
+void lb_say_error(DWORD error, char* why, size_t why_size) {
+  switch (error) {
+    case ERROR_FILE_NOT_FOUND:
+    case ERROR_PATH_NOT_FOUND: snprintf(why, why_size, "no such file or folder"); break;
+    case ERROR_INVALID_NAME:
+    case ERROR_BAD_PATHNAME:
+    case ERROR_DIRECTORY: snprintf(why, why_size, "no such file or folder: the path is not a valid one"); break;
+    case ERROR_FILENAME_EXCED_RANGE: snprintf(why, why_size, "the path is too long"); break;
+    case ERROR_BAD_NETPATH:
+    case ERROR_BAD_NET_NAME:
+    case ERROR_NOT_READY: snprintf(why, why_size, "no such drive or server"); break;
+    case ERROR_ACCESS_DENIED: snprintf(why, why_size, "permission denied"); break;
+    case ERROR_SHARING_VIOLATION: snprintf(why, why_size, "another program has it open"); break;
+    case ERROR_NOT_ENOUGH_MEMORY:
+    case ERROR_OUTOFMEMORY: snprintf(why, why_size, "out of memory"); break;
+    default: snprintf(why, why_size, "system error %lu", (unsigned long)error); break;
+  }
+}

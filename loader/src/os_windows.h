@@ -1,0 +1,36 @@
+/* os_windows.h: what the Windows files of the loader share: paths as the wide functions want them. */
+#ifndef LATEBIND_OS_WINDOWS_H
+#define LATEBIND_OS_WINDOWS_H
+
+#ifndef WIN32_LEAN_AND_MEAN
+#define WIN32_LEAN_AND_MEAN
+#endif
+#include <windows.h>
+
+#include "os.h"
+
+/* UTF-8 to UTF-16 and back; NULL when out of memory. The caller frees. What is invalid becomes U+FFFD. */
+wchar_t* lb_wide(const char* text);
+char* lb_narrow(const wchar_t* text);
+
+/* As lb_wide(), for a path: one that older functions would cut off at 260 characters gets the prefix \\?\. */
+wchar_t* lb_wide_path(const char* path);
+/* As lb_narrow(), without that prefix. */
+char* lb_narrow_path(const wchar_t* path);
+
+/* The file of a loaded module; NULL when unknown. */
+char* lb_module_path(HMODULE module);
+/* The module that holds an address, with a reference or without one. */
+HMODULE lb_module_at(const void* address, int with_reference);
+
+/* Calls `use` for an open file; 0 when it cannot be opened, with GetLastError() telling why. */
+struct lb_file;
+int lb_with_file(const char* path, void (*use)(void* context, const struct lb_file* file), void* context);
+
+/* The system's own folders, which are searched for what the runtime needs and never for the runtime. */
+char* lb_system_folder(int which); /* 0, 1: its two kinds; NULL where there is none */
+
+/* Words of our own for an error: the system's are in the user's language. */
+void lb_say_error(DWORD error, char* why, size_t why_size);
+
+#endif

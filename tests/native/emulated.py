@@ -1,0 +1,141 @@
+"""The C test programs built by zig for another system and run there by an emulator; must not judge what they answer."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from latebind.build.toolchain import find_zig, toolchain
+from latebind.targets import target
+
+from tests.native.building import HERE, CannotBuildError, build, program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# What ONNX Runtime itself says under wine, which has no DXGI. All else on stderr is ours and must not be.
+NO_DXGI = b"Failed to create DXGI factory.\r\n"
+FLOORS = {"glibc": "2.28", "darwin": "11.0", "ucrt": ""}
+ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader knows
+WHEEL_PLATFORMS = {
+    "win-x64": ["win_amd64"],
+    "win-arm64": ["win_arm64"],
+    "linux-arm64": ["manylinux_2_28_aarch64", "manylinux_2_27_aarch64"],
+}
+
+
+def cache() -> pathlib.Path:
+    """Where downloads and prefixes stay from one run to the next."""
+    base = os.environ.get("XDG_CACHE_HOME") or str(pathlib.Path.home() / ".cache")
+    folder = pathlib.Path(base) / "latebind-tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *arguments: str) -> None:
+    """Configure a CMake project for a target, with the toolchain that `latebind build` uses."""
+    cmake, ninja = program("cmake"), program("ninja")
+    if not cmake or not ninja or find_zig() is None:
+        raise CannotBuildError("cmake, ninja or the ziglang package is missing")
+    row = target(rid)
+    chosen = toolchain("zig", row)
+    tree.mkdir(parents=True, exist_ok=True)
+    words = chosen.configure(row, FLOORS[row.libc], tree)
+    command = [cmake, "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+    done = subprocess.run(
+        [*command, *words, *arguments], capture_output=True, text=True, check=False, env=dict(chosen.environment())
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def build_cross(shared: pathlib.Path, rid: str) -> pathlib.Path:
+    """Build the test programs for a target unless another worker has."""
+    folder = shared / f"native-{rid}"
+    folder.mkdir(exist_ok=True)
+    with (shared / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "done").exists():
+            configure_cross(HERE, folder, rid)
+            build(folder)
+            (folder / "done").touch()
+    return folder
+
+
+def fetch_runtime(rid: str, version: str) -> pathlib.Path:
+    """The folder of a real ONNX Runtime for a target, from its wheel. Raises LookupError when there is none."""
+    folder = cache() / f"onnxruntime-{version}-{rid}"
+    with (cache() / f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.is_dir():
+            aside = cache() / f".{folder.name}.part"
+            aside.mkdir(exist_ok=True)
+            platforms = [word for name in WHEEL_PLATFORMS[rid] for word in ("--platform", name)]
+            command = [sys.executable, "-m", "pip", "download", "-q", *platforms, "--python-version", "3.11"]
+            done = subprocess.run(
+                [*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"onnxruntime=={version}"],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                raise LookupError(f"no onnxruntime {version} for {rid}: {done.stderr.strip()[-200:]}")
+            (wheel,) = aside.glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                archive.extractall(aside)
+            wheel.unlink()
+            aside.rename(folder)
+    return folder / "onnxruntime" / "capi"
+
+
+def onnx_sum(path: pathlib.Path) -> pathlib.Path:
+    """Write a model that adds 0.5 to its input x."""
+    onnx = pytest.importorskip("onnx", reason="not run: the onnx package is missing")
+    helper, number = onnx.helper, onnx.TensorProto.FLOAT
+    half = helper.make_tensor("half", number, [1], [0.5])
+    x, y = (helper.make_tensor_value_info(name, number, ["N", 3]) for name in "xy")
+    graph = helper.make_graph([helper.make_node("Add", ["x", "half"], ["y"])], "g", [x], [y], [half])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+@dataclass
+class Emulated:
+    """A built tree of test programs and what runs them. `name_of` says how they call a file of ours."""
+
+    folder: pathlib.Path
+    emulator: Any
+    suffix: str
+    library_suffix: str
+    name_of: Callable[[pathlib.Path], str]
+
+    def stand_in(self, name: str) -> pathlib.Path:
+        """One of the synthetic runtimes."""
+        return self.folder / "stand-ins" / f"{name}{self.library_suffix}"
+
+    def program(self, name: str) -> pathlib.Path:
+        """A program of the tree; on Windows those that link the core lie beside it."""
+        place = self.folder / f"{name}{self.suffix}"
+        return place if place.exists() else self.folder / "latenn" / place.name
+
+    def run(self, name: str | pathlib.Path, *words: Any, env: dict[str, str] | None = None, cwd=None, feed="") -> bytes:
+        """Run a program of the tree, or one that was copied elsewhere; paths among its words are translated."""
+        path = name if isinstance(name, pathlib.Path) else self.program(name)
+        told = [self.name_of(word) if isinstance(word, pathlib.Path) else str(word) for word in words]
+        done = self.emulator.run(path, *told, env=env or {}, cwd=cwd, feed=feed.encode())
+        assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
+        assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
+        return done.stdout
+
+    def probe(self, *words: Any, name: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
+        return json.loads(self.run(name, *words, **options))
+
+    def runner(self, how: str, model: pathlib.Path | str, *words: Any, **options: Any) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.run("runner", how, model, *words, **options).splitlines()]

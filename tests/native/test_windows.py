@@ -1,0 +1,312 @@
+"""The loader and latenn on Windows: built by zig, run under wine, with stand-ins and with the real ONNX Runtime."""
+
+import os
+import shutil
+
+import confine
+import pytest
+import wine
+
+from tests.native.building import CannotBuildError
+from tests.native.emulated import ORT_VERSIONS, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+
+pytestmark = pytest.mark.slow
+NAME = "onnxruntime.dll"
+ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
+
+
+@pytest.fixture(scope="module")
+def windows(shared):
+    try:
+        # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
+        place = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        emulator = wine.prepare(place, confine.Limits(seconds=120))
+        folder = build_cross(shared, "win-x64")
+    except (wine.NotAvailableError, CannotBuildError) as reason:
+        pytest.skip(f"not run: {reason}")
+    emulator.start()
+    yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
+    emulator.close()
+
+
+@pytest.fixture(scope="module", params=ORT_VERSIONS)
+def runtime(request):
+    try:
+        return fetch_runtime("win-x64", request.param), request.param
+    except LookupError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+def place(windows, stand_in, folder, name=NAME):
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(windows.stand_in(stand_in), folder / name)
+    return folder / name
+
+
+def outcomes(answer):
+    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
+
+
+def test_units(windows):
+    assert windows.run("unit").split() == [b"all", b"well"]
+
+
+# ---- each sentence ----
+
+
+@pytest.mark.parametrize(
+    ("stand_in", "outcome", "says"),
+    [
+        ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
+        ("newer", "bound", "ONNX Runtime 1.999.0 is bound from"),
+        ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
+        ("other_major", "other-major", "2.0.0 at {path} is of another major version"),
+        ("odd_version", "no-version", 'its version reads "unversioned"'),
+        ("no_version", "no-version", "{path} does not tell its version"),
+        ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
+        ("needs_gone", "missing-dependency", "a library that it needs is missing or broken: gone.dll (error 126)"),
+    ],
+)
+def test_explicit_file(windows, stand_in, outcome, says):
+    path = windows.stand_in(stand_in)
+    answer = windows.probe("--path", path)
+    assert outcomes(answer) == [("explicit", outcome)]
+    assert says.format(path=wine.windows_path(path)) in answer["report"]["sentence"]
+    if outcome != "bound":
+        assert "Correct the path or leave it out" in answer["report"]["sentence"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "the file is empty"),
+        (b"version=1.19\n", "a text file, not a library"),
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+        (b"\x7fELF" + b"\0" * 200, "a Linux library"),
+        (b"PK\x03\x04" + b"\0" * 200, "a zip archive"),
+        (b"MZ" + b"\0" * 10, "truncated: it ends within its header"),
+    ],
+)
+def test_a_file_that_is_no_library_is_told_by_its_kind(windows, tmp_path, content, says):
+    path = tmp_path / NAME
+    path.write_bytes(content)
+    answer = windows.probe("--path", path)
+    assert answer["outcome"] == "not-a-library"
+    assert f"{wine.windows_path(path)} is not a usable library: {says}" in answer["report"]["sentence"]
+
+
+def test_a_truncated_library_never_reaches_the_systems_loader(windows, tmp_path):
+    path = tmp_path / NAME
+    path.write_bytes(windows.stand_in("good").read_bytes()[:5000])
+    answer = windows.probe("--path", path)
+    assert answer["outcome"] == "not-a-library"
+    assert "truncated: 5000 bytes of at least" in answer["report"]["sentence"]
+
+
+def test_another_processors_library(windows, shared):
+    other = build_cross(shared, "win-arm64") / "stand-ins" / "good.dll"
+    answer = windows.probe("--path", other)
+    assert answer["outcome"] == "wrong-architecture"
+    assert "is for another processor: built for arm64, this process is x64" in answer["report"]["sentence"]
+
+
+def test_not_found_names_places_version_and_command(windows, tmp_path):
+    answer = windows.probe("--dir", tmp_path)
+    assert answer["outcome"] == "not-found"
+    sentence = answer["report"]["sentence"]
+    assert f"ONNX Runtime was not found in {wine.windows_path(tmp_path)}" in sentence
+    assert "nor by the system's own search; version 1.19 or newer is needed. Get it with: pip install" in sentence
+    assert outcomes(answer)[-1] == ("system", "not-found")
+
+
+def test_a_dependency_that_only_a_dependency_misses_is_named_with_both(windows, tmp_path):
+    path = place(windows, "needs_needer", tmp_path)
+    shutil.copy(windows.folder / "elsewhere" / "needer.dll", tmp_path)
+    answer = windows.probe("--path", path)
+    assert answer["outcome"] == "missing-dependency"
+    assert "gone.dll, which its needer.dll needs (error 126)" in answer["report"]["sentence"]
+
+
+def test_a_dependency_beside_the_runtime_is_found(windows, tmp_path):
+    path = place(windows, "needs_gone", tmp_path)
+    shutil.copy(windows.folder / "elsewhere" / "gone.dll", tmp_path)
+    assert windows.probe("--path", path)["outcome"] == "bound"
+
+
+# ---- the system folder ----
+
+
+@pytest.fixture
+def decoy(windows):
+    path = windows.emulator.system_folder() / NAME
+    shutil.copy(windows.stand_in("good"), path)
+    yield path
+    path.unlink()
+
+
+SYSTEM_COPY = r"C:\windows\system32\onnxruntime.dll"
+
+
+def test_a_copy_in_the_system_folder_is_refused_and_said_so(windows, decoy):
+    answer = windows.probe(env={"PATH": "/usr/bin"})
+    assert answer["outcome"] == "refused"
+    assert outcomes(answer)[-1] == ("system", "refused")
+    assert "it lies in the system folder" in answer["report"]["sentence"]
+
+
+def test_a_copy_in_the_system_folder_does_not_defeat_a_good_one(windows, decoy, tmp_path):
+    place(windows, "good", tmp_path)
+    answer = windows.probe("--dir", r"C:\windows\system32", "--dir", tmp_path)
+    assert outcomes(answer) == [("host", "refused"), ("host", "bound")]
+
+
+def test_a_copy_in_the_system_folder_is_refused_though_it_is_loaded(windows, decoy, tmp_path):
+    place(windows, "good", tmp_path)
+    answer = windows.probe("--preload", SYSTEM_COPY, "--dir", tmp_path)
+    assert outcomes(answer) == [("loaded", "refused"), ("host", "bound")]
+    assert "2 copies of ONNX Runtime are loaded" in answer["report"]["warning"]
+
+
+def test_a_copy_in_the_system_folder_is_taken_when_its_file_is_named(windows, decoy):
+    assert windows.probe("--path", SYSTEM_COPY)["outcome"] == "bound"
+    assert windows.probe(env={ENVIRONMENT: SYSTEM_COPY})["outcome"] == "bound"
+    assert windows.probe("--path", r"C:\windows\system32")["outcome"] == "refused"
+
+
+# ---- where it is looked for ----
+
+
+def test_a_wrong_environment_variable_is_final_and_named(windows, tmp_path):
+    place(windows, "good", tmp_path)
+    answer = windows.probe("--dir", tmp_path, env={ENVIRONMENT: r"C:\gone.dll"})
+    assert outcomes(answer) == [("environment", "not-found")]
+    assert rf"was not found at C:\gone.dll, which {ENVIRONMENT} names" in answer["report"]["sentence"]
+
+
+def test_beside_the_program_and_by_path(windows, tmp_path):
+    place(windows, "good", tmp_path / "beside")
+    place(windows, "good", tmp_path / "on path")
+    shutil.copy(windows.folder / "probe.exe", tmp_path / "beside")
+    answer = windows.probe(name=tmp_path / "beside" / "probe.exe")
+    assert outcomes(answer) == [("beside", "bound")]
+    answer = windows.probe(env={"WINEPATH": wine.windows_path(tmp_path / "on path")})
+    assert outcomes(answer)[-1] == ("system", "bound")
+    assert answer["report"]["path"] == wine.windows_path(tmp_path / "on path" / NAME)
+
+
+def test_the_current_folder_is_not_searched(windows, tmp_path):
+    place(windows, "good", tmp_path)
+    assert windows.probe(cwd=tmp_path, env={"WINEPATH": "."})["outcome"] == "not-found"
+    assert windows.probe("--path", NAME, cwd=tmp_path)["outcome"] == "bound"  # named, it is a path
+
+
+@pytest.mark.parametrize("folder", ["with space", "mit Umlaut äöü", "日本語", "deep/" * 60 + "ünïcode"])
+def test_paths_in_any_script_and_of_any_length(windows, tmp_path, folder):
+    path = place(windows, "good", tmp_path / folder)
+    told = wine.windows_path(path)
+    for words, env in [(["--dir", path.parent], {}), (["--path", path], {}), ([], {ENVIRONMENT: told})]:
+        answer = windows.probe(*words, env=env)
+        assert answer["outcome"] == "bound"
+        assert answer["report"]["path"] == told
+
+
+def test_a_missing_dependency_in_a_long_path_is_named(windows, tmp_path):
+    path = place(windows, "needs_gone", tmp_path / ("deep/" * 60 + "ünïcode"))
+    assert "missing or broken: gone.dll" in windows.probe("--path", path)["report"]["sentence"]
+
+
+@pytest.mark.parametrize("value", ["x" * 10_000, "a\\" * 5_000, "%s%n", '"<>|', "NUL", "C:", "\\\\?\\", "\\\\gone\\x"])
+def test_hostile_environment_variables_end_in_an_answer(windows, value):
+    assert windows.probe(env={ENVIRONMENT: value})["outcome"] in {"not-found", "not-a-library", "refused"}
+
+
+# ---- loaded already, threads, memory ----
+
+
+def test_a_renamed_copy_that_is_loaded_is_found(windows, tmp_path):
+    path = place(windows, "good", tmp_path, "something-else.bin")
+    answer = windows.probe("--preload", path)
+    assert outcomes(answer) == [("loaded", "bound")]
+    assert answer["report"]["path"] == wine.windows_path(path)
+
+
+def test_many_threads_bind_once(windows):
+    answer = windows.probe("--threads", "16", "--path", windows.stand_in("slow"))
+    assert (answer["extra"], answer["version_calls"]) == (0, 1)
+
+
+def test_a_runtime_that_calls_back_gets_an_answer_and_no_dead_lock(windows):
+    answer = windows.probe("--path", windows.stand_in("calls_back"))
+    assert answer["outcome"] == "bound"
+    assert answer["again_sentence"] == "lb_bind() was called by the runtime that it is opening."
+
+
+@pytest.mark.parametrize(("stand_in", "bound"), [("good", True), ("old", False), ("needs_gone", False)])
+def test_memory_that_runs_out_at_any_point_ends_in_an_answer(windows, stand_in, bound):
+    answer = windows.probe("--path", windows.stand_in(stand_in), "--exhaust", name="probe_memory")
+    assert answer["failed_allocations"] > 10
+    assert (answer["bound"] > 0) == bound
+
+
+# ---- latenn with the real runtime ----
+
+
+@pytest.fixture
+def model(tmp_path):
+    folder = tmp_path / "Modell für 日本"
+    folder.mkdir()
+    return onnx_sum(folder / "m.onnx")
+
+
+FEED = "input x 1 2 1 3 0000803f0000004000004040\ncompute\noutputs\nreport\n"
+SUM = "0000c03f0000204000006040"  # 1.5, 2.5, 3.5
+
+
+@pytest.mark.parametrize("how", ["path", "bytes"])
+def test_a_model_computes(windows, runtime, model, how):
+    folder, version = runtime
+    folders = ("--runtime-dir", folder, "--backend-dir", windows.folder / "latenn")
+    output, report = windows.runner(how, model, *folders, feed=FEED)
+    assert output["hex"] == SUM
+    assert report["report"]["version"] == version
+    assert report["report"]["path"] == wine.windows_path(folder / NAME)
+
+
+def test_a_model_whose_path_is_long_computes(windows, runtime, model):
+    folder, _ = runtime
+    deep = model.parent.joinpath(*["a folder of many"] * 16)
+    deep.mkdir(parents=True)
+    shutil.copy(model, deep)
+    folders = ("--runtime-dir", folder, "--backend-dir", windows.folder / "latenn")
+    assert windows.runner("path", deep / "m.onnx", *folders, feed=FEED)[0]["hex"] == SUM
+
+
+def test_many_threads_load_and_share_a_model(windows, runtime, model):
+    assert windows.run("crowd", model, runtime[0], windows.folder / "latenn") == b"all well\n"
+
+
+def test_a_model_that_is_not_there(windows, tmp_path):
+    (answer,) = windows.runner("path", tmp_path / "gönn.onnx")
+    assert (answer["error"], "there is no such file" in answer["message"]) == (9, True)
+    (answer,) = windows.runner("path", tmp_path)
+    assert (answer["error"], "it is a folder" in answer["message"]) == (9, True)
+
+
+def test_a_missing_backend_and_a_missing_runtime_are_told(windows, model, tmp_path):
+    (answer,) = windows.runner("path", model, "--backend", "absent")
+    assert "latenn's absent backend was not found in" in answer["message"]
+    (answer,) = windows.runner("path", model, "--backend-dir", windows.folder / "latenn", "--runtime-dir", tmp_path)
+    assert answer["error"] == 4
+    assert "ONNX Runtime was not found in" in answer["message"]
+    assert answer["report"]["sentence"] == answer["message"]
+
+
+def test_a_backend_by_path_and_by_environment(windows, model):
+    library = windows.folder / "backends" / "latenn_backend_echo.dll"
+    for words, env in [
+        (["--backend", library], {}),
+        ([], {"LATENN_BACKEND": wine.windows_path(library)}),
+        (["--backend-dir", library.parent], {"LATENN_BACKEND": "echo"}),
+    ]:
+        (answer,) = windows.runner("path", model, *words, feed="report\n", env=env)
+        assert answer == {"backend": "echo", "report": {"runtime": "none"}}

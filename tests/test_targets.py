@@ -1,0 +1,100 @@
+"""The table of targets: names that every registry knows, and triples that zig really compiles for."""
+
+import re
+import subprocess
+
+import pytest
+from latebind.build.native import stage_target
+from latebind.build.toolchain import find_zig
+from latebind.configfile import load
+from latebind.targets import target, targets, wheel_tag, zig_triple
+
+from tests.client import CONFIG, write_client
+
+SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
+PORTABLE_RID = re.compile(r"(linux|linux-musl|osx|win)-(x64|arm64)")  # no distribution and no version in it
+WHEEL_TAG = {
+    "glibc": re.compile(r"manylinux_2_\d+_(x86_64|aarch64)"),
+    "musl": re.compile(r"musllinux_1_\d+_(x86_64|aarch64)"),
+    "darwin": re.compile(r"macosx_1\d_\d+_(x86_64|arm64)"),
+    "ucrt": re.compile(r"win_(amd64|arm64)"),
+}
+ARCH_IN_TAG = {"x86_64": ("x86_64", "amd64"), "aarch64": ("aarch64", "arm64")}
+ARCH_IN_RID = {"x86_64": "x64", "aarch64": "arm64"}
+SYSTEM_IN_RID = {"linux": "linux", "macos": "osx", "windows": "win"}
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+add_library(tiny SHARED tiny.c)
+set_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "")
+install(TARGETS tiny COMPONENT tiny)
+"""
+SOURCE = """\
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_add(int a, int b) { return a + b; }
+"""
+FILE = {"linux": "libtiny.so", "macos": "libtiny.dylib", "windows": "tiny.dll"}
+MAGIC = {"linux": b"\x7fELF", "macos": b"\xcf\xfa\xed\xfe", "windows": b"MZ"}
+
+
+def test_the_six_desktop_targets_are_there():
+    assert [rid for rid in targets() if rid in SIX] == SIX
+
+
+@pytest.mark.parametrize("rid", targets())
+def test_a_rid_is_portable_and_says_what_the_row_says(rid):
+    row = target(rid)
+    assert PORTABLE_RID.fullmatch(rid)
+    assert rid.startswith(SYSTEM_IN_RID[row.system])
+    assert rid.endswith(ARCH_IN_RID[row.arch])
+
+
+@pytest.mark.parametrize("rid", targets())
+def test_a_wheel_tag_is_one_that_installers_know(rid):
+    row = target(rid)
+    tag = wheel_tag(row, row.floor)
+    assert WHEEL_TAG[row.libc].fullmatch(tag)
+    assert tag.endswith(ARCH_IN_TAG[row.arch])
+
+
+@pytest.mark.parametrize("rid", targets())
+def test_a_runner_is_of_the_targets_system(rid):
+    row = target(rid)
+    assert row.runner.startswith({"linux": "ubuntu-", "macos": "macos-", "windows": "windows-"}[row.system])
+    assert "latest" not in row.runner  # what moves by itself breaks a release by itself
+
+
+@pytest.fixture
+def zig():
+    found = find_zig()
+    if found is None:
+        pytest.skip("not run: the ziglang package is missing")
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", targets())
+def test_zig_compiles_for_every_triple(rid, zig, tmp_path):
+    row = target(rid)
+    (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
+    command = [zig, "cc", "-target", zig_triple(row, row.floor), "-shared", "-o", "one.bin", "one.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[row.system])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", SIX)
+def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, zig, tmp_path):
+    assert zig
+    row = target(rid)
+    write_client(tmp_path, latebind=CONFIG.replace("linux-x64", rid), cmakelists=CMAKE)
+    (tmp_path / "native" / "tiny.c").write_text(SOURCE)
+    staged = stage_target(load(tmp_path / "latebind.toml"), row, tmp_path)
+    (library,) = staged.libraries("tiny")
+    assert library.name == FILE[row.system]
+    assert library.read_bytes().startswith(MAGIC[row.system])
