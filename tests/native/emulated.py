@@ -51,7 +51,7 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     words = chosen.configure(row, FLOORS[row.libc], tree)
     command = [cmake, "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
     done = subprocess.run(
-        [*command, *words, *arguments], capture_output=True, text=True, check=False, env=dict(chosen.environment())
+        [*command, *words, *arguments], capture_output=True, text=True, check=False, env=dict(chosen.environment(tree))
     )
     assert done.returncode == 0, done.stdout + done.stderr
 
