@@ -60,6 +60,12 @@ def tests(session: nox.Session) -> None:
 
 
 @nox.session
+def emulated(session: nox.Session) -> None:
+    """The loader and latenn on Windows x64 under wine and on Linux arm64 under qemu, where this machine has them."""
+    sessions.pytest(session, "-m", "emulated", *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff, mypy, import-linter, clang-format, and generated files in step."""
     sessions.lint(session)

@@ -39,9 +39,10 @@ def lint(session: nox.Session) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
-    """All tests, on every processor, unless the arguments say otherwise."""
+    """All tests but those under emulation, on every processor, unless the arguments say otherwise."""
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
-    developers(session).run(session, "pytest", *workers, *arguments)
+    chosen = [] if "-m" in arguments else ["-m", "not emulated"]
+    developers(session).run(session, "pytest", *workers, *chosen, *arguments)
 
 
 def gen(session: nox.Session, *arguments: str) -> None:

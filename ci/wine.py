@@ -30,11 +30,12 @@ _PLACES = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
 _READY = "made-by-ci-wine"
 _QUIET = {
     "WINEDEBUG": "-all",
+    "LC_ALL": "C.UTF-8",  # without a UTF-8 locale wine cannot name files in other scripts
     "WINEARCH": "win64",
     # No browser, no .NET, no menus: they would be asked for at the first start.
     "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=d",
 }
-_OURS = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "USER")
+_OURS = ("PATH", "HOME", "TMPDIR", "USER")
 
 
 class NotAvailableError(Exception):

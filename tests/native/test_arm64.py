@@ -9,7 +9,7 @@ import qemu
 from tests.native.building import CannotBuildError
 from tests.native.emulated import ORT_VERSIONS, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.so.1"
 ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
 FEED = "input x 1 2 1 3 0000803f0000004000004040\ncompute\noutputs\nreport\n"

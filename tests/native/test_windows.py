@@ -10,7 +10,7 @@ import wine
 from tests.native.building import CannotBuildError
 from tests.native.emulated import ORT_VERSIONS, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"
 ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
 
