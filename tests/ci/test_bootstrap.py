@@ -72,3 +72,5 @@ def test_a_machine_with_python_git_and_coreutils_does_the_whole_main_job(tmp_pat
     made = {path.name for path in (clone / "dist").iterdir()}
     assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made
     assert re.search(r"\d+ passed, 0 failed, \d+ not run", done.stdout)
+    if sys.version_info < (3, 13):  # the oldest runtime has wheels for this Python
+        assert "no-distribution" not in done.stdout

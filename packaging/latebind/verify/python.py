@@ -85,7 +85,7 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
             for name, version in ours
         ]
     runtime = [f"{bench.cell.runtime}=={bench.cell.version}"] if bench.cell.version else []
-    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.supply.python_requires]
+    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.config.document.verify.python_requires]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:

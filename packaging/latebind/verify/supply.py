@@ -32,8 +32,8 @@ class Supply:
     config: Config
     folder: Path
     installer: Installer
-    python_requires: tuple[str, ...] = ()
-    """[verify] python_requires, at the versions of this run."""
+    pins: tuple[str, ...] = ()
+    """[verify] python_requires at the versions that the index has now: for keys. An environment may need older ones."""
     _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
     """One for each thing that is made: whoever asks for another does not wait."""
 
@@ -69,7 +69,7 @@ class Supply:
         path = self.config.root / script
         name = next(iter(preset(use.preset).python.extras.values()))
         data = self.data(entry)
-        parts = [_beside(path), data.name, name, version, *self.python_requires]
+        parts = [_beside(path), data.name, name, version, *self.pins]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         made = self.folder / "reference" / f"{key}.json"
         with self._locks[made]:
@@ -106,7 +106,7 @@ class Supply:
         env.parent.mkdir(parents=True, exist_ok=True)
         try:
             self.installer.create(env, Path(sys.executable), log)
-            self.installer.install(env, [runtime, *self.python_requires], log=log)
+            self.installer.install(env, [runtime, *self.config.document.verify.python_requires], log=log)
             argv: list[str | Path] = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
             run(argv, cwd=env, env=consumer_environment(env, env), timeout=_TIME_LIMIT, log=log)
             aside.replace(made)

@@ -90,8 +90,8 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     home.mkdir(parents=True, exist_ok=True)
     _check_scripts(config)
     tool, python = installer(home), _interpreter()
-    requires = tuple(each(lambda wanted: _pinned(tool, wanted, python), config.document.verify.python_requires))
-    supply = Supply(config=config, folder=folder / "supply", installer=tool, python_requires=requires)
+    pins = tuple(each(lambda wanted: _pinned(tool, wanted, python), config.document.verify.python_requires))
+    supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
     (folder / "supply").mkdir(exist_ok=True)
     run = _Run(
         config=config,
@@ -124,7 +124,7 @@ def _check_scripts(config: Config) -> None:
 
 
 def _pinned(tool: Installer, wanted: str, python: Path) -> str:
-    """A requirement at the version that the index has now, so that a pass is remembered for just that."""
+    """A requirement at the version that the index has now, so that a newer one is tried."""
     if "==" in wanted:
         return wanted
     try:
@@ -210,7 +210,7 @@ def _key(run: _Run, planned: Planned) -> str:
         cell.id,
         *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
         *(_consumer_hash(run, folder) for folder in sorted(folders)),
-        *run.supply.python_requires,
+        *run.supply.pins,
         json.dumps(msgspec.to_builtins([verify, run.config.document.runtime]), sort_keys=True),
         planned.entry,
         run.sdk if cell.kind == "nupkg" else sys.version,
