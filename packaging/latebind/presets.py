@@ -30,6 +30,16 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     folder: str
     extras: dict[str, str]
 
+    @property
+    def extra(self) -> str:
+        """The ordinary extra: the first."""
+        return next(iter(self.extras))
+
+    @property
+    def distribution(self) -> str:
+        """The ordinary distribution: that of the first extra."""
+        return self.extras[self.extra]
+
 
 class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The NuGet packages that supply the runtime."""

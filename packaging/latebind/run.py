@@ -55,22 +55,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     """
     words = tuple(str(word) for word in argv)
     name = Path(words[0]).name
-    try:
-        process = subprocess.Popen(
-            words,
-            cwd=cwd,
-            env=None if env is None else dict(env),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-            umask=umask,
-        )
-    except FileNotFoundError as error:
-        missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"
-        raise ToolError(f"{missing} is not there", advice=advice) from error
-    except OSError as error:
-        raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+    process = _start(words, cwd=cwd, env=env, umask=umask, advice=advice)
     with _LOCK:
         _LIVE.add(process)
     try:
@@ -95,6 +80,28 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
             advice=advice,
         )
     return Completed(argv=words, returncode=process.returncode, output=text)
+
+
+def _start(
+    words: tuple[str, ...], *, cwd: Path | None, env: Mapping[str, str] | None, umask: int, advice: str
+) -> subprocess.Popen[bytes]:
+    """Start a program in a session of its own. Raises ToolError when it or its folder is missing."""
+    try:
+        return subprocess.Popen(
+            words,
+            cwd=cwd,
+            env=None if env is None else dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            umask=umask,
+        )
+    except FileNotFoundError as error:
+        missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"
+        raise ToolError(f"{missing} is not there", advice=advice) from error
+    except OSError as error:
+        raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
 
 
 def end_all() -> None:

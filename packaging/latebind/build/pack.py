@@ -25,7 +25,7 @@ from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget import dotnet
 from latebind.parallel import each
-from latebind.tree import hash_tree
+from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -174,17 +174,13 @@ def _key(job: _Job) -> str:
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
         hash_sources(config) if job.kind == "sdist" else "",
         sha256(config.file),
-        _text_hash(config.root / config.project.readme) if config.project.readme else "",
+        hash_file(config.root / config.project.readme) if config.project.readme else "",
         hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
-
-
-def _text_hash(path: Path) -> str:
-    return sha256(path) if path.is_file() else ""
 
 
 @cache

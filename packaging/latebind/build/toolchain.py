@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -106,7 +107,7 @@ class _Zig:
     name: str = "zig"
 
     def identity(self) -> str:
-        return f"zig {run([self.zig, 'version'], timeout=60).output.strip()}"
+        return f"zig {_version(self.zig, 'version')}"
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         wrappers = {tool: self._wrapper(tool, folder) for tool in ("ar", "ranlib", "rc")}
@@ -150,8 +151,7 @@ class _Host:
     name: str = "host"
 
     def identity(self) -> str:
-        first = run([self.compiler, "--version"], timeout=60).output.splitlines()[:1]
-        return f"host {' '.join(first)}"
+        return f"host {_version(self.compiler, '--version')}"
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # floor: the host's
         return [f"-DCMAKE_C_COMPILER={self.compiler}"]
@@ -162,6 +162,12 @@ class _Host:
 
     def environment(self, scratch: Path) -> Mapping[str, str]:  # noqa: ARG002  # the host's compiler keeps nothing
         return dict(os.environ)
+
+
+@cache
+def _version(compiler: Path, word: str) -> str:
+    """The first line that a compiler says of its version; asked once, however many targets and keys want it."""
+    return "".join(run([compiler, word], timeout=60).output.strip().splitlines()[:1])
 
 
 def _steers(key: str) -> bool:

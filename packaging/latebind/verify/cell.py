@@ -51,7 +51,7 @@ class Bench:
         if self.use is None:
             return {}
         known = preset(self.use.preset)
-        extra, dist = next(iter(known.python.extras.items()))
+        extra, dist = known.python.extra, known.python.distribution
         wheel = self.config.wheel_name(self.package)
         python = self.cell.kind == "wheel"
         return {

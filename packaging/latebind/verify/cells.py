@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.model import Cell, Rid
-from latebind.presets import RuntimePreset, preset
+from latebind.presets import preset
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -114,7 +114,7 @@ def _planned(  # noqa: PLR0913  # the coordinates of a cell
     version = versions.get((use.preset, asked), asked) if use else ""
     supply = ""
     if known and version:
-        supply = _distribution(known) if is_python else (known.nuget.ids or ("",))[0]
+        supply = known.python.distribution if is_python else (known.nuget.ids or ("",))[0]
     cell = Cell(
         kind="wheel" if is_python else "nupkg",
         target=rid,
@@ -141,14 +141,9 @@ def _asked(row: Scenario, use: RuntimeUse | None, config: Config) -> tuple[str, 
     return table[row.versions]
 
 
-def _distribution(known: RuntimePreset) -> str:
-    """The distribution of the first extra: the ordinary one."""
-    return next(iter(known.python.extras.values()))
-
-
 def requirement(entry: str, use: RuntimeUse) -> str:
     """What to ask the index for: `onnxruntime==1.19.*` for the minimum, `onnxruntime` for the latest."""
-    name = _distribution(preset(use.preset))
+    name = preset(use.preset).python.distribution
     if entry == "latest":
         return name
     if entry == BELOW_FLOOR:

@@ -78,7 +78,7 @@ def run_python_cell(bench: Bench) -> Outcome:
 def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -> list[str]:
     """What the installer is told: files of dist/ by path, the runtime by name; or only what a user would type."""
     if bench.cell.scenario == "extra" and bench.use is not None:
-        extra = next(iter(preset(bench.use.preset).python.extras))
+        extra = preset(bench.use.preset).python.extra
         # The version keeps an index's package of the same name out; a user would not write it.
         return [
             f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"

@@ -67,7 +67,7 @@ class Supply:
         if not script:
             return None
         path = self.config.root / script
-        name = next(iter(preset(use.preset).python.extras.values()))
+        name = preset(use.preset).python.distribution
         data = self.data(entry)
         parts = [_beside(path), data.name, name, version, *self.pins]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -83,7 +83,7 @@ class Supply:
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
         known = preset(use.preset)
-        name = next(iter(known.python.extras.values()))
+        name = known.python.distribution
         made = self.folder / "runtimes" / f"{name}-{version}-{platform}"
         with self._locks[made]:
             if not made.is_dir():
