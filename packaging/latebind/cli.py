@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from latebind.build.pack import Packed
     from latebind.build.stage import Stage
     from latebind.config import Config
-    from latebind.model import Rid
+    from latebind.model import NotMade, Rid
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 
@@ -180,12 +180,19 @@ def _doctor(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # one signat
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.plan import plan  # noqa: PLC0415
+    from latebind.plan import plan, refused  # noqa: PLC0415
 
     config, workdir = _load(arguments)
-    for row in plan(config, _rids(arguments, config)):
+    rids = _rids(arguments, config)
+    for row in plan(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
+    for missing in refused(config, rids):
+        print(_not_made(missing))
     return 0
+
+
+def _not_made(row: NotMade) -> str:
+    return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
 
 
 def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
@@ -257,7 +264,7 @@ def _pack(arguments: argparse.Namespace) -> int:
         place = artifact.path.relative_to(workdir).parent
         print(f"{place}/{artifact.path.name:{width}}  {artifact.size:>8}  {artifact.sha256}")
     for missing in packed.not_made:
-        print(f"not made: {missing.kind} of {missing.package}: {missing.reason}: {missing.message}")
+        print(_not_made(missing))
     return 0
 
 
@@ -303,7 +310,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     config, workdir, packed = _packed(arguments)
     for missing in packed.not_made:
-        LOG.say(f"not made: {missing.kind} of {missing.package}: {missing.reason}: {missing.message}")
+        LOG.say(_not_made(missing))
     rids = _rids(arguments, config)
     verified = verify(config, packed.artifacts, rids, workdir, jobs=arguments.jobs, fresh=arguments.fresh)
     reports = workdir / "reports"

@@ -18,6 +18,7 @@ Sha256 = NewType("Sha256", str)
 
 System = Literal["linux", "macos", "windows"]
 Severity = Literal["error", "warning", "note"]
+Kind = Literal["wheel", "sdist", "nupkg"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,10 +46,20 @@ class Artifact:
     """A package that was made: a wheel, an sdist, a nupkg."""
 
     path: Path
-    kind: Literal["wheel", "sdist", "nupkg"]
+    kind: Kind
     sha256: Sha256
     size: int
     made_from: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotMade:
+    """A package that was not made: which, one of NOT_RUN_REASONS, and the words for a user."""
+
+    package: str
+    kind: Kind
+    reason: str
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +122,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",
+    "no-runtime": "the runtime that the package binds does not exist for this target",
     "no-machine": "nothing here runs binaries of this target",
     "not-built": "the package that the cell needs was not made",
 }

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from latebind.model import NotMade
+from latebind.presets import preset
 from latebind.targets import target, wheel_tag
 
 if TYPE_CHECKING:
@@ -28,18 +30,42 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
     version = config.project.version
     rows: list[Planned] = []
     for name, package in config.packages.items():
-        stages = [f"stage/{rid}/{package.component}" for rid in rids]
+        suited = [rid for rid in rids if not unsupplied(config, name, rid)]
+        stages = [f"stage/{rid}/{package.component}" for rid in suited]
         if package.wheel is not None:
             stem = f"{config.wheel_name(name).replace('-', '_')}-{version}"
-            for rid, stage in zip(rids, stages, strict=True):
+            for rid, stage in zip(suited, stages, strict=True):
                 row = target(rid)
                 tag = wheel_tag(row, config.floor(row))
                 inputs = (stage, package.wheel.source)
                 rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
-        if package.nuget is not None:
+        if package.nuget is not None and suited:
             managed = (package.nuget.managed,) if package.nuget.managed else ()
             file = f"{package.nuget.id}.{version}.nupkg"
             rows.append(Planned(file=file, kind="nupkg", package=name, inputs=(*stages, *managed)))
     return tuple(rows)
+
+
+def unsupplied(config: Config, package: str, rid: str) -> str:
+    """Why a package is of no use on a target: nobody supplies the runtime that it binds for its C library; "" if not.
+
+    Such a package would install and never work.
+    """
+    use, row = config.runtime_of(package), target(rid)
+    libc = preset(use.preset).libc if use else ()
+    if use is None or row.system != "linux" or not libc or row.libc in libc:
+        return ""
+    return f"{preset(use.preset).title} exists for {' and '.join(libc)} only, and {rid} is {row.libc}"
+
+
+def refused(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
+    """What is not made for some of those targets because it could never work there."""
+    return tuple(
+        NotMade(package=name, kind=kind, reason="no-runtime", message=why)
+        for name, package in config.packages.items()
+        for kind, wanted in (("wheel", package.wheel), ("nupkg", package.nuget))
+        for rid in rids
+        if wanted is not None and (why := unsupplied(config, name, rid))
+    )

@@ -69,6 +69,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     globs: PerSystem
     python: PythonSupply
     nuget: NugetSupply = NugetSupply()
+    libc: tuple[str, ...] = ()
+    """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
 
 
 @cache

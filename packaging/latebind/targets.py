@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import sys
+import sysconfig
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,8 +38,10 @@ def target(rid: str) -> Target:
 
 
 def host_rid() -> Rid:
-    """The RID of this machine, whether or not it is a target."""
+    """The RID of this machine, whether or not it is a target. On Linux it says musl when this Python was built so."""
     system = _SYSTEM.get(sys.platform, sys.platform)
+    if system == "linux" and "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE")):
+        system = "linux-musl"
     machine = platform.machine().lower()
     return Rid(f"{system}-{_ARCH.get(machine, machine)}")
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 # What ONNX Runtime itself says under wine, which has no DXGI. All else on stderr is ours and must not be.
 NO_DXGI = b"Failed to create DXGI factory.\r\n"
-FLOORS = {"glibc": "2.28", "darwin": "11.0", "ucrt": ""}
+FLOORS = {"glibc": "2.28", "musl": "1.2", "darwin": "11.0", "ucrt": ""}
 ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader knows
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
@@ -56,14 +56,14 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def build_cross(shared: pathlib.Path, rid: str) -> pathlib.Path:
-    """Build the test programs for a target unless another worker has."""
+def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path:
+    """Build the test programs for a target unless another worker has. `arguments` are more of CMake's."""
     folder = shared / f"native-{rid}"
     folder.mkdir(exist_ok=True)
     with (shared / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "done").exists():
-            configure_cross(HERE, folder, rid)
+            configure_cross(HERE, folder, rid, *arguments)
             build(folder)
             (folder / "done").touch()
     return folder

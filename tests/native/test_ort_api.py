@@ -133,7 +133,7 @@ def test_generated_headers_are_in_step():
 
 
 def test_a_mirror_is_taken_from_the_machines_own_sources(tmp_path):
-    module = script("ort_header")
+    module = script("debian")
     (tmp_path / "sources.list.d").mkdir()
     with pytest.raises(module.NotAvailableError, match="no Debian mirror"):
         module.mirror(tmp_path)

@@ -29,6 +29,7 @@ from latebind.configfile import FILE_NAME as CONFIG_NAME
 from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
 from latebind.lock import exclusive
+from latebind.plan import unsupplied
 from latebind.targets import host_rid, target
 from latebind.tree import list_tree
 
@@ -111,6 +112,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
         config = self._project
         package = _package(config, self.config)
+        why = unsupplied(config, package, self._rid)
+        if why:
+            raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
         workdir = Path(os.environ.get(WORKDIR_VARIABLE) or config.root)
         with exclusive(workdir.resolve()):
             stage = stage_target(config, target(self._rid), workdir.resolve())

@@ -9,7 +9,7 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -22,9 +22,10 @@ from latebind.build.nuget import pack_nupkg
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
-from latebind.model import Artifact
+from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
 from latebind.parallel import each
+from latebind.plan import refused, unsupplied
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
@@ -33,23 +34,11 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config import Config
 
-Kind = Literal["wheel", "sdist", "nupkg"]
-
 _TOOLS = (Path(__file__).parent, Path(__file__).parent.parent / "nuget")
 """The rooms of latebind whose code decides what a package holds."""
 _MADE = frozenset({"bin", "obj"})
 """What MSBuild makes beside a project."""
 _KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotMade:
-    """A package that could not be made on this machine: which, one of NOT_RUN_REASONS, and the words for a user."""
-
-    package: str
-    kind: Kind
-    reason: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,13 +64,14 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     Raises BuildError with the words of whoever failed.
     """
     ledger = _Ledger(workdir / "build" / "pack.json", dist)
-    jobs = [job for name in config.packages for job in (*_wheels(config, name, stages), *_nupkgs(config, name, stages))]
+    suited = {name: [row for row in stages if not unsupplied(config, name, row.rid)] for name in config.packages}
+    jobs = [job for name, own in suited.items() for job in (*_wheels(config, name, own), *_nupkgs(config, name, own))]
     made = each(lambda job: _run(job, ledger, workdir, dist), jobs)
     ledger.close()
     artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
     return Packed(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
-        not_made=tuple(row for row in made if isinstance(row, NotMade)),
+        not_made=(*refused(config, [stage.rid for stage in stages]), *(row for row in made if isinstance(row, NotMade))),
     )
 
 
@@ -117,7 +107,7 @@ def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]
 def _nupkgs(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
     """One nupkg with all targets."""
     nuget = config.packages[package].nuget
-    if nuget is None:
+    if nuget is None or not stages:
         return []
     source = config.root / nuget.managed if nuget.managed else None
     name = f"nupkg {package}"
