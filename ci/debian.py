@@ -1,6 +1,8 @@
-"""Debian's packages for tests, without installing anything: apt-get downloads them with a private source list, private
-lists and a private cache, so the machine's own configuration is neither read for packages nor changed, and dpkg-deb
-unpacks them. Only the mirror's address and the keyring come from the machine; apt checks the signatures.
+"""Debian's packages for tests, without installing anything.
+
+apt-get downloads them with a private source list, private lists and a private cache, so the machine's own configuration
+is neither read for packages nor changed, and dpkg-deb unpacks them. Only the mirror's address and the keyring come from
+the machine; apt checks the signatures.
 """
 
 from __future__ import annotations

@@ -126,7 +126,11 @@ function(latebind_hardening target)
     target_link_options("${target}" PRIVATE
       "LINKER:-dead_strip" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-S>" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-x>")
   elseif(MSVC)
-    target_link_options("${target}" PRIVATE "LINKER:/Brepro")
+    # The C++ runtime's part goes into the library, the C library's is Windows' own: users need no VC runtime.
+    set_target_properties("${target}" PROPERTIES MSVC_RUNTIME_LIBRARY "MultiThreaded$<$<CONFIG:Debug>:Debug>")
+    target_compile_options("${target}" PRIVATE /utf-8 /guard:cf)
+    target_link_options("${target}" PRIVATE "LINKER:/Brepro" "LINKER:/guard:cf"
+      "$<$<NOT:$<CONFIG:Debug>>:LINKER:/NODEFAULTLIB:libucrt.lib;LINKER:/DEFAULTLIB:ucrt.lib>")
   elseif(WIN32)
     # GNU's linker writes the time into the library unless it is told not to; zig's does not and knows no such flag.
     check_linker_flag(C "LINKER:--no-insert-timestamp" LATEBIND_HAS_NO_INSERT_TIMESTAMP)

@@ -16,7 +16,7 @@ static lb_state* lb_state_of(const lb_binding* binding) {
 }
 
 void* lb_entry(const lb_binding* binding) {
-  return binding ? __atomic_load_n(&binding->entry, __ATOMIC_ACQUIRE) : NULL;
+  return binding ? lb_os_load(&binding->entry) : NULL;
 }
 
 void* lb_symbol(const lb_binding* binding, const char* name) {
@@ -84,7 +84,7 @@ static int lb_finish(lb_binding* binding, lb_search* search, lb_report* report) 
   state->version = search->version;
   state->record = record;
   binding->private_state = state;
-  __atomic_store_n(&binding->entry, search->entry, __ATOMIC_RELEASE);
+  lb_os_publish(&binding->entry, search->entry);
   return lb_report_bound(binding, report);
 }
 

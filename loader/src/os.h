@@ -17,6 +17,13 @@
 int lb_os_lock(void);
 void lb_os_unlock(void);
 
+/*
+ * A pointer that one thread publishes, under the lock, and others read without it: who sees it sees all that was
+ * written before. Here, because compilers have no common word for it in C99.
+ */
+void* lb_os_load(void* const volatile* place);
+void lb_os_publish(void* volatile* place, void* value);
+
 /* A copy of an environment variable; NULL when unset, empty, or when this process has more rights than its user. */
 char* lb_os_environment(const char* name);
 

@@ -95,6 +95,14 @@ void lb_os_unlock(void) {
   pthread_mutex_unlock(&lb_mutex);
 }
 
+void* lb_os_load(void* const volatile* place) {
+  return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+}
+
+void lb_os_publish(void* volatile* place, void* value) {
+  __atomic_store_n(place, value, __ATOMIC_RELEASE);
+}
+
 /* ---- environment and places ------------------------------------------------------------------------------------ */
 
 char* lb_os_environment(const char* name) {

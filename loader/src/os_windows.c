@@ -26,6 +26,15 @@ void lb_os_unlock(void) {
   ReleaseSRWLockExclusive(&lb_lock);
 }
 
+/* The intrinsics of MSVC, which the other compilers know as well; comparing with NULL changes nothing. */
+void* lb_os_load(void* const volatile* place) {
+  return InterlockedCompareExchangePointer((PVOID volatile*)(uintptr_t)place, NULL, NULL);
+}
+
+void lb_os_publish(void* volatile* place, void* value) {
+  InterlockedExchangePointer(place, value);
+}
+
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
 wchar_t* lb_wide(const char* text) {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from latebind.build.pack import Packed
     from latebind.build.stage import Stage
     from latebind.config import Config
-    from latebind.model import NotMade, Rid
+    from latebind.model import Rid
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 
@@ -180,6 +180,7 @@ def _doctor(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # one signat
 
 
 def _plan(arguments: argparse.Namespace) -> int:
+    from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.plan import plan, refused  # noqa: PLC0415
 
     config, workdir = _load(arguments)
@@ -187,12 +188,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     for row in plan(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
     for missing in refused(config, rids):
-        print(_not_made(missing))
+        print(not_made(missing))
     return 0
-
-
-def _not_made(row: NotMade) -> str:
-    return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
 
 
 def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
@@ -258,13 +255,13 @@ def _packed(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
 
 
 def _pack(arguments: argparse.Namespace) -> int:
+    from latebind.archive import write_text  # noqa: PLC0415
+    from latebind.build.table import to_console, to_json, to_markdown  # noqa: PLC0415
+
     _, workdir, packed = _packed(arguments)
-    width = max((len(artifact.path.name) for artifact in packed.artifacts), default=0)
-    for artifact in packed.artifacts:
-        place = artifact.path.relative_to(workdir).parent
-        print(f"{place}/{artifact.path.name:{width}}  {artifact.size:>8}  {artifact.sha256}")
-    for missing in packed.not_made:
-        print(_not_made(missing))
+    write_text(workdir / "reports" / "packages.json", to_json(packed))
+    write_text(workdir / "reports" / "packages.md", to_markdown(packed))
+    print(to_console(packed, "dist"))
     return 0
 
 
@@ -305,12 +302,13 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
 
 def _verify(arguments: argparse.Namespace) -> int:
     from latebind.archive import write_text  # noqa: PLC0415
+    from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.verify.report import to_console, to_json, to_markdown  # noqa: PLC0415
     from latebind.verify.verify import verify  # noqa: PLC0415
 
     config, workdir, packed = _packed(arguments)
     for missing in packed.not_made:
-        LOG.say(_not_made(missing))
+        LOG.say(not_made(missing))
     rids = _rids(arguments, config)
     verified = verify(config, packed.artifacts, rids, workdir, jobs=arguments.jobs, fresh=arguments.fresh)
     reports = workdir / "reports"

@@ -12,7 +12,8 @@ from latebind.targets import target, wheel_tag
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from latebind.config import Config
+    from latebind.config import Config, Package
+    from latebind.model import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,10 +63,15 @@ def unsupplied(config: Config, package: str, rid: str) -> str:
 
 def refused(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:
     """What is not made for some of those targets because it could never work there."""
-    return tuple(
-        NotMade(package=name, kind=kind, reason="no-runtime", message=why)
+    rows = [
+        (name, kind, unsupplied(config, name, rid))
         for name, package in config.packages.items()
-        for kind, wanted in (("wheel", package.wheel), ("nupkg", package.nuget))
+        for kind in _kinds(package)
         for rid in rids
-        if wanted is not None and (why := unsupplied(config, name, rid))
-    )
+    ]
+    return tuple(NotMade(package=name, kind=kind, reason="no-runtime", message=why) for name, kind, why in rows if why)
+
+
+def _kinds(package: Package) -> list[Kind]:
+    kinds: list[Kind] = ["wheel"] if package.wheel is not None else []
+    return [*kinds, "nupkg"] if package.nuget is not None else kinds

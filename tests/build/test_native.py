@@ -94,6 +94,21 @@ def test_the_host_toolchain_builds_for_the_host_only():
     assert caught.value.reason == "no-compiler"
 
 
+def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypatch, tmp_path):
+    monkeypatch.setattr("latebind.build.toolchain.host_rid", lambda: "osx-arm64")
+    for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
+        words = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
+        assert words[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
+
+
+def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
+    monkeypatch.setattr("latebind.build.toolchain.host_rid", lambda: "win-x64")
+    monkeypatch.setenv("VSCMD_ARG_TGT_ARCH", "arm64")
+    assert toolchain("host", target("win-arm64")).name == "host"
+    with pytest.raises(NotRun, match=r"builds for win-arm64, not for win-x64"):
+        toolchain("host", target("win-x64"))
+
+
 def test_requirements_are_asked_for_only_where_they_are_missing(monkeypatch, tmp_path):
     assert find_zig() is not None
     assert missing_requirements("zig") == []

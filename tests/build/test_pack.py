@@ -1,6 +1,7 @@
 """Packages from one stage: equal native bytes, equal packages from different folders, from tree and from sdist."""
 
 import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from latebind.audit.audit import audit_paths
+from latebind.audit.project import project_policy
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.build.wheel import metadata_fields
+from latebind.build.wheel import build_distribution, metadata_fields
 from latebind.configfile import load
 from latebind.errors import BuildError
 from latebind.targets import target
@@ -229,3 +232,45 @@ def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
     assert [process.returncode for process in both] == [0, 0], errors
     assert sum("waiting for another latebind" in text for text in errors) == 1
     assert not [path for folder in ("stage", "build", "dist") for path in (tiny / folder).glob(".[!l]*")]
+
+
+BOUND = CONFIG.replace("[targets]", '[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n\n[targets]')
+MUSL = [target("linux-x64"), target("linux-musl-x64")]
+
+
+def test_a_seventh_target_is_only_a_row(tiny):
+    config = load(tiny / "latebind.toml")
+    made = pack(config, [stage_target(config, row, tiny) for row in MUSL], tiny, tiny / "dist")
+    assert made.not_made == ()
+    assert "tiny-1.2.3-py3-none-musllinux_1_2_x86_64.whl" in {artifact.path.name for artifact in made.artifacts}
+    (nupkg,) = [artifact.path for artifact in made.artifacts if artifact.kind == "nupkg"]
+    library = member(nupkg, "linux-musl-x64/native/libtiny.so")
+    assert library == (tiny / "stage" / "linux-musl-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
+    assert audit_paths([tiny / "dist"], project_policy(config)).findings == ()
+
+
+def test_a_package_whose_runtime_is_for_glibc_alone_is_not_made_for_musl_and_the_reason_is_told(tiny):
+    write_client(tiny, latebind=BOUND.replace('exports = ["tiny_*"]', 'exports = ["tiny_*"]\nruntime = "onnxruntime"'))
+    config = load(tiny / "latebind.toml")
+    made = pack(config, [stage_target(config, row, tiny) for row in MUSL], tiny, tiny / "dist")
+    words = "ONNX Runtime exists for glibc only, and linux-musl-x64 is musl"
+    assert [(row.kind, row.reason, row.message) for row in made.not_made] == [
+        ("wheel", "no-runtime", words),
+        ("nupkg", "no-runtime", words),
+    ]
+    assert not list((tiny / "dist").glob("*musl*"))
+    assert "linux-musl" not in str(zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg").namelist())
+    with pytest.raises(BuildError, match=words):
+        build_distribution(tiny / "python" / "tiny", tiny / "out", "wheel", rid="linux-musl-x64", workdir=tiny)
+
+
+def test_the_table_of_packages_is_printed_and_written(latebind, tiny):
+    printed = latebind("-C", tiny, "pack", "--target", "linux-x64").stdout
+    table = json.loads((tiny / "reports" / "packages.json").read_text("utf-8"))
+    assert {row["file"] for row in table["packages"]} == {path.name for path in (tiny / "dist").iterdir()}
+    for row in table["packages"]:
+        path = tiny / "dist" / row["file"]
+        assert (row["size"], row["sha256"]) == (path.stat().st_size, hashlib.sha256(path.read_bytes()).hexdigest())
+        assert f"dist/{row['file']} " in printed
+        assert row["sha256"] in printed
+        assert row["sha256"] in (tiny / "reports" / "packages.md").read_text("utf-8")

@@ -38,7 +38,11 @@ def test_units(alpine):
         ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
         ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
         ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
-        ("needs_gone", "missing-dependency", "a library that it needs is missing or broken: Error loading shared library libgone.so"),
+        (
+            "needs_gone",
+            "missing-dependency",
+            "a library that it needs is missing or broken: Error loading shared library libgone.so",
+        ),
     ],
 )
 def test_explicit_file(alpine, stand_in, outcome, says):

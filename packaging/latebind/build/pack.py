@@ -71,7 +71,10 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
     return Packed(
         artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
-        not_made=(*refused(config, [stage.rid for stage in stages]), *(row for row in made if isinstance(row, NotMade))),
+        not_made=(
+            *refused(config, [stage.rid for stage in stages]),
+            *(row for row in made if isinstance(row, NotMade)),
+        ),
     )
 
 

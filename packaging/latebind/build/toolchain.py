@@ -151,10 +151,15 @@ class _Host:
     name: str = "host"
 
     def identity(self) -> str:
-        return f"host {_version(self.compiler, '--version')}"
+        words = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's says its version unasked
+        return f"host {_version(self.compiler, *words)}"
 
-    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # floor: the host's
-        return [f"-DCMAKE_C_COMPILER={self.compiler}"]
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # it needs no files
+        chosen = [f"-DCMAKE_C_COMPILER={self.compiler}"]
+        if target.system == "macos":  # elsewhere the floor is the machine's own, which the audit compares
+            arch = {"aarch64": "arm64"}.get(target.arch, target.arch)
+            chosen += [f"-DCMAKE_OSX_ARCHITECTURES={arch}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
+        return chosen
 
     def fingerprint(self) -> str:
         steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if _steers(key)]
@@ -165,9 +170,9 @@ class _Host:
 
 
 @cache
-def _version(compiler: Path, word: str) -> str:
+def _version(compiler: Path, *words: str) -> str:
     """The first line that a compiler says of its version; asked once, however many targets and keys want it."""
-    return "".join(run([compiler, word], timeout=60).output.strip().splitlines()[:1])
+    return "".join(run([compiler, *words], timeout=60).output.strip().splitlines()[:1])
 
 
 def _steers(key: str) -> bool:
@@ -178,18 +183,22 @@ def _steers(key: str) -> bool:
 _COMPILER_VARIABLES = frozenset({
     *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "RANLIB"),
     *("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH"),
+    *("CL", "_CL_", "LINK", "_LINK_", "INCLUDE", "LIB", "LIBPATH"),
+    *("SDKROOT", "MACOSX_DEPLOYMENT_TARGET", "ARCHFLAGS"),
 })  # fmt: skip
 _HARMLESS = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_PREFIX_PATH"})
 
 
 def _host(target: Target) -> Toolchain:
-    if target.rid != host_rid():
+    own = _own_targets()
+    if target.rid not in own:
         raise NotRun(
             "no-compiler",
-            f"the machine's own compiler builds for {host_rid()}, not for {target.rid}",
+            f"the machine's own compiler builds for {' and '.join(own)}, not for {target.rid}",
             advice=f'Write toolchain = "zig" below [targets.{target.rid}].',
         )
-    wanted = [os.environ["CC"]] if os.environ.get("CC") else ["cc", "gcc", "clang"]
+    names = ("cl", "clang-cl", "clang", "gcc") if sys.platform == "win32" else ("cc", "gcc", "clang")
+    wanted = [os.environ["CC"]] if os.environ.get("CC") else names
     for name in wanted:
         found = shutil.which(name)
         if found:
@@ -200,5 +209,21 @@ def _host(target: Target) -> Toolchain:
     raise NotRun(
         "no-compiler",
         f"no C compiler ({', '.join(wanted)}) is on PATH",
-        advice=f'Install one (Debian: apt install gcc), or write toolchain = "zig" below [targets.{target.rid}].',
+        advice=f'{_INSTALL[target.system]}, or write toolchain = "zig" below [targets.{target.rid}].',
     )
+
+
+_INSTALL = {
+    "linux": "Install one (Debian: apt install gcc)",
+    "macos": "Install one (xcode-select --install)",
+    "windows": "Run latebind from a Developer Command Prompt (vcvarsall.bat x64)",
+}
+
+
+def _own_targets() -> tuple[str, ...]:
+    """What the machine's own compiler builds for: Xcode's for both processors, MSVC's for what its prompt says."""
+    host = host_rid()
+    if host.startswith("osx-"):
+        return ("osx-arm64", "osx-x64")
+    prompt = os.environ.get("VSCMD_ARG_TGT_ARCH", "")
+    return (f"win-{prompt}",) if host.startswith("win-") and prompt else (host,)

@@ -2,6 +2,7 @@
  * backend.c: finds and opens the library of a backend, with the same loader that backends use for runtimes; must
  * not know what a backend does.
  */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ typedef struct latenn_slot {
   char key[]; /* the name or the path */
 } latenn_slot;
 
-static latenn_slot* latenn_slots; /* only ever grows; read and written atomically */
+static _Atomic(latenn_slot*) latenn_slots; /* only ever grows; read and written atomically */
 
 static int latenn_is_path(const char* backend) {
   for (const char* at = backend; *at; at++) {
@@ -104,7 +105,7 @@ static void latenn_describe(latenn_slot* slot, int is_path) {
 
 /* The slot of that name or path; two threads may each push one, which costs a few bytes and does no harm. */
 static latenn_slot* latenn_slot_of(const char* key, int is_path) {
-  latenn_slot* first = __atomic_load_n(&latenn_slots, __ATOMIC_ACQUIRE);
+  latenn_slot* first = atomic_load_explicit(&latenn_slots, memory_order_acquire);
   for (latenn_slot* slot = first; slot; slot = slot->next) {
     if (strcmp(slot->key, key) == 0) return slot;
   }
@@ -113,7 +114,8 @@ static latenn_slot* latenn_slot_of(const char* key, int is_path) {
   memcpy(slot->key, key, strlen(key) + 1);
   latenn_describe(slot, is_path);
   slot->next = first;
-  while (!__atomic_compare_exchange_n(&latenn_slots, &slot->next, slot, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  while (!atomic_compare_exchange_strong_explicit(&latenn_slots, &slot->next, slot, memory_order_acq_rel,
+                                                  memory_order_acquire)) {
   }
   return slot;
 }

@@ -1,5 +1,6 @@
 /* runtime.c: binds ONNX Runtime and keeps what the process needs of it once; must not know about models. */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "ort.h"
 
 static lb_binding ort_binding = LB_BINDING_INIT;
-static ort_runtime* ort_shared; /* set once, atomically */
+static _Atomic(ort_runtime*) ort_shared; /* set once, atomically */
 
 latenn_status* ort_no_memory(const latenn_host* host) {
   return host->status(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
@@ -67,7 +68,7 @@ static void ort_release_shared(ort_runtime* made) {
  * first to publish wins and the others give theirs back. No lock is held, so no fork can lose one.
  */
 static latenn_status* ort_share(const latenn_host* host, const ort_runtime** runtime) {
-  ort_runtime* shared = __atomic_load_n(&ort_shared, __ATOMIC_ACQUIRE);
+  ort_runtime* shared = atomic_load_explicit(&ort_shared, memory_order_acquire);
   *runtime = shared;
   if (shared) return NULL;
   ort_runtime* made = calloc(1, sizeof *made);
@@ -87,7 +88,7 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
     ort_release_shared(made);
     return status;
   }
-  if (__atomic_compare_exchange_n(&ort_shared, &shared, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+  if (atomic_compare_exchange_strong_explicit(&ort_shared, &shared, made, memory_order_acq_rel, memory_order_acquire)) {
     *runtime = made;
   } else {
     ort_release_shared(made);

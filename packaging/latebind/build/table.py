@@ -1,0 +1,49 @@
+"""The table of packages that a pack run made: for the console, as JSON, as Markdown; makes nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latebind.build.pack import Packed
+    from latebind.model import NotMade
+
+
+def to_console(packed: Packed, folder: str) -> str:
+    """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
+    width = max((len(row.path.name) for row in packed.artifacts), default=0)
+    lines = [f"{folder}/{row.path.name:{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
+    return "\n".join([*lines, *(not_made(row) for row in packed.not_made)])
+
+
+def to_json(packed: Packed) -> str:
+    """The same for programs; `made_from` names the stages and the beginning of their keys."""
+    rows = [
+        {
+            "file": row.path.name,
+            "kind": row.kind,
+            "size": row.size,
+            "sha256": row.sha256,
+            "made_from": list(row.made_from),
+        }
+        for row in packed.artifacts
+    ]
+    missing = [
+        {"package": row.package, "kind": row.kind, "reason": row.reason, "message": row.message}
+        for row in packed.not_made
+    ]
+    return json.dumps({"packages": rows, "not_made": missing}, indent=1) + "\n"
+
+
+def to_markdown(packed: Packed) -> str:
+    """The same for people: a job summary, a release's description."""
+    lines = ["# Packages", "", "| package | kind | bytes | SHA-256 |", "| --- | --- | ---: | --- |"]
+    lines += [f"| `{row.path.name}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]
+    lines += ["", *(f"- {not_made(row)}" for row in packed.not_made)] if packed.not_made else []
+    return "\n".join(lines) + "\n"
+
+
+def not_made(row: NotMade) -> str:
+    """One package that was not made, in a sentence."""
+    return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"

@@ -1,0 +1,39 @@
+"""What MSVC compiles keeps to words that MSVC knows. It is not here, so this, and that every build of latenn refuses
+extensions of the language (-Wpedantic, -Wvla, -Werror), is all that is shown.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+POSIX = {"os_posix.c", "images_linux.c", "images_macos.c"}
+"""What MSVC never compiles."""
+GNU = re.compile(r"\b(__atomic_\w+|__sync_\w+|__builtin_\w+|__attribute__|__typeof__|__extension__|__thread)\b|\(\{")
+
+LOADER = sorted((ROOT / "loader" / "src").glob("*.c"))
+LATENN = sorted((ROOT / "latenn" / "native" / "src").rglob("*.c"))
+HEADERS = sorted([*ROOT.glob("loader/**/*.h"), *ROOT.glob("latenn/native/**/*.h")])
+
+
+def gnu_words(text):
+    """GNU's words outside of what only its compilers see."""
+    bare = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+    bare = re.sub(r"#if defined\(__GNUC__\).*?#(?:else|endif)", "", bare, flags=re.DOTALL)
+    bare = re.sub(r"(#(?:el)?if defined\(_WIN32\).*?)#else.*?#endif", r"\1", bare, flags=re.DOTALL)
+    return [found.group() for found in GNU.finditer(bare)]
+
+
+@pytest.mark.parametrize(
+    "source", [file for file in (*LOADER, *LATENN, *HEADERS) if file.name not in POSIX], ids=lambda file: file.name
+)
+def test_no_word_is_gnus_own(source):
+    assert gnu_words(source.read_text("utf-8")) == []
+
+
+def test_the_check_sees_what_it_should():
+    assert gnu_words("int f(int n) { return ({ n; }) + __atomic_load_n(&n, 0); }") == ["({", "__atomic_load_n"]
+    assert gnu_words("#if defined(_WIN32)\n__builtin_trap();\n#else\n__sync_synchronize();\n#endif") == [
+        "__builtin_trap"
+    ]
