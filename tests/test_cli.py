@@ -184,21 +184,6 @@ def test_interrupted_midway(latebind, tiny, after):
     assert not list(tiny.rglob("*.part"))
 
 
-def test_killed_and_run_again(latebind, tiny):
-    slow = "install(CODE [[execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)]] COMPONENT tiny)\n"
-    (tiny / "native" / "CMakeLists.txt").write_text(CMAKE + slow, encoding="utf-8")
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(tiny), "pack"]
-    process = subprocess.Popen(command, start_new_session=True)
-    time.sleep(3)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    subprocess.run([shutil.which("pkill"), "-KILL", "-f", str(tiny)], check=False)
-    assert not (tiny / "dist").exists()
-
-    write_client(tiny)
-    packed(latebind, tiny)
-
-
 def test_an_audit_of_something_that_is_not_there(latebind, tmp_path):
     refused(latebind("audit", tmp_path / "nothing.whl"), "nothing.whl")
 
