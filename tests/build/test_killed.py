@@ -1,9 +1,8 @@
-"""Killed at any moment, with or without its children, latebind leaves no half-written package, and the next run ends."""
+"""Killed at any moment, with its children or without, latebind leaves whole packages only; the next run completes."""
 
 import hashlib
-import os
 import random
-import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -48,9 +47,9 @@ def digests(folder):
 
 def kill(process, folder, *, children):
     """End the process as the kernel does when memory runs out; its compilers go on unless they are ended, too."""
-    os.kill(process.pid, signal.SIGKILL)
+    process.kill()
     if children:
-        subprocess.run(["pkill", "-KILL", "-f", str(folder)], check=False)
+        subprocess.run([shutil.which("pkill"), "-KILL", "-f", str(folder)], check=False)
     process.stdout.close()
     process.wait()
 
