@@ -203,7 +203,7 @@ def _objection(  # one line for each way to be wrong
 def _is_plain(name: str) -> bool:
     """Whether a member's name is relative, normal, and means the same on every system."""
     path = PurePosixPath(name.rstrip("/"))
-    if "\0" in name or "\\" in name or not name.strip("/") or path.is_absolute() or ":" in path.parts[0]:
+    if "\0" in name or "\\" in name or not path.parts or path.is_absolute() or ":" in path.parts[0]:
         return False
     return ".." not in path.parts and not {".", ""} & set(name.rstrip("/").split("/"))
 

@@ -43,7 +43,24 @@ def test_large_members_come_in_blocks(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["../up", "a/../../up", "/abs", "a\\b", "C:/x", "C:x", "a//b", "./a", "a/./b", "..", "/", "a/..", "nul\0x"]
+    "name",
+    [
+        "../up",
+        "a/../../up",
+        "/abs",
+        "a\\b",
+        "C:/x",
+        "C:x",
+        "a//b",
+        "./a",
+        "a/./b",
+        "..",
+        ".",
+        "./",
+        "/",
+        "a/..",
+        "nul\0x",
+    ],
 )
 def test_unsafe_names_are_no_members(tmp_path, name):
     with ZipReader(raw(tmp_path / "a.zip", name)) as reader:
