@@ -35,7 +35,7 @@ from latebind.errors import InputError  # noqa: E402
 from mutation import mutated  # noqa: E402
 
 from tests.audit.corpus import universal  # noqa: E402
-from tests.client import CONFIG, write_client  # noqa: E402
+from tests.client import write_portable  # noqa: E402
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,20 +44,6 @@ SECONDS = 5.0
 MEMORY = 1 << 30
 _CHUNK = 250
 _TARGETS = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
-_CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-add_library(tiny SHARED tiny.c)
-target_link_options(tiny PRIVATE -s)
-install(TARGETS tiny COMPONENT tiny)
-"""
-_SOURCE = """\
-#include <stdio.h>
-#ifdef _WIN32
-__declspec(dllexport)
-#endif
-int tiny_add(int a, int b) { return printf("%d\\n", a) + b; }
-"""
 
 
 @dataclass(frozen=True)
@@ -72,9 +58,7 @@ class Chunk:
 
 def make_subjects(folder: Path) -> Path:
     """Build and pack the small project for every target; the folder with all that came out."""
-    project = folder / "project"
-    config = CONFIG.replace('["linux-x64"]', str(_TARGETS))
-    write_client(project, latebind=config, cmakelists=_CMAKE, tiny=_SOURCE)
+    project = write_portable(folder / "project", _TARGETS)
     command = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(project), "pack", "--target", "all"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     made = folder / "subjects"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import random
 import struct
+import warnings
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -125,7 +126,9 @@ def _inside(data: bytes, subjects: Sequence[tuple[str, bytes]], chance: random.R
 
 def _zipped(members: Sequence[tuple[str, bytes]], chance: random.Random) -> bytes:
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))) as archive:
+    method = chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w", method) as archive:
+        warnings.simplefilter("ignore")  # a name twice is meant
         for name, body in members:
             info = zipfile.ZipInfo("x" if "\x00" in name else name)
             info.filename = name

@@ -44,6 +44,26 @@ __attribute__((visibility("default"))) int tiny_add(int a, int b);
 int tiny_add(int a, int b) { return a + b; }
 """
 
+PORTABLE_CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+add_library(tiny SHARED tiny.c)
+set_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "")
+target_compile_options(tiny PRIVATE -ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -ffile-prefix-map=${CMAKE_BINARY_DIR}=.)
+target_link_options(tiny PRIVATE -s)
+install(TARGETS tiny COMPONENT tiny)
+"""
+
+PORTABLE_SOURCE = """\
+#include <stdio.h>
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_add(int a, int b) { return printf("%d\\n", a) + b; }
+"""
+
 PYPROJECT = """\
 [build-system]
 requires = ["hatchling", "latebind"]
@@ -89,3 +109,9 @@ def write_client(folder: Path, **changed: str) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(changed.get(path.stem.lower(), text), encoding="utf-8")
     return folder
+
+
+def write_portable(folder: Path, rids: list[str]) -> Path:
+    """The project for those targets, in C and CMake that name no platform."""
+    config = CONFIG.replace('["linux-x64"]', str(rids))
+    return write_client(folder, latebind=config, cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)

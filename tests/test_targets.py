@@ -9,7 +9,7 @@ from latebind.build.toolchain import find_zig
 from latebind.configfile import load
 from latebind.targets import target, targets, wheel_tag, zig_triple
 
-from tests.client import CONFIG, write_client
+from tests.client import write_portable
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
 PORTABLE_RID = re.compile(r"(linux|linux-musl|osx|win)-(x64|arm64)")  # no distribution and no version in it
@@ -22,21 +22,6 @@ WHEEL_TAG = {
 ARCH_IN_TAG = {"x86_64": ("x86_64", "amd64"), "aarch64": ("aarch64", "arm64")}
 ARCH_IN_RID = {"x86_64": "x64", "aarch64": "arm64"}
 SYSTEM_IN_RID = {"linux": "linux", "macos": "osx", "windows": "win"}
-CMAKE = """\
-cmake_minimum_required(VERSION 3.20)
-project(tiny C)
-add_library(tiny SHARED tiny.c)
-set_target_properties(tiny PROPERTIES C_VISIBILITY_PRESET hidden INSTALL_RPATH "")
-install(TARGETS tiny COMPONENT tiny)
-"""
-SOURCE = """\
-#ifdef _WIN32
-__declspec(dllexport)
-#else
-__attribute__((visibility("default")))
-#endif
-int tiny_add(int a, int b) { return a + b; }
-"""
 FILE = {"linux": "libtiny.so", "macos": "libtiny.dylib", "windows": "tiny.dll"}
 MAGIC = {"linux": b"\x7fELF", "macos": b"\xcf\xfa\xed\xfe", "windows": b"MZ"}
 
@@ -92,8 +77,7 @@ def test_zig_compiles_for_every_triple(rid, zig, tmp_path):
 def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, zig, tmp_path):
     assert zig
     row = target(rid)
-    write_client(tmp_path, latebind=CONFIG.replace("linux-x64", rid), cmakelists=CMAKE)
-    (tmp_path / "native" / "tiny.c").write_text(SOURCE)
+    write_portable(tmp_path, [rid])
     staged = stage_target(load(tmp_path / "latebind.toml"), row, tmp_path)
     (library,) = staged.libraries("tiny")
     assert library.name == FILE[row.system]

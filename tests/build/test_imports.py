@@ -8,11 +8,12 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
+from latebind.build.stage import open_stage
 from latebind.configfile import load
 from latebind.errors import BuildError, InputError, LatebindError
 from latebind.targets import target
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client
+from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
@@ -168,3 +169,35 @@ def test_the_command_lists_what_is_staged(built, tiny, latebind):
     assert result.returncode == 0, result.stderr
     assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in result.stdout
     assert latebind("-C", tiny, "stage").stdout == result.stdout
+
+
+MACHINES = [["linux-x64", "linux-arm64"], ["osx-x64", "osx-arm64"], ["win-x64"]]
+
+
+@pytest.mark.slow
+def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
+    rids = [rid for machine in MACHINES for rid in machine]
+    config = load(write_portable(tmp_path / "project", rids) / "latebind.toml")
+    one = tmp_path / "one machine"
+    whole = pack(config, [stage_target(config, target(rid), one) for rid in rids], one, one / "dist")
+    for number, machine in enumerate(MACHINES):
+        project = write_portable(tmp_path / f"checkout {number}", rids)
+        for rid in machine:
+            stage_target(load(project / "latebind.toml"), target(rid), project)
+
+    here = tmp_path / "here"
+    import_native(config, [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))], here)
+    merged = pack(config, [open_stage(here / "stage" / rid) for rid in rids], here, here / "dist")
+
+    assert len(merged.artifacts) == len(rids) + 2
+    assert [(row.path.name, row.sha256) for row in merged.artifacts] == [
+        (row.path.name, row.sha256) for row in whole.artifacts
+    ]
+
+    mixed = write_portable(tmp_path / "mixed", rids)
+    (mixed / "native" / "more.h").touch()
+    stage_target(load(mixed / "latebind.toml"), target("win-x64"), mixed)
+    before = open_stage(here / "stage" / "win-x64").manifest
+    with pytest.raises(BuildError, match="built from other sources"):
+        import_native(config, [tmp_path / "checkout 0" / "stage", mixed / "stage"], here)
+    assert open_stage(here / "stage" / "win-x64").manifest == before

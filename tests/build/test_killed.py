@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from tests.client import CONFIG, SOURCE, write_client
+from tests.client import PORTABLE_SOURCE, write_portable
 
 MOMENTS = 20
 TARGETS = ["linux-x64", "osx-arm64"]
@@ -56,15 +56,12 @@ def kill(process, folder, *, children):
 
 def edit(folder, number):
     """Another function, so that everything has to be made again."""
-    (folder / "native" / "tiny.c").write_text(SOURCE.replace("a + b", f"a + b + {number}"), encoding="utf-8")
+    (folder / "native" / "tiny.c").write_text(PORTABLE_SOURCE.replace("+ b", f"+ b + {number}"), encoding="utf-8")
 
 
 @pytest.fixture
 def tiny_for_two(tmp_path):
-    folder = write_client(tmp_path / "tiny", latebind=CONFIG.replace('["linux-x64"]', str(TARGETS)))
-    cmake = folder / "native" / "CMakeLists.txt"
-    cmake.write_text(cmake.read_text("utf-8").replace("-Wl,-z,relro,-z,now -s", "-O1"), encoding="utf-8")
-    return folder
+    return write_portable(tmp_path / "tiny", TARGETS)
 
 
 @pytest.mark.slow
