@@ -11,13 +11,19 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import gen_loader
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
+from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
+from latebind.configfile import load
 from latebind.schema import config_reference, config_schema_text
 from latebind.verify.report import verify_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -32,7 +38,17 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "configuration.md": config_reference(),
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
+        **dict(_cibuildwheel()),
     }
+
+
+def _cibuildwheel() -> Iterator[tuple[Path, str]]:
+    """latenn's own, for the native route; latebind comes from this very repository."""
+    config = load(ROOT / "latenn" / "latebind.toml")
+    for name, package in config.packages.items():
+        if package.wheel is not None:
+            text = cibuildwheel_config(config, name, "./[native]")
+            yield config.root / package.wheel.source / FILE_NAME, text
 
 
 def main() -> int:

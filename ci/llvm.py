@@ -1,0 +1,60 @@
+"""LLVM's tools under the names that macOS gives its own, for programs that call those: delocate on another system.
+
+    python ci/llvm.py DEST    # makes DEST/bin with otool, lipo, install_name_tool; prints it
+
+Taken from this machine where it has them, else from Debian's packages, unpacked and not installed (ci/debian.py).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+
+from debian import NotAvailableError, made_once, unpack
+
+SUITE = "bookworm"
+PACKAGES = ("llvm-14", "libllvm14", "libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
+TOOLS = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
+# llvm-otool does not know -m, which asks only that a name with parentheses is not taken for an archive's member.
+_WITHOUT_M = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\n'
+
+
+def prepare(dest: Path) -> Path:
+    """The folder with the three tools. Raises NotAvailableError when they are neither here nor to be had."""
+    found, libraries = _installed(), ""
+    if found is None:
+        root = made_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder, suite=SUITE))
+        found = root / "usr" / "lib" / "llvm-14" / "bin"
+        libraries = f"LD_LIBRARY_PATH={shlex.quote(str(root / 'usr/lib/x86_64-linux-gnu'))} "
+    folder = dest.absolute() / "bin"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, tool in TOOLS.items():
+        if not (found / tool).is_file():
+            raise NotAvailableError(f"{found} has no {tool}")
+        script = f'#!/bin/sh\n{_WITHOUT_M if name == "otool" else ""}{libraries}exec {found / tool} "$@"\n'
+        (folder / name).write_text(script, encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def _installed() -> Path | None:
+    """The newest LLVM of this machine that has all three."""
+    places = Path("/usr/lib").glob("llvm-*/bin")
+    whole = [place for place in places if all((place / tool).is_file() for tool in TOOLS.values())]
+    return max(whole, key=lambda place: int(re.sub(r"\D", "", place.parent.name) or 0), default=None)
+
+
+def main() -> int:
+    """Make the folder and print it."""
+    try:
+        print(prepare(Path(sys.argv[1])))
+    except NotAvailableError as reason:
+        print(f"not available: {reason}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

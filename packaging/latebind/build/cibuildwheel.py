@@ -1,0 +1,119 @@
+"""The configuration of cibuildwheel for a package: the native route, where each system builds with its own tools."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.errors import BuildError, InputError
+from latebind.presets import preset
+from latebind.targets import target
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config import Config
+    from latebind.presets import RuntimePreset
+
+FILE_NAME = "cibuildwheel.toml"
+_IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))
+"""The images of pypa/manylinux that cibuildwheel pins, by the glibc in them."""
+_PYTHON = "cp312-*"
+
+
+def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
+    """The text of cibuildwheel.toml for a package's wheel; equal inputs give equal text.
+
+    `latebind` is the requirement that brings latebind into the build: `latebind[native]==1.0`, or a path.
+
+    Raises BuildError when the package has no wheel, InputError when its wheel source has no readable pyproject.toml.
+    """
+    wheel = config.packages[package].wheel if package in config.packages else None
+    if wheel is None:
+        known = ", ".join(name for name, row in config.packages.items() if row.wheel is not None)
+        raise BuildError(f"{package!r} is not a package with a wheel", advice=f"Name one of: {known}.")
+    root = _repository(config.root)
+    source = (config.root / wheel.source).relative_to(root).as_posix()
+    rows = [target(rid) for rid in config.document.targets.include]
+    needs = [latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
+    return render(
+        "cibuildwheel.toml.j2",
+        package=package,
+        name=config.wheel_name(package),
+        source=source,
+        file=f"{source}/{FILE_NAME}",
+        build=_PYTHON,
+        skip="*-win32" if any(row.libc == "musl" for row in rows) else "*-musllinux_* *-win32",
+        before_build=_command("pip", "install", *needs),
+        windows_before_build=_command("pip", "install", "delvewheel", *needs),
+        latebind=latebind,
+        linux_archs=[row.arch for row in rows if row.libc == "glibc"],
+        image=_image(config.document.targets.glibc),
+        macos=config.document.targets.macos,
+        **_tests(config, package, wheel.extras == "channels", root),
+        **_repairs([preset(row.preset) for row in config.document.runtime]),
+    )
+
+
+def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[str, object]:  # noqa: FBT001  # one of two
+    """How an installed wheel is tried: with its siblings, the ordinary extra, and the project's own script."""
+    use, verify = config.runtime_of(package), config.document.verify
+    siblings = [name for name in map(config.wheel_name, config.packages[package].requires) if name]
+    # A sibling was built before this one, and is nowhere else yet.
+    find = ("pip", "install", "--no-index", "--no-deps", "--find-links", "{project}/wheelhouse", *siblings)
+    script = f"{{project}}/{(config.root / verify.wheel).relative_to(root).as_posix()}"
+    return {
+        "before_test": _command(*find) if siblings else "",
+        "test_extra": preset(use.preset).python.extra if use is not None and with_extra else "",
+        "test_requires": verify.python_requires if verify.wheel else (),
+        "test_command": _command("python", script) if verify.wheel else "",
+    }
+
+
+def _repairs(runtimes: list[RuntimePreset]) -> dict[str, str]:
+    """The repair commands; each tool is told in its own way what to leave alone: a glob, a part of a path, a name."""
+    globs = [
+        glob for row in runtimes for glob in row.linked_globs if any(fnmatch(one, glob) for one in row.names.linux)
+    ]
+    linux = [word for glob in globs for word in ("--exclude", glob)]
+    macos = [
+        word for row in runtimes for name in row.names.macos[-1:] for word in ("--exclude", name.partition(".")[0])
+    ]
+    windows = [word for row in runtimes for name in row.names.windows for word in ("--exclude", name)]
+    return {
+        "linux_repair": _command("auditwheel", "repair", "--only-plat", *linux, "-w", "{dest_dir}", "{wheel}"),
+        "macos_repair": _command(
+            "delocate-wheel", "--require-archs", "{delocate_archs}", *macos, "-w", "{dest_dir}", "-v", "{wheel}"
+        ),
+        "windows_repair": _command("delvewheel", "repair", *windows, "-w", "{dest_dir}", "{wheel}"),
+    }
+
+
+def _command(*words: str) -> str:
+    """A command for sh and for cmd.exe alike, which both know double quotes; placeholders stay as they are."""
+    return " ".join(word if re.fullmatch(r"[\w@%+=:,./{}~-]+", word) else f'"{word}"' for word in words)
+
+
+def _image(glibc: str) -> str:
+    """The newest image whose glibc is not above the floor."""
+    floor = tuple(int(part) for part in glibc.split("."))
+    return max((major, minor, name) for major, minor, name in _IMAGES if (major, minor) <= max(floor, (2, 17)))[2]
+
+
+def _backend(pyproject: Path) -> list[str]:
+    """What the wheel source's build needs, but for latebind itself. Raises InputError."""
+    try:
+        table: dict[str, Any] = msgspec.toml.decode(pyproject.read_bytes())
+    except (OSError, msgspec.DecodeError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(pyproject)) from error
+    needs = table.get("build-system", {}).get("requires", [])
+    return [need for need in needs if not need.startswith("latebind")]
+
+
+def _repository(folder: Path) -> Path:
+    """What cibuildwheel calls the project: the repository, or the folder itself where there is none."""
+    return next((place for place in (folder, *folder.parents) if (place / ".git").exists()), folder)
