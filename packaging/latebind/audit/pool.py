@@ -7,6 +7,7 @@ which part it is about to touch; when it dies or runs past a limit, the work end
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -152,6 +153,7 @@ def _serve(
         connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     _limit_memory(limits.memory)
+    gc.disable()  # work makes many objects and no circles to speak of: looking for them while it runs costs time alone
 
     def tell(part: str) -> None:
         pipe.send(("part", part))
@@ -171,6 +173,8 @@ def _serve(
             pipe.send(answer)
         except OSError:
             return
+        del task, answer
+        gc.collect()
 
 
 def _limit_memory(size: int) -> None:
