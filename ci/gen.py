@@ -1,4 +1,4 @@
-"""Writes every generated file, or with --check says which are out of step: schemas, reference pages, C headers.
+"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers, benchmarks.
 
     python ci/gen.py [--check]
 
@@ -20,6 +20,8 @@ from latebind.schema import config_reference, config_schema_text
 from latebind.verify.report import verify_schema
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import report  # noqa: E402  # in bench/
 
 
 def outputs() -> dict[Path, str]:
@@ -32,6 +34,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "configuration.md": config_reference(),
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
+        **{ROOT / path: text for path, text in report.outputs().items()},
     }
 
 

@@ -65,6 +65,11 @@ class Pool(Generic[Task, Result]):
         self._workers: list[_Worker[Task]] = []
         self._context = _context()
 
+    @property
+    def is_forking(self) -> bool:
+        """Whether workers begin with all that this process has loaded."""
+        return self._context.get_start_method() == "fork"
+
     def __enter__(self) -> Pool[Task, Result]:
         return self
 
@@ -122,8 +127,7 @@ class Pool(Generic[Task, Result]):
     def _start(self) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
         # A fork has all our ends of the pipes; while it holds one, no worker sees that we are gone.
-        is_fork = self._context.get_start_method() == "fork"
-        inherited = [ours, *(worker.pipe for worker in self._workers)] if is_fork else []
+        inherited = [ours, *(worker.pipe for worker in self._workers)] if self.is_forking else []
         process = self._context.Process(target=_serve, args=(theirs, inherited, self._work, self._limits), daemon=True)
         process.start()
         theirs.close()
