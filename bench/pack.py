@@ -17,6 +17,7 @@ import zipfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from measure import ROOT, Sample, add, cache, in_turn, machine, ratio, run, summary, write
 
 if TYPE_CHECKING:
@@ -47,9 +48,11 @@ _CSPROJ = """<Project Sdk="Microsoft.NET.Sdk">
 _CONTAINER = ("_rels/", "package/", "[Content_Types].xml")  # NuGet's own parts, made anew by each packer
 
 
-def latebind(work: Path, *words: str) -> Sample:
-    """One command of latebind on latenn."""
-    return run([sys.executable, "-c", _CALL, "-C", ROOT / "latenn", "--workdir", work, *words])
+def latebind(work: Path, command: str) -> Sample:
+    """One command of latebind on latenn, for all its targets."""
+    rids = msgspec.toml.decode((ROOT / "latenn/latebind.toml").read_bytes())["targets"]["include"]
+    targets = [word for rid in rids for word in ("--target", rid)]
+    return run([sys.executable, "-c", _CALL, "-C", ROOT / "latenn", "--workdir", work, command, *targets])
 
 
 def cold(work: Path) -> Sample:

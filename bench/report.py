@@ -51,6 +51,8 @@ def outputs() -> dict[str, str]:
         image = f"docs/img/bench-{name}.svg"
         files[image] = plot(_TITLES[name], _bars(document))
         parts.append(_section(name, document))
+    if not found:
+        parts.append("No results are kept yet.\n")
     return {"docs/bench.md": "\n".join(parts), **files}
 
 
