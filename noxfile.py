@@ -75,3 +75,9 @@ def lint(session: nox.Session) -> None:
 def gen(session: nox.Session) -> None:
     """Write every generated file; `git diff --exit-code` then shows whether they were in step."""
     sessions.gen(session, *session.posargs)
+
+
+@nox.session
+def bench(session: nox.Session) -> None:
+    """Time the audit and the packing against their peers on real packages; half a gigabyte of wheels, minutes."""
+    sessions.bench(session, *session.posargs)

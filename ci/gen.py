@@ -1,4 +1,4 @@
-"""Writes every generated file, or with --check says which are out of step: schemas, reference pages, C headers.
+"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers, benchmarks.
 
     python ci/gen.py [--check]
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench"))
+import report  # noqa: E402  # in bench/
 
 
 def outputs() -> dict[Path, str]:
@@ -39,6 +41,7 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
+        **{ROOT / path: text for path, text in report.outputs().items()},
     }
 
 

@@ -50,6 +50,14 @@ def gen(session: nox.Session, *arguments: str) -> None:
     developers(session).run(session, "python", "ci/gen.py", *arguments)
 
 
+def bench(session: nox.Session, *arguments: str) -> None:
+    """Run the benchmarks, keep their results and write the page about them."""
+    tool = developers(session)
+    for program in ("audit", "pack"):
+        tool.run(session, "python", f"bench/{program}.py", "--write", *arguments)
+    gen(session)
+
+
 def developers(session: nox.Session) -> Environment:
     """The environment of the tests and the linters."""
     return environment(session, "dev", "native", "verify", groups=("test", "lint"))

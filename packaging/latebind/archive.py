@@ -9,13 +9,14 @@ import struct
 import time
 import zipfile
 import zlib
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import InputError
+from latebind.inflate import member_blocks
 from latebind.model import Sha256
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ BOMB_BYTES = 256 * 1024**2
 BOMB_RATIO = 150
 """An archive that grows past BOMB_BYTES by more than this factor is a bomb: code and models stay below 20:1."""
 
-_BLOCK = 1 << 20
 _LOCAL_HEADER = 30
 _READ_ERRORS = (
     zipfile.BadZipFile,
@@ -91,19 +91,25 @@ class ZipReader:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        try:
-            self._zip = zipfile.ZipFile(path)
-        except _READ_ERRORS as error:
-            raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
         self._infos: dict[str, zipfile.ZipInfo] = {}
         self.problems: list[Problem] = []
-        self.members = tuple(self._admit(self._zip.infolist()))
+        with ExitStack() as stack:
+            try:
+                self._file = stack.enter_context(path.open("rb"))
+                archive = zipfile.ZipFile(self._file)
+            except _READ_ERRORS as error:
+                raise InputError(f"not a readable zip archive: {error}", where=str(path)) from error
+            infos = archive.infolist()
+            starts = sorted({info.header_offset for info in infos})
+            self._ends = dict(pairwise([*starts, archive.start_dir]))
+            self.members = tuple(self._admit(infos))
+            stack.pop_all()
 
     def __enter__(self) -> Self:  # typing.Self is of 3.11
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._zip.close()
+        self._file.close()
 
     def read(self, name: str, limit: int = MAX_MEMBER_BYTES) -> bytes:
         """The bytes of a member, at most `limit`.
@@ -123,16 +129,10 @@ class ZipReader:
             raise InputError("no such member", where=where)
         if info.file_size > limit:
             raise InputError(f"{info.file_size} bytes are over the limit of {limit}", where=where)
-        size = 0
         try:
-            with self._zip.open(info) as file:
-                while block := file.read(_BLOCK):
-                    size += len(block)
-                    yield block
+            yield from member_blocks(self._file, info, self._ends[info.header_offset])
         except _READ_ERRORS as error:
             raise InputError(f"damaged member: {error}", where=where) from error
-        if size != info.file_size:
-            raise InputError(f"holds {size} bytes, the directory says {info.file_size}", where=where)
 
     def _admit(self, infos: list[zipfile.ZipInfo]) -> Iterator[Member]:
         seen: dict[str, str] = {}

@@ -41,9 +41,8 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
     open_names = {row.name for row in image.open_imports}
     if not open_names:
         return
-    provided = {export.name for _, other in package.images for export in other.exports}
     in_python = any(other.python_module for _, other in package.images)
-    missing = {name for name in open_names - provided if not (in_python and name.startswith(("Py", "_Py")))}
+    missing = {name for name in open_names - package.exported if not (in_python and name.startswith(("Py", "_Py")))}
     if image.format == "elf" and _has_unknown_library(package, image):
         # Without their symbol tables no one can tell; a missing entry symbol of a runtime still counts.
         linked = any(matches(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)

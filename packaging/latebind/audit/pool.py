@@ -7,6 +7,7 @@ which part it is about to touch; when it dies or runs past a limit, the work end
 from __future__ import annotations
 
 import contextlib
+import gc
 import multiprocessing
 import os
 import signal
@@ -63,6 +64,11 @@ class Pool(Generic[Task, Result]):
         self._limits = limits
         self._workers: list[_Worker[Task]] = []
         self._context = _context()
+
+    @property
+    def is_forking(self) -> bool:
+        """Whether workers begin with all that this process has loaded."""
+        return self._context.get_start_method() == "fork"
 
     def __enter__(self) -> Pool[Task, Result]:
         return self
@@ -121,8 +127,7 @@ class Pool(Generic[Task, Result]):
     def _start(self) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
         # A fork has all our ends of the pipes; while it holds one, no worker sees that we are gone.
-        is_fork = self._context.get_start_method() == "fork"
-        inherited = [ours, *(worker.pipe for worker in self._workers)] if is_fork else []
+        inherited = [ours, *(worker.pipe for worker in self._workers)] if self.is_forking else []
         process = self._context.Process(target=_serve, args=(theirs, inherited, self._work, self._limits), daemon=True)
         process.start()
         theirs.close()
@@ -152,6 +157,7 @@ def _serve(
         connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
     _limit_memory(limits.memory)
+    gc.disable()  # work makes many objects and no circles to speak of: looking for them while it runs costs time alone
 
     def tell(part: str) -> None:
         pipe.send(("part", part))
@@ -171,6 +177,8 @@ def _serve(
             pipe.send(answer)
         except OSError:
             return
+        del task, answer
+        gc.collect()
 
 
 def _limit_memory(size: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import posixpath
 import re
 from dataclasses import replace
@@ -115,18 +116,18 @@ def _is_text(name: str, kind: Kind) -> bool:
 
 def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[File, bytes | None]:
     digest = hashlib.sha256()
-    pieces: list[bytes] = []
+    whole = io.BytesIO()  # a list of blocks would be copied once more to join it
     head, size, problem = b"", 0, ""
     kept = keep and raw.size <= _MAX_TEXT
     try:
         for block in raw.blocks():
-            if not size:
-                head = block[:_PEEK]
+            if is_start := size < _PEEK:
+                head += block[: _PEEK - size]
                 kept = kept or (sniff(head) is not None and raw.size <= _MAX_BINARY)
+            if is_start or kept:
+                whole.write(block)
             size += len(block)
             digest.update(block)
-            if kept:
-                pieces.append(block)
     except InputError as error:
         problem = error.message
     file = File(
@@ -142,8 +143,8 @@ def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[F
     )
     if not kept or problem:
         return file, None
-    data = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-    pieces.clear()
+    data = whole.getvalue()
+    whole.close()
     if file.is_native:
         file = _with_image(file, data, markers)
     return file, data if keep else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 Kind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class File:
     """One file of a package."""
 
@@ -40,7 +41,7 @@ class File:
     died: str = ""
     """How the reader of this file ended, when it took its process with it."""
 
-    @property
+    @cached_property
     def base(self) -> str:
         """The file's name without folders."""
         return posixpath.basename(self.name)
@@ -72,7 +73,7 @@ class WheelName:
     platforms: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Package:
     """One thing that is audited."""
 
@@ -106,10 +107,20 @@ class Package:
         """The files that hold machine code."""
         return (file for file in self.files if file.is_native)
 
-    @property
-    def images(self) -> Iterator[tuple[File, Image]]:
+    @cached_property
+    def images(self) -> tuple[tuple[File, Image], ...]:
         """Each image that was read, with its file."""
-        return ((file, image) for file in self.files for image in file.images)
+        return tuple((file, image) for file in self.files for image in file.images)
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """Every name that some image of the package exports."""
+        return frozenset(row.name for _, image in self.images for row in image.exports)
+
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The names of all files without folders, in small letters, as Windows finds them."""
+        return frozenset(file.base.lower() for file in self.files)
 
     @property
     def dist_info(self) -> str:

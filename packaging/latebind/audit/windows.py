@@ -35,8 +35,7 @@ def vc_runtime_needed(package: Package, file: File, image: Image, policy: Policy
     already crashes newer code. In a wheel the two DLLs that CPython itself brings are a note.
     """
     del file, policy
-    inside = {other.base.lower() for other in package.files}
-    rows = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in inside]
+    rows = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
     rows = [name for name in rows if not platforms.is_debug_runtime(name)]  # LB112
     if rows:
         with_python = package.kind == "wheel" and all(name.lower() in _WITH_PYTHON for name in rows)

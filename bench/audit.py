@@ -1,0 +1,176 @@
+"""Times `latebind audit` against the peers and against bare reading, on the same real wheels, in turn.
+
+    python bench/audit.py [--rounds N] [--write]
+
+Downloads (0.5 GB) and peers lie in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool: Apple's,
+or on Linux LLVM's (Debian: apt-get install llvm).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from measure import ROOT, Sample, add, cache, environment, in_turn, machine, ratio, run, summary, write
+from packaging.utils import parse_wheel_filename
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+BENCH = ROOT / "bench"
+PEERS_AT_LEAST, FLOOR_AT_MOST = 5.0, 1.3
+MEMORY_BASE, MEMORY_PER_BYTE = 120 * 10**6, 3
+# Program, its arguments, the part of a platform tag for which it is made, exit statuses that are no failure.
+PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
+    ("auditwheel", ("show",), "linux", (0,)),
+    ("delvewheel", ("show",), "win", (0,)),
+    ("delocate-listdeps", (), "macosx", (0,)),
+    ("abi3audit", (), "", (0, 1)),  # 1: it found something
+)
+_LLVM = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
+_VERSIONS = ("", *(f"-{number}" for number in range(30, 13, -1)))
+
+
+def wheels() -> list[Path]:
+    """The pinned wheels, downloaded where they are not there yet. Raises SystemExit where one is another's."""
+    folder = cache() / "wheels"
+    folder.mkdir(exist_ok=True)
+    wanted: dict[str, str] = msgspec.toml.decode((BENCH / "wheels.toml").read_bytes())["wheels"]
+    for name, digest in wanted.items():
+        if not (folder / name).is_file():
+            _download(name, digest, folder)
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
+    return [folder / name for name in sorted(wanted)]
+
+
+def _download(name: str, digest: str, folder: Path) -> None:
+    project, number, _, tags = parse_wheel_filename(name)
+    requirement = cache() / "wheel.txt"
+    requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
+    platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
+    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
+    pip = [sys.executable, "-m", "pip", "download", "--quiet"]
+    run([*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)])
+
+
+def apple_tools() -> Path:
+    """A folder with what delocate calls. Raises SystemExit where it is not to be had."""
+    folder = cache() / "apple"
+    folder.mkdir(exist_ok=True)
+    for name, llvm in _LLVM.items():
+        found = shutil.which(name) or next(filter(None, (shutil.which(llvm + number) for number in _VERSIONS)), None)
+        if found is None:
+            raise SystemExit(f"there is neither {name} nor {llvm}: install Xcode's tools or llvm")
+        # LLVM's otool knows no -m, which matters for names with brackets alone.
+        drop = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\n' if name == "otool" else ""
+        (folder / name).write_text(f'#!/bin/sh\n{drop}exec "{found}" "$@"\n', encoding="utf-8")
+        (folder / name).chmod(0o755)
+    return folder
+
+
+def peers(paths: Sequence[Path]) -> Sample:
+    """Every peer on each wheel that it is made for."""
+    binaries = environment("peers", BENCH / "peers.txt")
+    env = {"PATH": ":".join([str(binaries), str(apple_tools()), "/usr/bin", "/bin"])}
+    return add(
+        run([binaries / program, *words, path], env=env, allowed=allowed)
+        for program, words, system, allowed in PEERS
+        for path in paths
+        if system in path.name.rpartition("-")[2] and (program != "abi3audit" or "abi3" in path.name)
+    )
+
+
+def audit(paths: Sequence[Path]) -> Sample:
+    """`latebind audit` as a user calls it."""
+    return run([sys.executable, "-c", _CALL, "audit", "--format", "json", *paths], allowed=(0, 1))
+
+
+_CALL = "import sys; from latebind.cli import main; sys.exit(main())"
+
+
+def floor(paths: Sequence[Path]) -> Sample:
+    """Bare inflating and hashing."""
+    return run([sys.executable, BENCH / "floor.py", *paths])
+
+
+def memory(paths: Sequence[Path]) -> dict[str, Any]:
+    """The wheel whose worker comes nearest to what it may use."""
+    command = [sys.executable, str(BENCH / "memory.py"), *map(str, paths)]
+    rows = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    for row in rows:
+        row["allowed"] = MEMORY_BASE + MEMORY_PER_BYTE * row["largest"]
+    return {"worst": max(rows, key=lambda row: row["peak"] / row["allowed"]), "wheels": rows}
+
+
+def claims(document: dict[str, Any]) -> list[dict[str, Any]]:
+    """What is claimed, what was measured, and whether it is met."""
+    worst = document["memory"]["worst"]
+    rows: list[tuple[str, float, float]] = []
+    for key, words in (("wall", "by the clock"), ("cpu", "by processor time")):
+        found = document["ratios"][key]
+        rows.append((f"the audit's share of the peers' time, {words}", found["peers"], 1 / PEERS_AT_LEAST))
+        rows.append((f"the audit's multiple of bare inflating and hashing, {words}", found["floor"], FLOOR_AT_MOST))
+    share = round(worst["peak"] / worst["allowed"], 3)
+    rows.append(("a worker's peak, as a share of 120 MB and 3 times the member in flight", share, 1.0))
+    return [{"claim": text, "measured": value, "at most": most, "met": value <= most} for text, value, most in rows]
+
+
+def sizes(paths: Iterable[Path]) -> dict[str, int]:
+    """How much is read."""
+    inflated = 0
+    for path in paths:
+        with zipfile.ZipFile(path) as archive:
+            inflated += sum(info.file_size for info in archive.infolist())
+    return {"wheels": len(list(paths)), "bytes": sum(path.stat().st_size for path in paths), "inflated": inflated}
+
+
+def main() -> None:
+    """Measure, print the claims, and keep the result when asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each contender; the medians count")
+    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
+    arguments = parser.parse_args()
+    paths = wheels()
+    before = machine()
+    for go in (audit, floor, peers):
+        go(paths[:1])  # whatever is made only once
+    samples = in_turn(
+        {"latebind audit": lambda: audit(paths), "floor": lambda: floor(paths), "peers": lambda: peers(paths)},
+        arguments.rounds,
+    )
+    document: dict[str, Any] = {
+        "machine": before,
+        "versions": {"lief": version("lief"), **dict(_pins())},
+        "input": sizes(paths),
+        "contenders": summary(samples),
+        "ratios": {
+            key: {other: ratio(samples, "latebind audit", other, key) for other in ("peers", "floor")}
+            for key in ("wall", "cpu")
+        },
+        "memory": memory(paths),
+    }
+    document["claims"] = claims(document)
+    for row in document["claims"]:
+        print(f"{'met    ' if row['met'] else 'NOT MET'} {row['claim']}: {row['measured']}, at most {row['at most']:g}")
+    if arguments.write:
+        write("audit", document)
+
+
+def _pins() -> list[tuple[str, str]]:
+    lines = (BENCH / "peers.txt").read_text("utf-8").splitlines()
+    rows = (line.partition("==") for line in lines if "==" in line)
+    return [(name, number) for name, _, number in rows]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""Writes docs/bench.md and its plots from bench/results/*.json alone; measures nothing.
+
+`python ci/gen.py` calls it, so that page and results cannot differ.
+"""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+ROOT = Path(__file__).resolve().parent.parent
+_TITLES = {
+    "audit": "The audit, its peers, and bare reading",
+    "pack": "Packing",
+}
+_INTRODUCTION = """# Benchmarks
+
+What the numbers in `bench/results/` say; this page is generated from them. To measure again:
+
+```console
+$ python3 noxfile.py -s bench
+```
+
+All contenders of a table run in turn, round by round, each as a whole process from start to exit; the medians count.
+"Clock" is what a user waits, "processors" what all processes together took of them (user and system), which a busy
+machine distorts less.
+"""
+_ABOUT = {
+    "audit": """`latebind audit` of all wheels at once stands against `auditwheel show`, `delvewheel show`,
+`delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and against plain Python that inflates
+every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is the peak of a fresh worker for
+each wheel; the member in flight is the largest of the wheel.""",
+    "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
+changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
+--no-isolation`: no sdist, no nupkg, no bill of materials. `dotnet pack` makes each nupkg of the same files, where
+there is an SDK.""",
+}
+
+
+def outputs() -> dict[str, str]:
+    """Every generated file of the benchmarks, by its path in the repository."""
+    found = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "bench/results").glob("*.json"))}
+    parts = [_INTRODUCTION]
+    files: dict[str, str] = {}
+    for name, document in found.items():
+        image = f"docs/img/bench-{name}.svg"
+        files[image] = plot(_TITLES[name], _bars(document))
+        parts.append(_section(name, document))
+    if not found:
+        parts.append("No results are kept yet.\n")
+    return {"docs/bench.md": "\n".join(parts), **files}
+
+
+def _section(name: str, document: dict[str, Any]) -> str:
+    machine, versions = document["machine"], document["versions"]
+    where = (
+        f"Taken on {machine['system']} {machine['processor']}, {machine['processors']} processors, Python "
+        f"{machine['python']}, load before the start {machine['load before'][0]}; "
+        + ", ".join(f"{tool} {number}" for tool, number in versions.items())
+        + "."
+    )
+    parts = [
+        f"## {_TITLES[name]}",
+        _ABOUT[name],
+        _input(document["input"]),
+        f"![{_TITLES[name]}](img/bench-{name}.svg)",
+    ]
+    rows = [
+        (contender, *(_spread(row[key]) for key in ("wall", "cpu")), str(len(row["samples"])))
+        for contender, row in document["contenders"].items()
+    ]
+    parts.append(table(("what", "clock, s", "processors, s", "rounds"), rows))
+    if claims := document.get("claims"):
+        lines = [
+            (row["claim"], f"{row['measured']:.2f}", f"{row['at most']:g}", "yes" if row["met"] else "**no**")
+            for row in claims
+        ]
+        parts.append(table(("claim", "measured", "at most", "met"), lines))
+    if memory := document.get("memory"):
+        worst = memory["worst"]
+        parts.append(
+            f"Nearest to its memory: {worst['wheel']}, a peak of {_mb(worst['peak'])} with a member of "
+            f"{_mb(worst['largest'])}."
+        )
+    parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
+    return "\n\n".join([*parts, where]) + "\n"
+
+
+def _input(facts: dict[str, int]) -> str:
+    noun = "wheels" if "wheels" in facts else "packages"
+    text = f"Input: {facts[noun]} {noun}, {_mb(facts['bytes'])}"
+    return text + (f", {_mb(facts['inflated'])} inflated." if "inflated" in facts else ".")
+
+
+def _mb(size: int) -> str:
+    return f"{size / 1e6:.0f} MB" if size >= 10**7 else f"{size / 1e6:.1f} MB"
+
+
+def _spread(row: dict[str, float]) -> str:
+    return f"{row['median']:.2f} ({row['least']:.2f}-{row['most']:.2f})"
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _bars(document: dict[str, Any]) -> list[tuple[str, float, float]]:
+    return [(name, row["wall"]["median"], row["cpu"]["median"]) for name, row in document["contenders"].items()]
+
+
+def plot(title: str, bars: Sequence[tuple[str, float, float]]) -> str:
+    """Two horizontal bars for each contender: the clock and the processors, in seconds."""
+    left, width, step = 190, 400, 56
+    height, font = 50 + step * len(bars), 'font-family="system-ui, sans-serif" font-size="13"'
+    legend = '<tspan fill="#1f6feb">clock</tspan>, <tspan fill="#768390">processors</tspan>'
+    most = max(value for _, *values in bars for value in values) or 1
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" role="img" {font}>',
+        f"  <title>{escape(title)}</title>",
+        f'  <rect width="700" height="{height}" fill="#ffffff"/>',
+        f'  <text x="{left}" y="20">{legend}, seconds</text>',
+    ]
+    for index, (name, wall, cpu) in enumerate(bars):
+        top = 36 + step * index
+        parts.append(f'  <text x="{left - 10}" y="{top + 26}" text-anchor="end">{escape(name)}</text>')
+        for row, (value, colour) in enumerate(((wall, "#1f6feb"), (cpu, "#768390"))):
+            length = round(value / most * width, 1)
+            y = top + 20 * row
+            parts.append(f'  <rect x="{left}" y="{y}" width="{length}" height="18" fill="{colour}"/>')
+            parts.append(f'  <text x="{left + length + 6}" y="{y + 14}">{value:.2f}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
