@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import gen_loader
+import gen_stable_abi
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
@@ -32,6 +33,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "configuration.md": config_reference(),
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
+        **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
     }
 
 

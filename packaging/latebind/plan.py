@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.targets import target, wheel_tag
+from latebind.pythonabi import abi_tags
+from latebind.targets import host_rid, target, wheel_tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,11 +32,14 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
         stages = [f"stage/{rid}/{package.component}" for rid in rids]
         if package.wheel is not None:
             stem = f"{config.wheel_name(name).replace('-', '_')}-{version}"
+            abi = abi_tags(package.wheel.kind)
             for rid, stage in zip(rids, stages, strict=True):
+                if package.wheel.kind == "cpython" and rid != host_rid():
+                    continue  # that machine's own CPython makes it
                 row = target(rid)
                 tag = wheel_tag(row, config.floor(row))
                 inputs = (stage, package.wheel.source)
-                rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
+                rows.append(Planned(file=f"{stem}-{abi}-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
         if package.nuget is not None:
