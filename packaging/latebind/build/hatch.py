@@ -31,6 +31,7 @@ from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
 from latebind.lock import exclusive
 from latebind.targets import host_rid, target
+from latebind.templates import render
 from latebind.tree import list_tree
 
 if TYPE_CHECKING:
@@ -122,17 +123,31 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         component = config.packages[package].component
         libraries = wheel_libraries(stage, component, kind)
         build_data["tag"] = tag(stage, kind)
-        # An editable wheel holds only a path to the sources, so the library has to lie there.
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"
-        if not editable:
-            self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        if editable:
+            chosen.update(self._search_path(folder))
+        else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
             bill = self._made / FILE_NAME
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             bill.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(bill))
+
+    def _search_path(self, folder: str) -> dict[str, str]:
+        """Two files by which Python finds the native files of a package whose sources lie elsewhere.
+
+        An editable wheel holds a path to the sources, and the native files, which do not belong among sources.
+        """
+        parts = folder.split("/")
+        name = f"_latebind_{'_'.join(parts)}"
+        code = render("editable.py.j2", package=".".join(parts), parts=parts)
+        made = self._made or Path()
+        for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
+            (made / f"{name}{suffix}").write_text(text, encoding="utf-8")
+        return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
 
     def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """A file that says what the libraries were built from, so that the wheel can be imported elsewhere."""
