@@ -19,7 +19,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.pythonabi import abi_tags, floor_of, module_abi, module_definition
 from latebind.resources import folder
 from latebind.targets import host_rid
-from latebind.tree import hash_tree
+from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
     from latebind.build.toolchain import Toolchain
@@ -51,7 +51,7 @@ class Extension:
         """
         floor = floor_of(self.kind)
         shutil.rmtree(place, ignore_errors=True)
-        include = self._copied(place / "include") if self.is_portable else self.headers
+        include = self._copied(place / "include")
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
         return [
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
@@ -62,12 +62,14 @@ class Extension:
         ]
 
     def _copied(self, include: Path) -> Path:
-        """The headers with a pyconfig.h that asks the compiler instead of describing this machine.
+        """The headers with the pyconfig.h of the target: one that asks the compiler, or this CPython's own.
 
-        They are copied because Python.h finds the pyconfig.h beside it first, wherever else one lies.
+        They are copied because Python.h takes the pyconfig.h beside it, wherever else one lies, and that one may
+        describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
         shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
-        shutil.copyfile(folder("templates") / _PYCONFIG, include / _PYCONFIG)
+        own = folder("templates") / _PYCONFIG if self.is_portable else _own_pyconfig(self.headers)
+        shutil.copyfile(own, include / _PYCONFIG)
         return include
 
     def _library(self, place: Path, floor: PythonVersion | None) -> Path:
@@ -102,9 +104,15 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
             where=str(headers / "Python.h"),
             advice=f"Install them (Debian: apt install python{version}-dev; Fedora: dnf install python3-devel).",
         )
-    parts = [sys.version, hash_tree(headers), *([] if floor_of(kind) else [sysconfig.get_config_var("EXT_SUFFIX")])]
+    parts = [sys.version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
     identity = hashlib.sha256("\0".join(parts).encode()).hexdigest()
     return Extension(kind=kind, identity=identity, headers=headers, target=target, toolchain=toolchain)
+
+
+def _own_pyconfig(headers: Path) -> Path:
+    """The pyconfig.h of this CPython; on Debian that beside Python.h only includes the one of a multiarch folder."""
+    multiarch = headers.parent / str(sysconfig.get_config_var("MULTIARCH") or "") / headers.name / _PYCONFIG
+    return multiarch if multiarch.is_file() else Path(sysconfig.get_config_h_filename())
 
 
 def refuse_interpreter(kind: str) -> None:
