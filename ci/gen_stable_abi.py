@@ -1,6 +1,6 @@
 """Write the table of CPython's stable ABI from abi3info, which takes it from CPython's Misc/stable_abi.toml.
 
-abi3info is pinned in the group `lint`, so that everybody generates the same table; the product does not need it.
+abi3info is pinned in the group `test`, so that everybody generates the same table; the product does not need it.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ same everywhere. Modules of one CPython's own ABI are built by that CPython, for
 from __future__ import annotations
 
 import hashlib
+import platform
 import shutil
 import sys
 import sysconfig
@@ -17,8 +18,8 @@ from typing import TYPE_CHECKING
 from latebind.archive import write_text
 from latebind.errors import BuildError, NotRun
 from latebind.pythonabi import abi_tags, floor_of, module_abi, module_definition
-from latebind.resources import folder
 from latebind.targets import host_rid
+from latebind.templates import render
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ class Extension:
     headers: Path
     target: Target
     toolchain: Toolchain
+
+    @property
+    def origin(self) -> str:
+        """Whose headers, for people and manifests."""
+        return f"headers of CPython {platform.python_version()}"
 
     @property
     def is_portable(self) -> bool:
@@ -68,8 +74,8 @@ class Extension:
         describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
         shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
-        own = folder("templates") / _PYCONFIG if self.is_portable else _own_pyconfig(self.headers)
-        shutil.copyfile(own, include / _PYCONFIG)
+        own = render("pyconfig.h.j2") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
+        write_text(include / _PYCONFIG, own)
         return include
 
     def _library(self, place: Path, floor: PythonVersion | None) -> Path:
@@ -78,7 +84,9 @@ class Extension:
             definition = place / "python3.def"
             write_text(definition, module_definition(floor))
             return self.toolchain.import_library(definition, self.target)
-        name = "python3.lib" if floor else f"python{sysconfig.get_config_var('py_version_nodot')}{sys.abiflags}.lib"
+        threads = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
+        own = f"python{sys.version_info.major}{sys.version_info.minor}{threads}.lib"
+        name = "python3.lib" if floor else own
         found = Path(sys.base_prefix) / "libs" / name
         if not found.is_file():
             raise BuildError(

@@ -51,6 +51,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     python = extension(config.module_kind, target, chosen) if config.module_kind else None
     own = [python.identity] if python else []
     key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__, *own])
+    identity = f"{identity}, {python.origin}" if python else identity
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found
