@@ -120,6 +120,14 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
     assert planned == [row.path.name for row in made.artifacts]
 
 
+def test_two_folders_give_equal_wheels_with_modules(tmp_path):
+    one = packed(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
+    two = packed(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
+    assert [(row.path.name, row.sha256) for row in one.artifacts] == [
+        (row.path.name, row.sha256) for row in two.artifacts
+    ]
+
+
 def test_the_machines_own_compiler_builds_modules_too(tmp_path):
     settings = config("cp310-abi3", HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
     floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""

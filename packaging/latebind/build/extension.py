@@ -104,6 +104,14 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
     if kind == "cpython" and target.rid != host_rid():
         return None
     refuse_interpreter(kind)
+    headers = find_headers()
+    parts = [sys.version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
+    identity = hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return Extension(kind=kind, identity=identity, headers=headers, target=target, toolchain=toolchain)
+
+
+def find_headers() -> Path:
+    """The folder of this CPython's headers. Raises BuildError with the command that brings them."""
     headers = Path(sysconfig.get_path("include"))
     if not (headers / "Python.h").is_file():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -112,9 +120,7 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
             where=str(headers / "Python.h"),
             advice=f"Install them (Debian: apt install python{version}-dev; Fedora: dnf install python3-devel).",
         )
-    parts = [sys.version, hash_tree(headers), hash_file(_own_pyconfig(headers))]
-    identity = hashlib.sha256("\0".join(parts).encode()).hexdigest()
-    return Extension(kind=kind, identity=identity, headers=headers, target=target, toolchain=toolchain)
+    return headers
 
 
 def _own_pyconfig(headers: Path) -> Path:
