@@ -285,8 +285,7 @@ def _check_packages(config: Config, reader: _Reader) -> None:
         if package.runtime and package.runtime not in used:
             advice = _nearest(package.runtime, used)
             reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
-        wants_runtime = package.wheel is not None and package.wheel.extras == "channels"
-        if wants_runtime and config.runtime_of(name) is None:
+        if package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
             reader.problem(
                 ("package", name, "wheel"),
                 f"package {name} asks for extras but binds no runtime",
