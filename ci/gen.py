@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import gen_loader
+import gen_stable_abi
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
@@ -42,6 +43,7 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in report.outputs().items()},
+        **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
     }
 
 

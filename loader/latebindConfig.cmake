@@ -3,6 +3,7 @@
 #   find_package(latebind CONFIG REQUIRED)              # -Dlatebind_DIR=$(latebind --cmake-dir)
 #   latebind_add_runtime(<target> onnxruntime [MINIMUM 1.20])
 #   latebind_hardening(<target>)
+#   latebind_add_python_module(<target> <sources>...)   # what pybind11_add_module() and nanobind_add_module() do
 #
 # latebind_add_runtime() compiles the loader into <target>; nothing of it is exported. The runtime's floor is, in
 # this order: MINIMUM, the variable LATEBIND_MINIMUM_<runtime> (given by `latebind build` from latebind.toml), the
@@ -96,6 +97,43 @@ function(latebind_add_runtime target runtime)
     "${macro}_MAJOR=${major}" "${macro}_MINOR=${minor}" "${macro}_PATCH=${patch}")
 endfunction()
 
+# A Python module: named and linked as CPython wants it, nothing exported but its initialization. `latebind build` gives
+# the variables LATEBIND_PYTHON_* from the kind of the package's wheel (build/extension.py); a plain CMake takes the
+# CPython that find_package(Python) finds. The module never links libpython outside Windows: the program has it.
+function(latebind_add_python_module target)
+  if(NOT ARGN)
+    message(FATAL_ERROR "latebind_add_python_module: \"${target}\" has no sources; "
+                        "it takes <target> <sources>...")
+  endif()
+  if(NOT LATEBIND_PYTHON_KIND)
+    find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+    Python_add_library("${target}" MODULE WITH_SOABI ${ARGN})
+  elseif(LATEBIND_PYTHON_KIND STREQUAL "none")
+    # Another machine's own CPython must build it: the target is there for the project's other calls, and is not built.
+    add_library("${target}" MODULE EXCLUDE_FROM_ALL ${ARGN})
+  else()
+    add_library("${target}" MODULE ${ARGN})
+    set_target_properties("${target}" PROPERTIES PREFIX "" SUFFIX "${LATEBIND_PYTHON_SUFFIX}")
+    target_include_directories("${target}" SYSTEM PRIVATE "${LATEBIND_PYTHON_INCLUDE}")
+    if(LATEBIND_PYTHON_LIMITED_API)
+      target_compile_definitions("${target}" PRIVATE "Py_LIMITED_API=${LATEBIND_PYTHON_LIMITED_API}")
+    endif()
+    if(WIN32)
+      target_link_libraries("${target}" PRIVATE "${LATEBIND_PYTHON_LIBRARY}")
+      # Python's headers name the library once more, without its folder, for Visual C++.
+      get_filename_component(folder "${LATEBIND_PYTHON_LIBRARY}" DIRECTORY)
+      target_link_directories("${target}" PRIVATE "${folder}")
+    elseif(APPLE)
+      target_link_options("${target}" PRIVATE "LINKER:-undefined,dynamic_lookup")
+    endif()
+  endif()
+  set_target_properties("${target}" PROPERTIES
+    LATEBIND_PYTHON_MODULE TRUE
+    C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN TRUE)
+endfunction()
+
 # Hides symbols, closes the usual doors, and keeps every path of the build machine out of the library, so that two
 # builds in different folders give the same bytes.
 function(latebind_hardening target)
@@ -119,8 +157,12 @@ function(latebind_hardening target)
       -fstack-protector-strong)
   endif()
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    get_target_property(module "${target}" LATEBIND_PYTHON_MODULE)
+    if(NOT module) # whose open symbols are CPython's own
+      target_link_options("${target}" PRIVATE "LINKER:--no-undefined")
+    endif()
     target_link_options("${target}" PRIVATE
-      "LINKER:-z,relro" "LINKER:-z,now" "LINKER:-z,noexecstack" "LINKER:--no-undefined" "LINKER:--as-needed"
+      "LINKER:-z,relro" "LINKER:-z,now" "LINKER:-z,noexecstack" "LINKER:--as-needed"
       "LINKER:--build-id=none" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
   elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
     target_link_options("${target}" PRIVATE

@@ -97,6 +97,26 @@ def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
     assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in found), found
 
 
+@pytest.mark.parametrize("kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp399-abi3", "py2-none", ""])
+def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are(tmp_path, kind):
+    (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
+    assert found[1] == f"package.tiny.wheel.kind: {kind!r} is no kind of wheel"
+    assert '"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp31' in found[2]
+
+
+def test_a_nupkg_holds_no_python_module(tmp_path):
+    (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
+    assert found[1] == "package tiny holds a Python module, which no NuGet package can use"
+
+
+def test_one_native_build_makes_modules_of_one_kind(tmp_path):
+    more = CONFIG.replace('nuget = { id = "Tiny" }\n', "").replace('"python/tiny"', '"python/tiny", kind = "cpython"')
+    more += '\n[package.two]\ncomponent = "two"\nexports = ["*"]\n'
+    more += 'wheel = { source = "python/two", kind = "cp311-abi3" }\n'
+    (found,) = problems(tmp_path, more)
+    assert found[1] == "package.two.wheel.kind is cp311-abi3, another package's is cpython"
+
+
 def test_extras_need_a_runtime(tmp_path):
     found = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tiny", extras = "channels"'))
     assert found[0][1] == "package tiny asks for extras but binds no runtime"

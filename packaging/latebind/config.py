@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from latebind.model import Target  # noqa: TC001  # as above
+from latebind.pythonabi import KINDS
 
 TomlValue = bool | int | str
 
@@ -80,6 +81,14 @@ class WheelConfig(_Strict, frozen=True):
         Literal["none", "channels"],
         Meta(description="channels: one extra for each distribution that supplies the runtime, at the minimum."),
     ] = "none"
+    kind: Annotated[
+        str,
+        Meta(
+            description="Which Pythons one wheel serves: py3-none (any), cpXY-abi3 (CPython X.Y and newer), cpython "
+            "(the very one that builds it).",
+            extra_json_schema={"pattern": KINDS.pattern},
+        ),
+    ] = "py3-none"
 
 
 class NugetConfig(_Strict, frozen=True):
@@ -195,6 +204,15 @@ class Config:
         return self.document.package
 
     @property
+    def module_kind(self) -> str:
+        """The kind of the Python modules that the native code makes: `cp310-abi3`, `cpython`; "" for none.
+
+        One native build makes modules of one kind, which is checked when the file is read.
+        """
+        kinds = (package.wheel.kind for package in self.packages.values() if package.wheel is not None)
+        return next((kind for kind in kinds if kind != "py3-none"), "")
+
+    @property
     def native_source(self) -> Path:
         """The folder of the top CMakeLists.txt."""
         return self.root / self.document.native.source
@@ -213,6 +231,11 @@ class Config:
         """The runtime that a package binds late, or None."""
         name = self.packages[package].runtime or package
         return next((use for use in self.document.runtime if use.preset == name), None)
+
+    def wheel_kind(self, package: str) -> str:
+        """The kind of a package's wheel: which Pythons it serves; "" where it has none."""
+        wheel = self.packages[package].wheel
+        return wheel.kind if wheel is not None else ""
 
     def wheel_name(self, package: str) -> str:
         """The distribution name of a package's wheel, as a user types it: `latenn-onnxruntime`; "" for none."""

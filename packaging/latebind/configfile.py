@@ -15,6 +15,7 @@ from latebind.config import Config, Document
 from latebind.errors import ConfigError, InputError, LatebindError
 from latebind.model import Rid
 from latebind.presets import presets
+from latebind.pythonabi import kind_problem
 from latebind.targets import targets
 from latebind.tomllines import Key, headers, line_of
 
@@ -263,10 +264,9 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
 
 
 def _check_at_least(config: Config, reader: _Reader) -> None:
-    for version in config.document.verify.at_least:
-        if _version(version) is None:
-            advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
-            reader.problem(("verify", "at_least"), f"{version!r} is not a version", advice)
+    advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
+    for version in [text for text in config.document.verify.at_least if _version(text) is None]:
+        reader.problem(("verify", "at_least"), f"{version!r} is not a version", advice)
 
 
 def _check_packages(config: Config, reader: _Reader) -> None:
@@ -274,16 +274,18 @@ def _check_packages(config: Config, reader: _Reader) -> None:
         if package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
             text = f"{config.wheel_name(name)!r} is no name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
+        kind = package.wheel.kind if package.wheel is not None else "py3-none"
+        if wrong := kind_problem(name, kind, config.module_kind, nuget=package.nuget is not None):
+            reader.problem(("package", name, "wheel"), *wrong)
         for other in package.requires:
             if other not in config.packages:
-                advice = _nearest(other, config.packages)
-                reader.problem(("package", name, "requires"), f"{other!r} is not a package here", advice)
+                text = f"{other!r} is not a package here"
+                reader.problem(("package", name, "requires"), text, _nearest(other, config.packages))
         used = [use.preset for use in config.document.runtime]
         if package.runtime and package.runtime not in used:
             advice = _nearest(package.runtime, used)
             reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
-        wants_runtime = package.wheel is not None and package.wheel.extras == "channels"
-        if wants_runtime and config.runtime_of(name) is None:
+        if package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
             reader.problem(
                 ("package", name, "wheel"),
                 f"package {name} asks for extras but binds no runtime",

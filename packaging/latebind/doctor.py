@@ -6,6 +6,7 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from latebind.build.extension import find_headers
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, find_zig, program, toolchain
 from latebind.errors import LatebindError
 from latebind.run import run, which
@@ -35,6 +36,7 @@ def examine() -> tuple[Row, ...]:
         _program("ninja", NINJA_REQUIREMENT),
         _zig(),
         _host_compiler(),
+        _python_headers(),
         _program("uv", "uv", "clean environments are made by virtualenv without it"),
         _dotnet(),
         *_machines(),
@@ -69,6 +71,13 @@ def _host_compiler() -> Row:
         return Row(what="host compiler", there=True, detail=toolchain("host", row).identity())
     except LatebindError as error:
         return Row(what="host compiler", there=False, detail=error.message, cure=error.advice)
+
+
+def _python_headers() -> Row:
+    try:
+        return Row(what="python headers", there=True, detail=str(find_headers()))
+    except LatebindError as error:
+        return Row(what="python headers", there=False, detail=error.message, cure=error.advice)
 
 
 def _dotnet() -> Row:

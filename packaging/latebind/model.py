@@ -123,6 +123,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",
     "no-runtime": "the runtime that the package binds does not exist for this target",
+    "no-interpreter": "there is no CPython of this target on this machine, for whose own ABI a wheel could be built",
     "no-machine": "nothing here runs binaries of this target",
     "not-built": "the package that the cell needs was not made",
 }

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from latebind.model import NotMade
 from latebind.presets import preset
-from latebind.targets import target, wheel_tag
+from latebind.pythonabi import abi_tags
+from latebind.targets import host_rid, target, wheel_tag
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +36,14 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
         stages = [f"stage/{rid}/{package.component}" for rid in suited]
         if package.wheel is not None:
             stem = f"{config.wheel_name(name).replace('-', '_')}-{version}"
+            abi = abi_tags(package.wheel.kind)
             for rid, stage in zip(suited, stages, strict=True):
+                if package.wheel.kind == "cpython" and rid != host_rid():
+                    continue  # that machine's own CPython makes it
                 row = target(rid)
                 tag = wheel_tag(row, config.floor(row))
                 inputs = (stage, package.wheel.source)
-                rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
+                rows.append(Planned(file=f"{stem}-{abi}-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
         if package.nuget is not None and suited:

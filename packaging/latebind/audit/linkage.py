@@ -9,6 +9,7 @@ from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import matches
 from latebind.audit.wording import SYSTEMS, needs, plural, search_paths, some
+from latebind.binary.floors import is_glibc
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,7 +69,7 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
 
 def _has_unknown_library(package: Package, image: Image) -> bool:
     inside = _provided_libraries(package)
-    return any(name not in inside and not platforms.is_glibc(name) for name in image.needed)
+    return any(name not in inside and not is_glibc(name) for name in image.needed)
 
 
 def _bound_and_missing(package: Package, image: Image) -> Iterator[Hit]:

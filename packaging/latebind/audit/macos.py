@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.wording import own_name
+from latebind.binary import floors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,23 +57,19 @@ def macos_above_tag(package: Package, file: File, image: Image, policy: Policy) 
     macOS of these machines.
     """
     del file
-    needed = platforms.version(image.min_os)
-    if not needed or image.platform not in ("", "macos"):
+    needed = floors.needed_macos(image)
+    if not needed:
         return
     names = package.wheel.platforms if package.wheel is not None else ()
-    floors = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
-    if package.wheel is None and (floor := platforms.version(policy.macos)):
-        floors = [(floor, "the configured floor")]
-    if floors and _padded(needed) > _padded(min(floors)[0]):
-        floor, place = min(floors)
+    promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
+    if package.wheel is None and (floor := floors.numeric(policy.macos)):
+        promises = [(floor, "the configured floor")]
+    if promises and floors.padded(needed) > floors.padded(min(promises)[0]):
+        floor, place = min(promises)
         yield Hit(
-            message=f"needs macOS {image.min_os}, but {place} promises {platforms.dotted(floor)}",
+            message=f"needs macOS {image.min_os}, but {place} promises {floors.dotted(floor)}",
             evidence=(f"minimum OS version {image.min_os}", f"promised by {place}"),
         )
-
-
-def _padded(version: platforms.Version) -> platforms.Version:
-    return (*version, 0, 0, 0)[:3]
 
 
 @check(

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from latebind.binary.floors import is_glibc, numeric
 from latebind.targets import targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-Version = tuple[int, ...]
+    from latebind.binary.floors import Version
 
 _LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
 _RID_ARCH = {"x64": "x86_64", "arm64": "aarch64", "x86": "i686", "arm": "armv7l"}
-_DT_RELR = (2, 36)
 _MACOS_TAG = re.compile(r"macosx_(\d+)_(\d+)_(\w+)")
 _MACOS_ARM = (11, 0)
 _BIG_SUR_FOR_OLD_PROGRAMS = (10, 16)
@@ -31,7 +31,6 @@ _PYTHON = re.compile(r"python3\d*t?(_d)?\.dll")
 
 class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliases: dict[str, str]
-    glibc_libraries: frozenset[str]
     system_libraries: frozenset[str]
     musl_libraries: frozenset[str]
     libc_symbols: tuple[str, ...]
@@ -118,11 +117,6 @@ def rid_of_tag(platform: str) -> str:
     return f"{name[system]}-{short}" if system else ""
 
 
-def is_glibc(library: str) -> bool:
-    """Whether a library belongs to glibc or the compiler's own run-time, whose symbols all carry versions."""
-    return library in data().glibc_libraries or library.startswith(("ld-linux", "ld64.so", "ld-linux-"))
-
-
 def is_system(library: str) -> bool:
     """Whether every system that a manylinux or musllinux tag admits has this library."""
     return is_glibc(library) or library in data().system_libraries or is_musl(library)
@@ -175,31 +169,11 @@ def is_libc_symbol(name: str) -> bool:
     return any(fnmatchcase(name, glob) for glob in data().libc_symbols)
 
 
-def version(text: str) -> Version:
-    """`2.17` as numbers; empty when it is none."""
-    return tuple(int(part) for part in text.split(".")) if re.fullmatch(r"\d+(\.\d+)*", text) else ()
-
-
-def dotted(numbers: Version) -> str:
-    """Numbers as `2.17`."""
-    return ".".join(str(number) for number in numbers)
-
-
-def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
-    """The highest glibc among symbol versions and the version string that asks for it; ((), "") when none does."""
-    best: tuple[Version, str] = ((), "")
-    for name in versions:
-        numbers = _DT_RELR if name == "GLIBC_ABI_DT_RELR" else version(name.removeprefix("GLIBC_"))
-        if name.startswith("GLIBC_") and numbers > best[0]:
-            best = (numbers, name)
-    return best
-
-
 def cxx_limits(floor: Version) -> Mapping[str, Version]:
     """The highest GLIBCXX and CXXABI that a system of that manylinux floor has, by prefix."""
     rows = data().cxx
-    known = [name for name in rows if version(name) <= floor]
+    known = [name for name in rows if numeric(name) <= floor]
     if not known:
         return {}
-    row = rows[max(known, key=version)]
-    return {prefix: version(limit) for prefix, limit in row.items()}
+    row = rows[max(known, key=numeric)]
+    return {prefix: numeric(limit) for prefix, limit in row.items()}

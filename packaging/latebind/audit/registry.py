@@ -93,6 +93,7 @@ _MODULES = (
     "linkage",
     "symbols",
     "tags",
+    "modules",
     "layout",
     "twins",
     "metadata",

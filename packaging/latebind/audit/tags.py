@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.layout import rid_folder
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.binary import floors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,26 +33,19 @@ def glibc_above_tag(package: Package, file: File, image: Image, policy: Policy) 
     Installers choose by the tag alone, so they install it there.
     """
     del file
-    versions = [
-        version
-        for library, rows in image.version_needs.items()
-        if platforms.is_glibc(library)
-        for version in rows
-        if version.startswith("GLIBC_")
-    ]
+    versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
             message=f"needs GLIBC_PRIVATE because of {_list(names)}: it loads with one build of glibc only",
             evidence=names,
         )
-    needed, why = platforms.needed_glibc(versions)
+    needed, why = floors.needed_glibc(versions)
     promised = _promised_glibc(package, policy)
     if needed and promised and needed > promised:
         names = _because(image, why)
         yield Hit(
-            message=f"needs {why} because of {_list(names)}, but {_promise(package)} glibc "
-            f"{platforms.dotted(promised)}",
+            message=f"needs {why} because of {_list(names)}, but {_promise(package)} glibc {floors.dotted(promised)}",
             evidence=(f"VERNEED {why}", *names),
         )
 
@@ -137,14 +131,14 @@ def cxx_above_tag(package: Package, file: File, image: Image, policy: Policy) ->
             name
             for rows in image.version_needs.values()
             for name in rows
-            if platforms.version(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
+            if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
         ]
         if versions:
-            worst = max(versions, key=lambda name: platforms.version(name.rpartition("_")[2]))
+            worst = max(versions, key=lambda name: floors.numeric(name.rpartition("_")[2]))
             names = _because(image, worst)
             yield Hit(
                 message=f"needs {worst} because of {_list(names)}, but the tag promises {prefix}_"
-                f"{platforms.dotted(limit)}",
+                f"{floors.dotted(limit)}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
             )
 
@@ -216,12 +210,12 @@ def _platforms(package: Package) -> tuple[str, ...]:
     return package.wheel.platforms if package.wheel is not None else ()
 
 
-def _promised_glibc(package: Package, policy: Policy) -> platforms.Version:
+def _promised_glibc(package: Package, policy: Policy) -> floors.Version:
     """The lowest floor that the package claims; the configured one where it has no tag; () for none."""
     tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
     if tags:
         return min(tag.floor for tag in tags)
-    return platforms.version(policy.glibc) if package.wheel is None else ()
+    return floors.numeric(policy.glibc) if package.wheel is None else ()
 
 
 def _promise(package: Package) -> str:
@@ -240,8 +234,7 @@ def _places(package: Package, file: File) -> list[tuple[str, str, tuple[str, ...
 
 
 def _because(image: Image, version: str) -> tuple[str, ...]:
-    names = sorted(row.name for row in image.imports if row.version == version)
-    return tuple(names[:_SHOWN]) if names else (version,)
+    return floors.because(image, version)[:_SHOWN]
 
 
 def _list(names: tuple[str, ...]) -> str:

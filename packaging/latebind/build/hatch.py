@@ -19,18 +19,20 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
 from packaging.version import Version
 
+from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import loader_dir, stage_target
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
-from latebind.build.wheel import metadata_fields, platform_tag
+from latebind.build.wheel import metadata_fields, tag, wheel_libraries
 from latebind.configfile import FILE_NAME as CONFIG_NAME
 from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
 from latebind.lock import exclusive
 from latebind.plan import unsupplied
 from latebind.targets import host_rid, target
+from latebind.templates import render
 from latebind.tree import list_tree
 
 if TYPE_CHECKING:
@@ -115,28 +117,44 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         why = unsupplied(config, package, self._rid)
         if why:
             raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
+        kind = config.wheel_kind(package)
+        refuse_foreign(kind, self._rid)
         workdir = Path(os.environ.get(WORKDIR_VARIABLE) or config.root)
         with exclusive(workdir.resolve()):
             stage = stage_target(config, target(self._rid), workdir.resolve())
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_tag(stage)}"
-        # An editable wheel holds only a path to the sources, so the library has to lie there.
-        chosen = build_data["force_include_editable" if editable else "force_include"]
         component = config.packages[package].component
-        for library in stage.libraries(component):
+        libraries = wheel_libraries(stage, component, kind)
+        build_data["tag"] = tag(stage, kind)
+        chosen = build_data["force_include_editable" if editable else "force_include"]
+        for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"
-        if not editable:
-            self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
-            build_data["extra_metadata"][self._manifest(stage, component)] = Path(WHEEL_MANIFEST).name
+        self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        if editable:
+            chosen.update(self._search_path(folder))
+        else:
+            build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
             bill = self._made / FILE_NAME
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             bill.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(bill))
 
-    def _manifest(self, stage: Stage, component: str) -> str:
-        """A file that says what the component was built from, so that the wheel can be imported elsewhere."""
-        libraries = stage.libraries(component)
+    def _search_path(self, folder: str) -> dict[str, str]:
+        """Two files by which Python finds the native files of a package whose sources lie elsewhere.
+
+        An editable wheel holds a path to the sources, and the native files, which do not belong among sources.
+        """
+        parts = folder.split("/")
+        name = f"_latebind_{'_'.join(parts)}"
+        code = render("editable.py.j2", package=".".join(parts), parts=parts)
+        made = self._made or Path()
+        for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
+            (made / f"{name}{suffix}").write_text(text, encoding="utf-8")
+        return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
+
+    def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
+        """A file that says what the libraries were built from, so that the wheel can be imported elsewhere."""
         rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
         text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
         file = (self._made or Path()) / Path(WHEEL_MANIFEST).name

@@ -9,6 +9,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.build.extension import extension
 from latebind.build.inputs import read_inputs, refuse_outside
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
@@ -21,6 +22,7 @@ from latebind.tree import hash_tree
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from latebind.build.extension import Extension
     from latebind.config import Config, TomlValue
     from latebind.model import Target
 
@@ -46,7 +48,10 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     chosen = toolchain(config.toolchain(target.rid), target)
     floor = config.floor(target)
     identity = chosen.identity()
-    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__])
+    python = extension(config.module_kind, target, chosen) if config.module_kind else None
+    own = [python.identity] if python else []
+    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__, *own])
+    identity = f"{identity}, {python.origin}" if python else identity
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found
@@ -54,9 +59,9 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         aside = root.with_name(f".{target.rid}.{os.getpid()}.part")
         shutil.rmtree(aside, ignore_errors=True)
         try:
-            _build(config, target, floor, chosen, workdir, aside)
+            _build(config, target, floor, chosen, python, workdir, aside)
             write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
-            _require_libraries(config, aside)
+            _require_libraries(_components(config, python), aside)
             swap_in(aside, root)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -72,6 +77,7 @@ def hash_sources(config: Config) -> str:
         "version": config.project.version,
         "define": config.document.native.define,
         "runtimes": {use.preset: use.minimum for use in config.document.runtime},
+        "modules": config.module_kind,
         "components": sorted({package.component for package in config.packages.values()}),
     }
     text = json.dumps(settings, sort_keys=True)
@@ -84,8 +90,14 @@ def loader_dir(config: Config) -> Path:
     return carried if (config.root / "PKG-INFO").is_file() and carried.is_dir() else cmake_dir()
 
 
-def _build(  # noqa: PLR0913  # the six things that a build is a function of
-    config: Config, target: Target, floor: str, chosen: Toolchain, workdir: Path, prefix: Path
+def _build(  # noqa: PLR0913  # the things that a build is a function of
+    config: Config,
+    target: Target,
+    floor: str,
+    chosen: Toolchain,
+    python: Extension | None,
+    workdir: Path,
+    prefix: Path,
 ) -> None:
     cmake = require("cmake", CMAKE_REQUIREMENT)
     ninja = require("ninja", NINJA_REQUIREMENT)
@@ -100,15 +112,20 @@ def _build(  # noqa: PLR0913  # the six things that a build is a function of
         *(f"-DLATEBIND_MINIMUM_{use.preset}={use.minimum}" for use in config.document.runtime),
         *(f"-D{name}={_cmake_value(value)}" for name, value in config.document.native.define.items()),
     ]
-    stamp = _digest([chosen.fingerprint(), target.rid, floor, str(config.native_source), str(tree), *arguments])
+    if config.module_kind:
+        place = workdir / "build" / f"{target.rid}.python"
+        arguments += python.configure(place) if python else ["-DLATEBIND_PYTHON_KIND=none"]
+    whose = [chosen.fingerprint(), python.identity if python else "", target.rid, floor]
+    stamp = _digest([*whose, str(config.native_source), str(tree), *arguments])
     _start_afresh(tree, stamp)
     log.unlink(missing_ok=True)
     steps: list[list[str | Path]] = [
         [cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments],
         [cmake, "--build", tree],
     ]
-    components = dict.fromkeys(package.component for package in config.packages.values())
-    steps += [[cmake, "--install", tree, "--component", one, "--prefix", prefix / one] for one in components]
+    steps += [
+        [cmake, "--install", tree, "--component", one, "--prefix", prefix / one] for one in _components(config, python)
+    ]
     for step in steps:
         try:
             run(step, env=chosen.environment(workdir / "build"), timeout=_TIME_LIMIT, log=log)
@@ -129,12 +146,22 @@ def _start_afresh(tree: Path, stamp: str) -> None:
         mark.write_text(stamp, encoding="utf-8")
 
 
-def _require_libraries(config: Config, aside: Path) -> None:
+def _components(config: Config, python: Extension | None) -> list[str]:
+    """What is installed for a target: all but modules that only a machine of the target can build."""
+    there = (
+        package.component
+        for name, package in config.packages.items()
+        if python is not None or config.wheel_kind(name) != "cpython"
+    )
+    return list(dict.fromkeys(there))
+
+
+def _require_libraries(components: list[str], aside: Path) -> None:
     """Refuse a stage that lacks the library of a package before it takes an earlier one's place."""
     stage = open_stage(aside)
-    for package in config.packages.values():
+    for component in components:
         if stage is not None:
-            stage.libraries(package.component)
+            stage.libraries(component)
 
 
 def _full_disk(folder: Path) -> str:

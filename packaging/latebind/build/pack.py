@@ -15,10 +15,12 @@ import msgspec
 
 from latebind import resources
 from latebind.archive import sha256, source_date_epoch, write_text
+from latebind.build.extension import refuse_foreign
 from latebind.build.inputs import outside_hash
 from latebind.build.managed import build_managed
 from latebind.build.native import hash_sources
 from latebind.build.nuget import pack_nupkg
+from latebind.build.promise import refuse_newer
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
@@ -26,6 +28,7 @@ from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
 from latebind.parallel import each
 from latebind.plan import refused, unsupplied
+from latebind.pythonabi import abi_tags
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
@@ -131,11 +134,15 @@ def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     if job.source is None:
         raise BuildError(f"package {job.package} has no wheel source")
     rid = job.stages[0].rid if job.stages else ""
+    if rid:
+        refuse_foreign(job.config.wheel_kind(job.package), rid)
     return build_distribution(job.source, dist, job.kind, rid=rid, workdir=workdir)
 
 
 def _nupkg(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     managed = None
+    for stage in job.stages:
+        refuse_newer(stage, stage.libraries(job.config.packages[job.package].component))
     if job.source is not None:
         managed = build_managed(
             job.source,
@@ -167,6 +174,7 @@ def _key(job: _Job) -> str:
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
         hash_sources(config) if job.kind == "sdist" else "",
         sha256(config.file),
+        abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",
         hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),

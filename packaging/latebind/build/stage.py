@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MANIFEST = "manifest.json"
-_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll")
+_LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +127,6 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def is_library(path: str) -> bool:
-    """Whether a file is a shared library, by its name."""
+    """Whether a file is a shared library or a Python module, by its name."""
     name = path.rpartition("/")[2]
     return name.endswith(_LIBRARY_SUFFIXES) or ".so." in name

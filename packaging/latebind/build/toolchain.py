@@ -28,6 +28,7 @@ CMAKE_REQUIREMENT = "cmake>=3.25"
 NINJA_REQUIREMENT = "ninja>=1.10"
 
 _CMAKE_SYSTEM = {"linux": "Linux", "macos": "Darwin", "windows": "Windows"}
+_DLLTOOL_MACHINE = {"x86_64": "i386:x86-64", "aarch64": "arm64"}
 
 
 class Toolchain(Protocol):
@@ -45,6 +46,12 @@ class Toolchain(Protocol):
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         """CMake arguments for a target; files that they need are written to `folder`."""
+
+    def import_library(self, definition: Path, target: Target) -> Path:
+        """The import library of a module definition file, made beside it, for a Windows target.
+
+        Raises BuildError or ToolError.
+        """
 
     def environment(self, scratch: Path) -> Mapping[str, str]:
         """The environment that CMake and the compiler run in; `scratch` is a folder for what they keep."""
@@ -128,6 +135,12 @@ class _Zig:
     def fingerprint(self) -> str:
         return self.identity()
 
+    def import_library(self, definition: Path, target: Target) -> Path:
+        library = definition.with_suffix(".lib")
+        machine = _DLLTOOL_MACHINE[target.arch]
+        run([self.zig, "dlltool", "-m", machine, "-d", definition, "-l", library], timeout=60)
+        return library
+
     def environment(self, scratch: Path) -> Mapping[str, str]:
         kept = {key: value for key, value in os.environ.items() if not _steers(key)}
         if not any(kept.get(key) for key in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "LOCALAPPDATA")):
@@ -164,6 +177,13 @@ class _Host:
     def fingerprint(self) -> str:
         steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if _steers(key)]
         return "\0".join([self.identity(), str(self.compiler.resolve()), *steering])
+
+    def import_library(self, definition: Path, target: Target) -> Path:
+        raise BuildError(
+            f"{self.compiler.name} makes no import libraries for {target.rid}",
+            where=str(definition),
+            advice=f'Write toolchain = "zig" below [targets.{target.rid}].',
+        )
 
     def environment(self, scratch: Path) -> Mapping[str, str]:  # noqa: ARG002  # the host's compiler keeps nothing
         return dict(os.environ)

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from packaging.version import Version
 
 from latebind.archive import replacing, source_date_epoch
+from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
+from latebind.build.promise import refuse_newer
 from latebind.errors import BuildError, ToolError
 from latebind.lock import HELD_VARIABLE
 from latebind.presets import preset
+from latebind.pythonabi import abi_tags
 from latebind.run import run
 from latebind.targets import target, wheel_tag
 
@@ -58,12 +61,32 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
     return {extra: [f"{dist}>={use.minimum}"] for extra, dist in preset(use.preset).python.extras.items()}
 
 
-def platform_tag(stage: Stage) -> str:
-    """The platform tag of a wheel that holds a stage's libraries: the floor that they were built for.
+def wheel_libraries(stage: Stage, component: str, kind: str) -> tuple[Path, ...]:
+    """The libraries of a component that belong into a wheel of that kind.
 
-    That no library needs more than its floor is what the audit proves (LB301).
+    Raises BuildError when there are none, or one needs a newer system than the stage's floor; NotRun where the wheel
+    is another machine's to build.
     """
-    return wheel_tag(target(stage.rid), stage.manifest.floor)
+    refuse_foreign(kind, stage.rid)
+    refuse_interpreter(kind)
+    found = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
+    if not found:
+        held = ", ".join(library.name for library in stage.libraries(component))
+        raise BuildError(
+            f"component {component} holds no module for this CPython, {abi_tags(kind)}: {held}",
+            where=str(stage.root),
+            advice="Pack with the CPython that the module was built by.",
+        )
+    refuse_newer(stage, found)
+    return found
+
+
+def tag(stage: Stage, kind: str) -> str:
+    """The tag of a wheel that holds a stage's libraries: `cp310-abi3-manylinux_2_28_x86_64`.
+
+    The platform is the floor that they were built for, also when they would run on an older system.
+    """
+    return f"{abi_tags(kind)}-{wheel_tag(target(stage.rid), stage.manifest.floor)}"
 
 
 def build_distribution(

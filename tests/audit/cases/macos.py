@@ -11,6 +11,7 @@ from latebind.audit.policy import Policy
 
 from tests.audit.cases.case import Case
 from tests.audit.cases.symbols import ONLY_LATENN
+from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, relinked, universal
 
 LIB = "latenn/liblatenn.dylib"
@@ -54,6 +55,11 @@ def with_odd(bench: Bench, *flags: str) -> bytes:
 
 def both(bench: Bench) -> bytes:
     return universal(bench.dylib(MAC_INTEL), bench.dylib())
+
+
+def module(bench: Bench, name: str, tags: str, file: str = "_core.abi3.so"):
+    data = bench.compiler.dylib(caller(name), *OPEN, name="_core.so").read_bytes()
+    return bench.wheel({f"latenn/{file}": data}, tag=f"{tags}-macosx_11_0_arm64")
 
 
 def unsigned(bench: Bench) -> bytes:
@@ -281,6 +287,22 @@ CASES = [
         "the configured floor promises 11.0",
         at=f"!{NATIVE}",
         policy=Policy(macos="11.0"),
+    ),
+    row(
+        "LB309",
+        "a function of CPython 3.11 under cp310-abi3",
+        lambda bench: module(bench, NEWER, "cp310-abi3"),
+        lambda bench: module(bench, NEWER, "cp311-abi3"),
+        "PyType_GetName is there since CPython 3.11",
+        at="!latenn/_core.abi3.so",
+    ),
+    row(
+        "LB310",
+        "a module of one CPython under an abi3 tag",
+        lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cpython-310-darwin.so"),
+        lambda bench: module(bench, STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"),
+        "is found by cp310 alone",
+        at="!latenn/_core.cpython-310-darwin.so",
     ),
     row(
         "LB404",

@@ -41,6 +41,27 @@ def module(bench: Bench) -> bytes:
     return bench.compiler.shared("void *PyInit__core(void) { return 0; }\n").read_bytes()
 
 
+def caller(*names: str) -> str:
+    """The source of a module that calls functions of CPython."""
+    calls = "\n".join(f"extern void *{name}(void *);" for name in names)
+    uses = "\n".join(f"  given = {name}(given);" for name in names)
+    return f"{calls}\nvoid *PyInit__core(void) {{\n  void *given = 0;\n{uses}\n  return given;\n}}\n"
+
+
+STABLE = "PyLong_AsLong"
+"""Of the stable ABI since its beginning."""
+NEWER = "PyType_GetName"
+"""Since CPython 3.11."""
+PRIVATE = "_PyObject_GetDictPtr"
+"""Exported by every CPython, and of no stable ABI."""
+ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_28_x86_64"
+OWN = "cp311-cp311-manylinux_2_28_x86_64"
+
+
+def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so"):
+    return bench.wheel({f"latenn/{file}": bench.compiler.shared(caller(*names)).read_bytes()}, tag=tag)
+
+
 CASES = [
     Case(
         code="LB301",
@@ -150,6 +171,55 @@ CASES = [
         good=lambda bench: bench.wheel(),
         at=".whl",
         says="linux_x86_64",
+        severity="warning",
+    ),
+    Case(
+        code="LB309",
+        what="a function of CPython 3.11 under cp310-abi3",
+        bad=lambda bench: calling(bench, STABLE, NEWER),
+        good=lambda bench: calling(bench, STABLE, NEWER, tag=ABI3_NEWER),
+        at="!latenn/_core.abi3.so",
+        says="cp310-abi3 with 1 import: PyType_GetName is there since CPython 3.11",
+    ),
+    Case(
+        code="LB309",
+        what="a private function of CPython under an abi3 tag",
+        bad=lambda bench: calling(bench, STABLE, PRIVATE),
+        good=lambda bench: calling(bench, STABLE),
+        at="!latenn/_core.abi3.so",
+        says="_PyObject_GetDictPtr is no part of it",
+    ),
+    Case(
+        code="LB309",
+        what="the lowest of several tags counts",
+        bad=lambda bench: calling(bench, NEWER, tag="cp310.cp311-abi3-manylinux_2_28_x86_64"),
+        good=lambda bench: calling(bench, NEWER, tag="cp311.cp312-abi3-manylinux_2_28_x86_64"),
+        at="!latenn/_core.abi3.so",
+        says="PyType_GetName",
+    ),
+    Case(
+        code="LB310",
+        what="a module of one CPython under an abi3 tag",
+        bad=lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so"),
+        good=lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so", tag=OWN),
+        at="!latenn/_core.cpython-311-x86_64-linux-gnu.so",
+        says="is found by cp311 alone",
+    ),
+    Case(
+        code="LB310",
+        what="a module of another CPython than the tag's, and one of no CPython in particular",
+        bad=lambda bench: calling(bench, STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
+        good=lambda bench: calling(bench, STABLE, file="_core.so", tag=OWN),
+        at=".so",
+        says="is found by cp310 alone, but the wheel is installed for cp311-cp311",
+    ),
+    Case(
+        code="LB310",
+        what="a stable-ABI module under the tag of one CPython",
+        bad=lambda bench: calling(bench, STABLE, tag=OWN),
+        good=lambda bench: calling(bench, STABLE),
+        at="!latenn/_core.abi3.so",
+        says="keeps it from all other CPythons",
         severity="warning",
     ),
 ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.audit.cases.case import Case
 from tests.audit.cases.symbols import ONLY_LATENN
+from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import RUNTIME, USER, WINDOWS_ARM, WINDOWS_TAG, Bench
 
 if TYPE_CHECKING:
@@ -47,6 +48,13 @@ def odd(bench: Bench, name: str = "odd.dll", source: str = ODD, export: str = "o
 
 def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
     return made(bench, STRANGER, bench.compiler.import_library(odd(bench, name)))
+
+
+def module(bench: Bench, name: str, tags: str, file: str = "_core.pyd", *, python: str = "python3.dll"):
+    source = f"void *{name}(void *given) {{ return given; }}\n"
+    library = bench.compiler.import_library(bench.compiler.dll(source, exports=[name], name=python))
+    data = bench.compiler.dll(caller(name), library, exports=["PyInit__core"], name="_core.pyd").read_bytes()
+    return bench.wheel({f"latenn/{file}": data}, tag=f"{tags}-win_amd64")
 
 
 def forwards(bench: Bench):
@@ -228,6 +236,30 @@ CASES = [
             "cp311-abi3-win_amd64",
         ),
         "PyInit__core",
+    ),
+    row(
+        "LB309",
+        "a function of CPython 3.11 under cp310-abi3",
+        lambda bench: module(bench, NEWER, "cp310-abi3"),
+        lambda bench: module(bench, NEWER, "cp311-abi3"),
+        "PyType_GetName is there since CPython 3.11",
+        at="!latenn/_core.pyd",
+    ),
+    row(
+        "LB309",
+        "functions from the library of one CPython",
+        lambda bench: module(bench, STABLE, "cp310-abi3", python="python311.dll"),
+        lambda bench: module(bench, STABLE, "cp310-abi3"),
+        "imports python311.dll",
+        at="!latenn/_core.pyd",
+    ),
+    row(
+        "LB310",
+        "a module of one CPython under an abi3 tag",
+        lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cp311-win_amd64.pyd"),
+        lambda bench: module(bench, STABLE, "cp311-cp311", "_core.cp311-win_amd64.pyd"),
+        "is found by cp311 alone",
+        at="!latenn/_core.cp311-win_amd64.pyd",
     ),
     row(
         "LB404",

@@ -1,0 +1,71 @@
+"""How old a system an image can run on, by what it asks for itself; knows versions, promises nothing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from latebind.binary.image import Image
+
+Version = tuple[int, ...]
+
+_GLIBC = frozenset({
+    *("libanl.so.1", "libatomic.so.1", "libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libmvec.so.1"),
+    *("libnsl.so.1", "libpthread.so.0", "libresolv.so.2", "librt.so.1", "libstdc++.so.6", "libutil.so.1"),
+})  # fmt: skip
+"""Every symbol of these carries a version, so an unversioned reference cannot be theirs."""
+_DT_RELR = (2, 36)
+
+
+def is_glibc(library: str) -> bool:
+    """Whether a library belongs to glibc or the compiler's own run-time, whose symbols all carry versions."""
+    return library in _GLIBC or library.startswith(("ld-linux", "ld64.so", "ld-linux-"))
+
+
+def glibc_versions(image: Image) -> tuple[str, ...]:
+    """The symbol versions of glibc that an image needs."""
+    return tuple(
+        version
+        for library, rows in image.version_needs.items()
+        if is_glibc(library)
+        for version in rows
+        if version.startswith("GLIBC_")
+    )
+
+
+def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
+    """The highest glibc among symbol versions and the version string that asks for it; ((), "") when none does."""
+    best: tuple[Version, str] = ((), "")
+    for name in versions:
+        numbers = _DT_RELR if name == "GLIBC_ABI_DT_RELR" else numeric(name.removeprefix("GLIBC_"))
+        if name.startswith("GLIBC_") and numbers > best[0]:
+            best = (numbers, name)
+    return best
+
+
+def because(image: Image, version: str) -> tuple[str, ...]:
+    """The symbols for which an image needs a symbol version; the version itself where it does not say."""
+    return tuple(sorted(row.name for row in image.imports if row.version == version)) or (version,)
+
+
+def needed_macos(image: Image) -> Version:
+    """The oldest macOS that an image says it runs on; () where it says nothing, or is for another system."""
+    return numeric(image.min_os) if image.platform in ("", "macos") else ()
+
+
+def numeric(text: str) -> Version:
+    """`2.17` as numbers; empty when it is none."""
+    return tuple(int(part) for part in text.split(".")) if re.fullmatch(r"\d+(\.\d+)*", text) else ()
+
+
+def dotted(numbers: Version) -> str:
+    """Numbers as `2.17`."""
+    return ".".join(str(number) for number in numbers)
+
+
+def padded(version: Version) -> Version:
+    """Three numbers, so that 11 and 11.0 are equal."""
+    return (*version, 0, 0, 0)[:3]

@@ -1,0 +1,67 @@
+"""Holds staged files against what their target promises, before any package does; what else may be wrong is audited."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.binary import floors, read_images
+from latebind.errors import BuildError
+from latebind.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from latebind.binary import Image
+    from latebind.build.stage import Stage
+    from latebind.model import Target
+
+_FORMATS = {"linux": "elf", "macos": "macho", "windows": "pe"}
+_SHOWN = 3
+
+
+def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
+    """Refuse libraries that do not run where the stage's floor says they do, or on another machine altogether.
+
+    Raises BuildError with the version, the symbols that ask for it, and the file.
+    """
+    row, floor = target(stage.rid), stage.manifest.floor
+    for library in libraries:
+        images = read_images(library.read_bytes(), str(library))
+        if not any((image.format, image.arch) == (_FORMATS[row.system], row.arch) for image in images):
+            seen = " and ".join(f"{image.format} {image.arch}" for image in images) or "no native code"
+            raise BuildError(
+                f"{library.name} is {seen}, and {row.rid} runs {_FORMATS[row.system]} {row.arch}",
+                where=str(library),
+                advice="Stage the library that was built for this target.",
+            )
+        for image in images:
+            need, reason = _need(image, row)
+            if floors.padded(need) > floors.padded(floors.numeric(floor)):
+                raise BuildError(
+                    f"{library.name} needs {reason}, and the floor of {row.rid} is {_NAMES[row.libc]} {floor}",
+                    where=str(library),
+                    advice=_advice(row, floor, floors.dotted(need)),
+                )
+
+
+_NAMES = {"glibc": "glibc", "darwin": "macOS", "musl": "musl", "ucrt": "Windows"}
+
+
+def _need(image: Image, row: Target) -> tuple[floors.Version, str]:
+    """The oldest libc or macOS that an image runs on, and what in it says so; ((), "") where nothing does."""
+    if row.libc == "glibc":
+        version, name = floors.needed_glibc(floors.glibc_versions(image))
+        return version, f"{name} because of {', '.join(floors.because(image, name)[:_SHOWN])}"
+    if row.libc == "darwin":
+        return floors.needed_macos(image), f"macOS {image.min_os}"
+    return (), ""
+
+
+def _advice(row: Target, floor: str, need: str) -> str:
+    key = "glibc" if row.libc == "glibc" else "macos"
+    how = {
+        "glibc": f"with zig, or in the image manylinux_{floor.replace('.', '_')}",
+        "macos": f"with MACOSX_DEPLOYMENT_TARGET={floor}",
+    }[key]
+    return f'Build it for {_NAMES[row.libc]} {floor} ({how}), or write {key} = "{need}" below [targets].'

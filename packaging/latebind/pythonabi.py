@@ -1,0 +1,116 @@
+"""Which Pythons a native module serves: kinds of wheels, names of module files, and the stable ABI's table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.tags import cpython_tags
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PythonVersion = tuple[int, int]
+
+KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]{1,2})-abi3)$")
+"""The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI."""
+_OLDEST = (3, 2)
+"""PEP 384."""
+_ON_WINDOWS = frozenset({"", "MS_WINDOWS", "PY_HAVE_THREAD_NATIVE_ID"})
+"""Conditions that hold for every CPython on Windows, by the `windows` keys of Misc/stable_abi.toml."""
+_POSIX = re.compile(r"\.(?:cpython-3(?P<minor>\d+)(?P<flags>[a-z]*)|(?P<abi3>abi3))(?:-[\w-]+)?\.so$")
+_WINDOWS = re.compile(r"(?:_d)?\.cp3(?P<minor>\d+)(?P<flags>[a-z]*)-\w+\.pyd$")
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A name of the stable ABI; a row of stable_abi.txt."""
+
+    name: str
+    since: PythonVersion
+    is_data: bool
+    condition: str
+    """The feature macro of CPython that must be defined for it: `HAVE_FORK`; "" for none."""
+
+
+def floor_of(word: str) -> PythonVersion | None:
+    """The oldest CPython of a stable-ABI kind, the one of a Python tag: (3, 10) of `cp310-abi3` and `cp310`."""
+    match = re.fullmatch(r"cp3([0-9]{1,2})(-abi3)?", word)
+    return (3, int(match[1])) if match else None
+
+
+def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[str, str] | None:
+    """What is wrong with the kind of a package's wheel, and what to do; None when nothing is.
+
+    `others` is the kind of the first package that makes Python modules.
+    """
+    floor = floor_of(kind)
+    last = newest()
+    if not KINDS.match(kind) or (floor and not _OLDEST <= floor <= last):
+        return (
+            f"package.{package}.wheel.kind: {kind!r} is no kind of wheel",
+            f'Write "py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp{last[0]}{last[1]}-abi3.',
+        )
+    if kind == "py3-none":
+        return None
+    if kind != others:
+        return (
+            f"package.{package}.wheel.kind is {kind}, another package's is {others}",
+            "One native build makes Python modules of one kind: give all packages with modules the same.",
+        )
+    if nuget:
+        return (
+            f"package {package} holds a Python module, which no NuGet package can use",
+            "Install the module in a CMake component of its own, with a package that has no nuget table.",
+        )
+    return None
+
+
+def abi_tags(kind: str) -> str:
+    """The Python and ABI tags of a wheel: `py3-none`, `cp310-abi3`, and of this very CPython `cp311-cp311`."""
+    if kind != "cpython":
+        return kind
+    own = next(cpython_tags(platforms=["any"]))
+    return f"{own.interpreter}-{own.abi}"
+
+
+def module_abi(file_name: str) -> str:
+    """The ABI that a module's file name says it is for: `abi3`, `cp311`, `cp313t`; "" when it says none.
+
+    `.pyd` without more says none: on Windows that is how stable-ABI modules are named, and others may be.
+    """
+    match = _POSIX.search(file_name) or _WINDOWS.search(file_name)
+    if match is None:
+        return ""
+    return match.groupdict().get("abi3") or f"cp3{match['minor']}{match['flags']}"
+
+
+@cache
+def members() -> Mapping[str, Member]:
+    """The whole stable ABI by name."""
+    lines = Path(__file__).with_name("stable_abi.txt").read_text("utf-8").splitlines()
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    return {name: Member(name, _version(since), kind == "data", "".join(more)) for since, kind, name, *more in rows}
+
+
+def newest() -> PythonVersion:
+    """The newest CPython that the table knows."""
+    return max(member.since for member in members().values())
+
+
+def module_definition(floor: PythonVersion) -> str:
+    """What python3.dll of that CPython exports, as a module definition file, from which an import library is made.
+
+    Names whose condition may not hold on Windows are left out: to use them is an error of the linker, not of import.
+    """
+    rows = [row for row in members().values() if row.since <= floor and row.condition in _ON_WINDOWS]
+    lines = [f"{row.name} DATA" if row.is_data else row.name for row in sorted(rows, key=lambda row: row.name)]
+    return "\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n"
+
+
+def _version(text: str) -> PythonVersion:
+    major, _, minor = text.partition(".")
+    return int(major), int(minor)

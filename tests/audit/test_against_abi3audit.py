@@ -1,0 +1,54 @@
+"""LB309 beside abi3audit, the field's own judge of stable-ABI modules: both find the same packages bad and good."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from latebind.audit.audit import audit_here
+
+from tests.audit.cases import macos, tags, windows
+
+pytestmark = pytest.mark.slow
+
+SEES_LESS = {
+    "the lowest of several tags counts": "abi3audit takes the highest CPython of several tags",
+    "Windows: functions from the library of one CPython": "abi3audit looks at names, not at the library they come from",
+}
+"""Bad subjects that abi3audit lets pass, and why."""
+CASES = [case for part in (tags, macos, windows) for case in part.CASES if case.code == "LB309"]
+
+
+@pytest.fixture(scope="session")
+def abi3audit(tmp_path_factory):
+    """abi3audit in an environment of its own; says whether it accepts a wheel."""
+    folder = tmp_path_factory.mktemp("abi3audit")
+    subprocess.run([sys.executable, "-m", "virtualenv", "--quiet", folder], check=True)
+    words = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
+
+    def judge(wheel):
+        words = [folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel]
+        report = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)
+        (spec,) = report["specs"].values()
+        results = [row["result"] for row in spec["wheel"]]
+        assert results, "abi3audit looked at nothing"
+        return all(row["is_abi3"] and row["is_abi3_baseline_compatible"] for row in results)
+
+    return judge
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case.what.replace(" ", "_") for case in CASES])
+def test_both_say_the_same(case, bench, abi3audit):
+    def ours(wheel):
+        return not [row for row in audit_here([wheel], case.policy).findings if row.code == "LB309"]
+
+    (bad,) = case.bad(bench)
+    assert not ours(bad)
+    assert abi3audit(bad) == (case.what in SEES_LESS)
+    bad.unlink()
+    (good,) = case.good(bench)
+    assert ours(good)
+    assert abi3audit(good)

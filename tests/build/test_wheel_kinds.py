@@ -1,0 +1,377 @@
+"""Python modules in wheels: by the stable ABI for six targets, for one CPython on this machine, refused elsewhere."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.binary import read_image
+from latebind.build import extension
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.build.stage import open_stage
+from latebind.configfile import load
+from latebind.errors import BuildError
+from latebind.plan import plan
+from latebind.targets import host_rid, target
+
+from tests.client import CONFIG, PYPROJECT, SOURCE, write_client
+from tests.moduleclient import CMAKE, config, write_module_client
+
+HOST = f'["{host_rid()}"]'
+RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
+OWN = f"cp{sys.version_info.major}{sys.version_info.minor}"
+
+
+def packed(project, *rids, workdir=None):
+    settings = load(project / "latebind.toml")
+    stages = [stage_target(settings, target(rid), workdir or project) for rid in rids]
+    return pack(settings, stages, workdir or project, (workdir or project) / "dist")
+
+
+def wheels(made):
+    return {row.path.name: row.path for row in made.artifacts if row.kind == "wheel"}
+
+
+def cpythons():
+    """Every CPython from 3.10 on that pyenv or uv have installed, and this one, by version."""
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    uv = Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")
+    ask = "import sys; assert sys.version_info >= (3, 10); print(sys.implementation.name, sys.version.split()[0])"
+    found = {}
+    for python in [Path(sys.executable), *pyenv.glob("*/bin/python"), *uv.glob("*/bin/python3")]:
+        said = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False)
+        if said.returncode == 0 and said.stdout.startswith("cpython"):
+            found.setdefault(said.stdout.split()[1], python)
+    return found
+
+
+@pytest.fixture(scope="module")
+def six(tmp_path_factory):
+    """The stable-ABI wheels for all six targets, made on this machine."""
+    if host_rid() != "linux-x64":
+        pytest.skip("cross-building is tried from Linux x64")
+    project = write_module_client(tmp_path_factory.mktemp("six") / "tiny", "cp310-abi3")
+    rids = load(project / "latebind.toml").document.targets.include
+    return wheels(packed(project, *rids))
+
+
+def test_one_machine_makes_stable_abi_wheels_for_six_targets_and_the_audit_finds_nothing(six):
+    platforms = (
+        *("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_x86_64", "macosx_11_0_arm64"),
+        *("win_amd64", "win_arm64"),
+    )
+    assert set(six) == {f"tiny-1.2.3-cp310-abi3-{platform}.whl" for platform in platforms}
+    assert audit_here(list(six.values())).findings == ()
+
+
+def test_no_module_links_a_python_but_the_stable_one_of_windows(six):
+    for name, wheel in six.items():
+        suffix = ".pyd" if "-win_" in name else ".abi3.so"
+        with zipfile.ZipFile(wheel) as archive:
+            image = read_image(archive.read(f"tiny/_tiny{suffix}"), name)
+        pythons = [library for library in image.needed if "python" in library.lower()]
+        assert pythons == (["python3.dll"] if "-win_" in name else [])
+        edges = {"_mh_dylib_header", "__dso_handle"}  # the linker's own, on macOS
+        assert {export.name for export in image.exports} - edges == {"PyInit__tiny"}
+
+
+@pytest.mark.parametrize("version", cpythons())
+def test_the_stable_abi_wheel_runs_on_every_cpython_here(six, tmp_path, version):
+    python = cpythons()[version]
+    install(python, six["tiny-1.2.3-cp310-abi3-manylinux_2_28_x86_64.whl"], tmp_path)
+    assert "_tiny.abi3.so" in run(python, RUN, tmp_path)
+
+
+def install(python, wheel, folder):
+    words = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
+    subprocess.run([*words, "--python", python, "--target", folder, wheel], check=True)
+
+
+def run(python, code, folder):
+    environment = {**os.environ, "PYTHONPATH": str(folder)}
+    done = subprocess.run([python, "-c", code], env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp_path):
+    other = "win-arm64"
+    project = write_module_client(tmp_path / "tiny", "cpython")
+    made = packed(project, host_rid(), other)
+
+    (name,) = wheels(made)
+    assert name.startswith(f"tiny-1.2.3-{OWN}-{OWN}")
+    assert [row.kind for row in made.artifacts] == ["wheel", "sdist"]
+    (missing,) = made.not_made
+    assert (missing.kind, missing.reason) == ("wheel", "no-interpreter")
+    assert f"for {other} is built by a CPython there, and this machine is {host_rid()}" in missing.message
+    assert audit_here([row.path for row in made.artifacts]).findings == ()
+    install(sys.executable, wheels(made)[name], tmp_path / "site")
+    assert sysconfig.get_config_var("EXT_SUFFIX") in run(sys.executable, RUN, tmp_path / "site")
+
+    planned = [row.file for row in plan(load(project / "latebind.toml"), [host_rid(), other])]
+    assert planned == [row.path.name for row in made.artifacts]
+
+
+def test_two_folders_give_equal_wheels_with_modules(tmp_path):
+    one = packed(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
+    two = packed(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
+    assert [(row.path.name, row.sha256) for row in one.artifacts] == [
+        (row.path.name, row.sha256) for row in two.artifacts
+    ]
+
+
+def test_the_machines_own_compiler_builds_modules_too(tmp_path):
+    settings = config("cp310-abi3", HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
+    floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
+    project = write_module_client(tmp_path / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor))
+    (wheel,) = wheels(packed(project, host_rid())).values()
+    install(sys.executable, wheel, tmp_path / "site")
+    assert "abi3" in run(sys.executable, RUN, tmp_path / "site")
+
+
+def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, latebind):
+    project = write_module_client(tmp_path / "tiny", "cp310-abi3")
+    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
+    if cmake is None or ninja is None or shutil.which("cc") is None:
+        pytest.skip("cmake, ninja and cc must be on PATH")
+    folder = latebind("--cmake-dir").stdout.strip()
+    words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
+    subprocess.run([*words, f"-DPython_ROOT_DIR={sys.base_prefix}"], check=True, capture_output=True)
+    subprocess.run([cmake, "--build", tmp_path / "out"], check=True, capture_output=True)
+    (module,) = (tmp_path / "out").glob("_tiny*")
+    assert module.name.endswith(f".cpython-{OWN[2:]}-x86_64-linux-gnu.so")
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
+def test_what_is_newer_than_the_floor_does_not_build(tmp_path, rid):
+    source = (write_module_client(tmp_path / "tiny", "cp310-abi3") / "native" / "tiny.c").read_text("utf-8")
+    newer = source.replace("(void)self;", "(void)self; Py_XDECREF(PyType_GetName(Py_TYPE(args)));")
+    project = write_module_client(tmp_path / "tiny", "cp310-abi3", tiny=newer)
+    with pytest.raises(BuildError, match="PyType_GetName"):
+        packed(project, rid)
+    write_module_client(tmp_path / "tiny", "cp311-abi3", tiny=newer)
+    assert wheels(packed(project, rid))
+
+
+def test_a_module_without_sources_is_refused_by_cmake(tmp_path):
+    project = write_module_client(tmp_path / "tiny", "cp310-abi3", cmakelists=CMAKE.replace(" tiny.c)", ")"))
+    with pytest.raises(BuildError, match='latebind_add_python_module: "_tiny" has no sources'):
+        packed(project, host_rid())
+
+
+# -- whose interpreter ------------------------------------------------------------------------------------------------
+
+
+def another_python():
+    """Another installation of this very version, which can import what is installed for this one."""
+    here = sys.version_info[:2]
+    for python in (Path("/usr/bin") / f"python3.{here[1]}", *(path for path in cpythons().values())):
+        ask = "import sys, sysconfig; print(sys.base_prefix, sys.version_info[:2], sysconfig.get_path('include'))"
+        said = (
+            subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False) if python.exists() else 0
+        )
+        if not said or said.returncode or str(here) not in said.stdout:
+            continue
+        prefix, include = said.stdout.split()[0], said.stdout.split()[-1]
+        if prefix != sys.base_prefix and (Path(include) / "Python.h").is_file():
+            return python
+    return None
+
+
+def by(python, project, *words):
+    """latebind as another Python runs it, with the packages of this one."""
+    place = [path for path in sys.path if path.endswith("site-packages")]
+    packaging = Path(extension.__file__).parents[2]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *place]), "PATH": path}
+    command = [python, "-m", "latebind.cli", "-C", project, *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("kind", ["cpython", "cp310-abi3"])
+def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
+    other = another_python()
+    if other is None:
+        pytest.skip("no other installation of this Python version with headers is on this machine")
+    project = write_module_client(tmp_path / "tiny", kind)
+    key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
+    done = by(other, project, "build")
+    assert done.returncode == 0, done.stderr
+    again = open_stage(project / "stage" / host_rid())
+    assert again.manifest.key != key
+    assert [path.name.startswith("_tiny.") for path in again.libraries("tiny")] == [True]
+
+
+def test_another_interpreter_changes_nothing_where_no_module_is_built(tiny):
+    other = another_python()
+    if other is None:
+        pytest.skip("no other installation of this Python version is on this machine")
+    key = stage_target(load(tiny / "latebind.toml"), target(host_rid()), tiny).manifest.key
+    assert by(other, tiny, "build").returncode == 0
+    assert open_stage(tiny / "stage" / host_rid()).manifest.key == key
+
+
+def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
+    if sys.platform != "linux":
+        pytest.skip("the installation is copied by its layout on Linux")
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    prefix = tmp_path / "prefix"
+    (prefix / "bin").mkdir(parents=True)
+    shutil.copy2(Path(sys.base_prefix) / "bin" / version, prefix / "bin" / version)
+    (prefix / "lib").symlink_to(Path(sys.base_prefix) / "lib")
+
+    done = by(prefix / "bin" / version, write_module_client(tmp_path / "tiny", "cp310-abi3"), "build")
+
+    assert done.returncode == 2, done.stdout
+    assert f"the headers of Python {version[6:]}, which modules are compiled with, are not on this" in done.stderr
+    assert f"apt install {version}-dev" in done.stderr
+
+
+def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
+    newer = f"cp3{sys.version_info.minor + 1}-abi3"
+    with pytest.raises(BuildError, match=rf"kind {newer} is for CPython 3\.{sys.version_info.minor + 1} and newer"):
+        packed(write_module_client(tmp_path / "tiny", newer), host_rid())
+
+
+def test_a_free_threaded_cpython_has_no_stable_abi(monkeypatch):
+    # No free-threaded build is among those that tests can count on: only the answer that it would give is put in.
+    monkeypatch.setattr(extension.sysconfig, "get_config_var", lambda name: int(name == "Py_GIL_DISABLED"))
+    with pytest.raises(BuildError, match="needs the stable ABI, which free-threaded CPython does not have"):
+        extension.refuse_interpreter("cp310-abi3")
+    extension.refuse_interpreter("cpython")
+    extension.refuse_interpreter("py3-none")
+
+
+def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
+    project = write_module_client(tmp_path / "tiny", "cpython")
+    settings = load(project / "latebind.toml")
+    stage = stage_target(settings, target(host_rid()), tmp_path / "machine")
+    (module,) = stage.libraries("tiny")
+    strange = module.name.replace(f"cpython-{OWN[2:]}", "cpython-399")
+    assert extension.fits("cpython", module.name)
+    assert not extension.fits("cpython", strange)
+    assert extension.fits("cpython", "libhelper.so")
+
+    folder = tmp_path / "elsewhere" / "tiny" / "lib"
+    folder.mkdir(parents=True)
+    shutil.copy(module, folder / strange)
+    shutil.copy(module, folder / module.name)
+    done = [sys.executable, "-m", "latebind.cli", "-C", project, "stage", "--import", folder.parents[1]]
+    subprocess.run([*done, "--target", host_rid()], check=True, capture_output=True)
+    (wheel,) = wheels(packed(project, host_rid())).values()
+    with zipfile.ZipFile(wheel) as archive:
+        held = [name for name in archive.namelist() if name.endswith(".so")]
+        manifest = json.loads(archive.read("tiny-1.2.3.dist-info/extra_metadata/latebind.json"))
+    assert held == [f"tiny/{module.name}"]
+    assert [Path(row["path"]).name for row in manifest["files"]] == [module.name]
+
+
+# -- floors -----------------------------------------------------------------------------------------------------------
+
+THREAD = """
+#include <pthread.h>
+static void *nothing(void *arg) { return arg; }
+__attribute__((visibility("default"))) int tiny_start(void)
+{
+  pthread_t thread;
+  return pthread_create(&thread, 0, nothing, 0);
+}
+"""
+
+
+def imported(folder, rid, source, triple, name="libtiny.so"):
+    """The small project with a library that was compiled elsewhere, for another system than the floor says."""
+    project = write_client(folder / "tiny", latebind=CONFIG.replace('"linux-x64"', f'"{rid}"'))
+    place = folder / "elsewhere" / "tiny" / "lib"
+    place.mkdir(parents=True)
+    code = folder / "x.c"
+    code.write_text(source, encoding="utf-8")
+    words = ["cc", "-target", triple, "-shared", "-fPIC", "-O2", "-s", code, "-o", place / name]
+    subprocess.run([sys.executable, "-m", "ziglang", *words], check=True)
+    words = ["-C", project, "stage", "--import", place.parents[1], "--target", rid]
+    subprocess.run([sys.executable, "-m", "latebind.cli", *words], check=True, capture_output=True)
+    return project
+
+
+@pytest.mark.parametrize("packages", ["both", "wheel"])
+def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(tmp_path, packages):
+    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
+    if packages == "wheel":  # the hook says it, also when somebody else calls it
+        file = project / "latebind.toml"
+        file.write_text(file.read_text("utf-8").replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
+    with pytest.raises(BuildError) as caught:
+        packed(project, "linux-x64")
+    text = str(caught.value)
+    assert "libtiny.so needs GLIBC_2.34 because of pthread_create, and the floor of linux-x64 is glibc 2.28" in text
+    assert "stage/linux-x64/tiny/lib/libtiny.so" in text
+    assert "with zig, or in the image manylinux_2_28" in text
+    assert 'write glibc = "2.34" below [targets]' in text
+    assert not list((project / "dist").glob("*.whl"))
+    assert not list((project / "dist").glob("*.nupkg"))
+
+
+def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
+    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.17")
+    assert list(wheels(packed(project, "linux-x64"))) == ["tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"]
+
+
+@pytest.mark.parametrize(
+    ("rid", "triple", "sentence"),
+    [
+        ("osx-arm64", "aarch64-macos.14.0", "needs macOS 14.0, and the floor of osx-arm64 is macOS 11.0"),
+        ("osx-arm64", "x86_64-macos.11.0", "is macho x86_64, and osx-arm64 runs macho aarch64"),
+        ("linux-arm64", "x86_64-linux-gnu.2.28", "is elf x86_64, and linux-arm64 runs elf aarch64"),
+        ("linux-x64", "aarch64-macos.11.0", "is macho aarch64, and linux-x64 runs elf x86_64"),
+    ],
+)
+def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, triple, sentence):
+    name = "libtiny.dylib" if rid.startswith("osx") else "libtiny.so"
+    with pytest.raises(BuildError) as caught:
+        packed(imported(tmp_path, rid, SOURCE, triple, name), rid)
+    assert f"{name} {sentence}" in str(caught.value)
+
+
+# -- from source, by strangers ----------------------------------------------------------------------------------------
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    """A folder with latebind's own wheel, which is on no index."""
+    folder = tmp_path_factory.mktemp("links")
+    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    subprocess.run(words, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["cp310-abi3", "cpython"])
+@pytest.mark.parametrize("how", ["sdist", "editable"])
+def test_pip_installs_the_module_from_source(tmp_path, links, how, kind):
+    project = write_module_client(tmp_path / "tiny", kind, pyproject=PYPROJECT)
+    source = [project / "python" / "tiny"]
+    if how == "sdist":
+        words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, *source]
+        subprocess.run(words, check=True, capture_output=True)
+        source = list(tmp_path.glob("*.tar.gz"))
+        shutil.rmtree(project)
+    environment = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "virtualenv", "--quiet", environment], check=True)
+    python = environment / "bin" / "python"
+    mode = ["--editable"] if how == "editable" else []
+    words = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--find-links", links, *mode, *source]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    suffix = ".abi3.so" if kind == "cp310-abi3" else sysconfig.get_config_var("EXT_SUFFIX")
+    assert run(python, RUN, "").strip().endswith(f"site-packages/tiny/_tiny{suffix}")
+    if how == "editable":
+        assert [path.name for path in (project / "python" / "tiny" / "src" / "tiny").glob("*.so")] == []

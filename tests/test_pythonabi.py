@@ -1,0 +1,53 @@
+"""The stable ABI's table, and what names of modules and wheels say of Pythons."""
+
+import sys
+import sysconfig
+
+import pytest
+from latebind import pythonabi
+
+
+def test_names_belong_to_the_stable_abi_since_their_version():
+    table = pythonabi.members()
+    assert len(table) > 900
+    assert table["PyLong_FromLong"].since == (3, 2)
+    assert table["PyType_GetName"].since == (3, 11)
+    assert table["PyExc_ValueError"].is_data
+    assert table["PyErr_SetFromWindowsErr"].condition == "MS_WINDOWS"
+    assert "_PyObject_GetDictPtr" not in table
+
+
+def test_the_import_library_has_what_every_windows_cpython_of_that_version_has():
+    lines = pythonabi.module_definition((3, 10)).splitlines()
+    assert lines[:2] == ["LIBRARY python3.dll", "EXPORTS"]
+    assert {"PyLong_FromLong", "PyExc_ValueError DATA", "PyErr_SetFromWindowsErr"} <= set(lines)
+    assert not {"PyType_GetName", "PyOS_AfterFork_Child", "_Py_RefTotal DATA", "PyOS_CheckStack"} & set(lines)
+    assert "PyType_GetName" in pythonabi.module_definition((3, 11)).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("name", "abi"),
+    [
+        ("_core.abi3.so", "abi3"),
+        ("_core.abi3-x86_64-linux-gnu.so", "abi3"),
+        ("_core.cpython-311-x86_64-linux-gnu.so", "cp311"),
+        ("_core.cpython-310-darwin.so", "cp310"),
+        ("_core.cpython-313t-x86_64-linux-gnu.so", "cp313t"),
+        ("_core.cpython-37m-x86_64-linux-gnu.so", "cp37m"),
+        ("_core.cp311-win_amd64.pyd", "cp311"),
+        ("_core.cp314t-win_arm64.pyd", "cp314t"),
+        ("_core.pyd", ""),
+        ("_core.so", ""),
+        ("_core.pypy310-pp73-x86_64-linux-gnu.so", ""),
+        ("libabi3.so", ""),
+        ("libcpython-311.so.1", ""),
+    ],
+)
+def test_the_abi_of_a_module_by_its_file_name(name, abi):
+    assert pythonabi.module_abi(name) == abi
+
+
+def test_this_cpythons_own_names_agree():
+    own = pythonabi.module_abi(f"x{sysconfig.get_config_var('EXT_SUFFIX')}")
+    assert pythonabi.abi_tags("cpython") == f"cp{sys.version_info.major}{sys.version_info.minor}-{own}"
+    assert pythonabi.abi_tags("cp310-abi3") == "cp310-abi3"
