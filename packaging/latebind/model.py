@@ -45,7 +45,7 @@ class Artifact:
     """A package that was made: a wheel, an sdist, a nupkg."""
 
     path: Path
-    kind: Literal["wheel", "sdist", "nupkg"]
+    kind: Literal["wheel", "sdist", "nupkg", "snupkg"]
     sha256: Sha256
     size: int
     made_from: tuple[str, ...] = ()

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from latebind.targets import target, wheel_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from latebind.config import Config
+    from latebind.config import Config, NugetConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +39,22 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
         if package.nuget is not None:
-            managed = (package.nuget.managed,) if package.nuget.managed else ()
-            file = f"{package.nuget.id}.{version}.nupkg"
-            rows.append(Planned(file=file, kind="nupkg", package=name, inputs=(*stages, *managed)))
+            rows += _nupkgs(package.nuget, version, name, dict(zip(rids, stages, strict=True)))
     return tuple(rows)
+
+
+def _nupkgs(nuget: NugetConfig, version: str, package: str, stages: Mapping[str, str]) -> list[Planned]:
+    """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
+    managed = (nuget.managed,) if nuget.managed else ()
+    split = nuget.split is True
+    whole = managed if split else (*stages.values(), *managed)
+    rows = [
+        Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole or ("latebind.toml",))
+    ]
+    rows += [
+        Planned(file=f"{nuget.id}.runtime.{rid}.{version}.nupkg", kind="nupkg", package=package, inputs=(stage,))
+        for rid, stage in (stages.items() if split else ())
+    ]
+    if managed:
+        rows.append(Planned(file=f"{nuget.id}.{version}.snupkg", kind="snupkg", package=package, inputs=managed))
+    return rows

@@ -19,7 +19,7 @@ NUSPEC = Nuspec(
     version="1.2.0-rc.1",
     authors=("Ann", "Bo & Co"),
     description='Less <than> & "more"',
-    framework="netstandard2.0",
+    frameworks=("netstandard2.0",),
     license="MIT OR Apache-2.0",
     repository="https://example.org/demo?a=1&b=2",
     commit="0123456789abcdef",
