@@ -48,9 +48,7 @@ def _nupkgs(nuget: NugetConfig, version: str, package: str, stages: Mapping[str,
     managed = (nuget.managed,) if nuget.managed else ()
     split = nuget.split is True
     whole = managed if split else (*stages.values(), *managed)
-    rows = [
-        Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole or ("latebind.toml",))
-    ]
+    rows = [Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole)]
     rows += [
         Planned(file=f"{nuget.id}.runtime.{rid}.{version}.nupkg", kind="nupkg", package=package, inputs=(stage,))
         for rid, stage in (stages.items() if split else ())

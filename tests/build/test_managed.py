@@ -87,9 +87,8 @@ def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
     shutil.copytree(BINDING, copy)
     file = copy / "Latenn.csproj"
     plural = "<TargetFrameworks>netstandard2.0;netstandard2.1</TargetFrameworks>"
-    file.write_text(
-        file.read_text("utf-8").replace(plural, "<TargetFramework>netstandard2.1</TargetFramework>"), "utf-8"
-    )
+    single = "<TargetFramework>netstandard2.1</TargetFramework>"
+    file.write_text(file.read_text("utf-8").replace(plural, single), "utf-8")
 
     (built,) = build(copy, tmp_path)
 

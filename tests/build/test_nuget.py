@@ -12,6 +12,7 @@ from latebind.nuget.nuspec import Dependency
 from tests.dotnet_support import make_config, make_stage
 
 FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
+JPEG = b"\xff\xd8\xff\xe0"
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
@@ -242,9 +243,7 @@ def test_a_split_package_refuses_names_that_meet_in_an_application_too(tmp_path,
         pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)
 
 
-@pytest.mark.parametrize(
-    ("name", "data"), [("icon.png", PNG), ("a.jpg", b"\xff\xd8\xff\xe0"), ("b.JPEG", b"\xff\xd8\xff\xe1")]
-)
+@pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])
 def test_the_icon_goes_in(tmp_path, library, name, data):
     (tmp_path / name).write_bytes(data)
     stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})

@@ -1,7 +1,6 @@
 #if NETSTANDARD2_1
 using System;
 using System.Collections.Generic;
-using System.Runtime.InteropServices;
 
 namespace Latenn
 {

@@ -1,8 +1,8 @@
 """The files of a nupkg and where they lie in it; writes no package.
 
-`runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an empty
-`_._`, which tells NuGet that a package of native files alone suits that framework. `build/` and `buildTransitive/` serve
-.NET Framework and Mono, which never look into `runtimes/`.
+`runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
+empty `_._`, which tells NuGet that a package of native files alone suits that framework. `build/` and
+`buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`.
 """
 
 from __future__ import annotations
@@ -118,10 +118,12 @@ def refuse_twins(files: Sequence[Entry], *, where: str) -> None:
     replaces the managed `Vx.dll`, and on others the copy that NuGet itself makes does. Raises BuildError.
     """
     seen: dict[tuple[str, str], str] = {}
-    managed_names = {
-        name.rpartition("/")[2].lower(): name for name in (file.name for file in files) if name[:4] == "lib/"
-    }
-    for name in (file.name for file in files):
+    names = [file.name for file in files]
+    managed_names: dict[str, str] = {}
+    for name in names:
+        if name.startswith("lib/"):
+            managed_names.setdefault(name.rpartition("/")[2].lower(), name)
+    for name in names:
         folder, _, base = name.rpartition("/")
         other = seen.setdefault((folder, base.lower()), name)
         if other is not name:

@@ -152,7 +152,8 @@ def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     if job.source is None:
         raise BuildError(f"package {job.package} has no wheel source")
     rid = job.stages[0].rid if job.stages else ""
-    return build_distribution(job.source, dist, job.kind, rid=rid, workdir=workdir)
+    kind: Literal["wheel", "sdist"] = "wheel" if job.kind == "wheel" else "sdist"
+    return build_distribution(job.source, dist, kind, rid=rid, workdir=workdir)
 
 
 def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
