@@ -157,7 +157,7 @@ def _split(job: _Job) -> list[Artifact]:
         files = [
             *nugetfiles.native([stage], job.component),
             *nugetfiles.managed(()),
-            *nugetfiles.targets(own.id, [stage.rid], warns=False),
+            *nugetfiles.targets(own.id, [stage.rid], part_of=whole.id),
         ]
         made.append(_write(replace(job, stages=(stage,), managed=(), nuspec=own), files))
     # A target's files must not meet the managed ones in an application either, though they lie in another package.

@@ -66,20 +66,20 @@ def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
     ]
 
 
-def targets(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), warns: bool = True) -> list[Entry]:
+def targets(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), part_of: str = "") -> list[Entry]:
     """The build file for .NET Framework, for direct and for transitive references; NuGet imports it by the id's name.
 
-    `rids` are those of the package itself, `elsewhere` those of packages that it depends on; with `warns` it tells
-    applications for a processor that none of them serves.
+    `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It tells applications for
+    a processor that none of them serves; a part, named as such by the whole's id, leaves that to the whole.
     """
     known = [*rids, *elsewhere]
     text = render(
         "nuget.targets.j2",
         id=id_,
-        name=re.sub(r"\W", "_", id_),
+        name=re.sub(r"\W", "_", part_of or id_),
         rids=[(rid, *rid.rsplit("-", 1)) for rid in sorted(rids)],
         windows=sorted(rid.rpartition("-")[2] for rid in known if rid.startswith("win-")),
-        warns=warns,
+        warns=not part_of,
     )
     folders = ("build", "buildTransitive")
     return [Entry(name=f"{one}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for one in folders]
