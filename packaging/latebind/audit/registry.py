@@ -94,6 +94,7 @@ _MODULES = (
     "symbols",
     "tags",
     "layout",
+    "nupkgs",
     "twins",
     "metadata",
     "dependencies",
