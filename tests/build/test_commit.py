@@ -15,7 +15,9 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(folder, *words):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    done = subprocess.run([shutil.which("git"), *who, *words], cwd=folder, env=kept, check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [shutil.which("git"), *who, *words], cwd=folder, env=kept, check=True, capture_output=True, text=True
+    )
     return done.stdout.strip()
 
 
