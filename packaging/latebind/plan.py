@@ -10,7 +10,7 @@ from latebind.targets import target, wheel_tag
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from latebind.config import Config, NugetConfig
+    from latebind.config import Config
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +38,18 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
                 rows.append(Planned(file=f"{stem}-py3-none-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
-        if package.nuget is not None:
-            rows += _nupkgs(package.nuget, version, name, dict(zip(rids, stages, strict=True)))
+        rows += _nupkgs(config, name, dict(zip(rids, stages, strict=True)))
     return tuple(rows)
 
 
-def _nupkgs(nuget: NugetConfig, version: str, package: str, stages: Mapping[str, str]) -> list[Planned]:
+def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:
     """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
+    nuget, version = config.packages[package].nuget, config.project.version
+    if nuget is None:
+        return []
     managed = (nuget.managed,) if nuget.managed else ()
     split = nuget.split is True
-    whole = managed if split else (*stages.values(), *managed)
+    whole = (config.file.name, *managed) if split else (*stages.values(), *managed)
     rows = [Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole)]
     rows += [
         Planned(file=f"{nuget.id}.runtime.{rid}.{version}.nupkg", kind="nupkg", package=package, inputs=(stage,))
