@@ -242,6 +242,8 @@ def test_a_split_package_refuses_names_that_meet_in_an_application_too(tmp_path,
     with pytest.raises(BuildError, match="would overwrite each other"):
         pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)
 
+    assert not (tmp_path / "dist").exists()
+
 
 @pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])
 def test_the_icon_goes_in(tmp_path, library, name, data):

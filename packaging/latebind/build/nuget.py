@@ -83,15 +83,12 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     frameworks = tuple(one.framework for one in managed)
     nuspec = describe(config, package, frameworks=frameworks, commit=commit)
     job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)
-    symbols = _symbols(job)
-    if nuget.split is True:
-        return (*_split(job), *symbols)
-    whole = _whole(job)
-    if nuget.split == "auto" and whole.size > feed_limit:
-        LOG.detail(f"{whole.path.name} has {whole.size} bytes, over {feed_limit}: split by target")
-        whole.path.unlink()
-        return (*_split(job), *symbols)
-    return (whole, *symbols)
+    made = _split(job) if nuget.split is True else [_whole(job)]
+    if nuget.split == "auto" and made[0].size > feed_limit:
+        LOG.detail(f"{made[0].path.name} has {made[0].size} bytes, over {feed_limit}: split by target")
+        made[0].path.unlink()
+        made = _split(job)
+    return (*made, *_symbols(job))
 
 
 def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
@@ -142,6 +139,10 @@ def _split(job: _Job) -> list[Artifact]:
     """The package of the plain id, and one for each target, which are good for nothing but each other."""
     whole = job.nuspec
     rids = [stage.rid for stage in job.stages]
+    # A target's files meet the managed ones in an application, though they lie in another package.
+    nugetfiles.refuse_twins(
+        [*nugetfiles.native(job.stages, job.component), *nugetfiles.managed(job.managed)], where=whole.id
+    )
     pins = tuple(Dependency(id=part_id(whole.id, rid), range=exactly(whole.version)) for rid in rids)
     top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
     files = [*nugetfiles.managed(job.managed), *nugetfiles.targets(whole.id, (), elsewhere=rids)]
@@ -160,10 +161,6 @@ def _split(job: _Job) -> list[Artifact]:
             *nugetfiles.targets(own.id, [stage.rid], part_of=whole.id),
         ]
         made.append(_write(replace(job, stages=(stage,), managed=(), nuspec=own), files))
-    # A target's files must not meet the managed ones in an application either, though they lie in another package.
-    nugetfiles.refuse_twins(
-        [*nugetfiles.native(job.stages, job.component), *nugetfiles.managed(job.managed)], where=whole.id
-    )
     return made
 
 
