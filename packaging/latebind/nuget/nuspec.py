@@ -94,6 +94,7 @@ def render_symbols(nuspec: Nuspec) -> bytes:
         description=nuspec.description,
         repository=nuspec.repository,
         commit=nuspec.commit,
+        tags=nuspec.tags,
         frameworks=[long_framework(framework) for framework in nuspec.frameworks],
     )
     return text.encode()
