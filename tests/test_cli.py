@@ -203,6 +203,22 @@ def test_plan_lists_what_pack_makes(latebind, tiny):
     assert {line.rpartition("/")[2] for line in lines if line.startswith("/")} == set(packed(latebind, tiny))
 
 
+def test_plan_names_the_parts_of_a_package_that_is_split(latebind, tiny):
+    file = tiny / "latebind.toml"
+    file.write_text(file.read_text("utf-8").replace('id = "Tiny"', 'id = "Tiny", split = true'), "utf-8")
+    names = [Path(line).name for line in latebind("-C", tiny, "plan").stdout.splitlines()[::2]]
+    assert names[-2:] == ["Tiny.1.2.3.nupkg", "Tiny.runtime.linux-x64.1.2.3.nupkg"]
+    assert latebind("-C", tiny, "pack").returncode == 0
+    assert {path.name for path in (tiny / "dist").iterdir()} == set(names)
+
+
+@pytest.mark.parametrize("value", ['"yes"', "1"])
+def test_a_split_that_is_none_of_the_three_is_refused(latebind, tiny, value):
+    file = tiny / "latebind.toml"
+    file.write_text(file.read_text("utf-8").replace('id = "Tiny"', f'id = "Tiny", split = {value}'), "utf-8")
+    refused(latebind("-C", tiny, "plan"), "split")
+
+
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     result = latebind("doctor", env={"PATH": str(tmp_path)})
     assert result.returncode == 0

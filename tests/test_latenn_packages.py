@@ -40,6 +40,7 @@ def packed(source, out, *more):
         "pack",
         *more,
     ]
+    env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "dist"

@@ -34,6 +34,7 @@ class Project(_Strict, frozen=True):
     authors: Annotated[tuple[str, ...], Meta(description="Names for package metadata.")] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG for NuGet packages, at most 1 MB, relative to this file.")] = ""
 
 
 class Native(_Strict, frozen=True):
@@ -100,6 +101,14 @@ class NugetConfig(_Strict, frozen=True):
         str, Meta(description="Id of the runtime's NuGet package to depend on, from the minimum; none by default.")
     ] = ""
     description: Annotated[str, Meta(description="One line; by default the project's.")] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG, relative to this file; by default the project's.")] = ""
+    split: Annotated[
+        bool | Literal["auto"],
+        Meta(
+            description="One package for each target, and one of the plain id that depends on all; auto: when a single "
+            "package would be over the feed's limit."
+        ),
+    ] = "auto"
     tags: Annotated[tuple[str, ...], Meta(description="Search words.")] = ()
 
 

@@ -18,7 +18,7 @@ Sha256 = NewType("Sha256", str)
 
 System = Literal["linux", "macos", "windows"]
 Severity = Literal["error", "warning", "note"]
-Kind = Literal["wheel", "sdist", "nupkg"]
+Kind = Literal["wheel", "sdist", "nupkg", "snupkg"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from latebind.pythonabi import abi_tags
 from latebind.targets import host_rid, target, wheel_tag
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from latebind.config import Config, Package
     from latebind.model import Kind
@@ -46,11 +46,26 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
                 rows.append(Planned(file=f"{stem}-{abi}-{tag}.whl", kind="wheel", package=name, inputs=inputs))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
-        if package.nuget is not None and suited:
-            managed = (package.nuget.managed,) if package.nuget.managed else ()
-            file = f"{package.nuget.id}.{version}.nupkg"
-            rows.append(Planned(file=file, kind="nupkg", package=name, inputs=(*stages, *managed)))
+        rows += _nupkgs(config, name, dict(zip(suited, stages, strict=True)))
     return tuple(rows)
+
+
+def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:
+    """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
+    nuget, version = config.packages[package].nuget, config.project.version
+    if nuget is None or not stages:
+        return []
+    managed = (nuget.managed,) if nuget.managed else ()
+    split = nuget.split is True
+    whole = (config.file.name, *managed) if split else (*stages.values(), *managed)
+    rows = [Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole)]
+    rows += [
+        Planned(file=f"{nuget.id}.runtime.{rid}.{version}.nupkg", kind="nupkg", package=package, inputs=(stage,))
+        for rid, stage in (stages.items() if split else ())
+    ]
+    if managed:
+        rows.append(Planned(file=f"{nuget.id}.{version}.snupkg", kind="snupkg", package=package, inputs=managed))
+    return rows
 
 
 def unsupplied(config: Config, package: str, rid: str) -> str:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.commit import VARIABLE, source_commit
 from latebind.errors import BuildError
 from latebind.run import run
 
@@ -88,7 +89,9 @@ def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstance
     work = place / around.folder / "work"
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
     argv += [word for rid in rids for word in ("--target", rid)]
-    run(argv, env={**os.environ, **dict(around.variables)}, timeout=_TIME_LIMIT, umask=around.umask)
+    # The copies have no repository: both are of the commit that the project itself is of.
+    env = {**os.environ, **dict(around.variables), VARIABLE: source_commit(config)}
+    run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)
     if not (work / "dist").is_dir():
         raise BuildError("packing made nothing", where=str(project))
     return work / "dist"

@@ -8,6 +8,7 @@ from latebind.audit.audit import audit_here, audit_paths, expand
 from latebind.audit.policy import Policy, Waiver
 from latebind.errors import InputError, LatebindError
 
+from tests.audit.cases.layout import split
 from tests.audit.corpus import pe, universal
 
 MACHO = bytes.fromhex("cffaedfe0c000001") + bytes(16)
@@ -148,6 +149,19 @@ def test_rids_of_a_nupkg_without_a_wheel_are_told(bench):
     report = audit_here([*bench.wheel(version="1.0.0"), *nupkg])
     assert [row.reason for row in report.skipped] == ["no wheel for linux-arm64 was given to this audit"]
     assert report.findings == ()
+
+
+def test_parts_that_were_not_given_are_told(bench):
+    report = audit_here(split()(bench)[:1])
+    assert [(row.check, row.reason) for row in report.skipped if row.check == "LB410"] == [
+        ("LB410", "none of its parts was given to this audit")
+    ]
+    assert report.findings == ()
+
+
+def test_exports_of_a_package_are_asked_of_its_parts_too(bench):
+    report = audit_here(split()(bench), Policy(exports={"Latenn": ("other_*",)}))
+    assert {row.code for row in report.findings if row.subject.startswith("Latenn.runtime.linux-x64")} >= {"LB201"}
 
 
 def test_other_versions_are_no_twins(bench):

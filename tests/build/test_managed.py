@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import shutil
 
+import defusedxml.ElementTree
 import pytest
 from latebind.build.managed import build_managed
 from latebind.errors import BuildError, NotRun
 
 from tests.dotnet_support import ROOT, dotnet_environment
 
+FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = ROOT / "latenn" / "dotnet" / "Latenn"
 
 
@@ -22,7 +24,15 @@ def build(project, root, environment=None):
 
 
 def content(built):
-    return {file.name: file.read_bytes() for file in (built.assembly, built.documentation, built.symbols)}
+    return {
+        f"{one.framework}/{file.name}": file.read_bytes()
+        for one in built
+        for file in (one.assembly, one.documentation, one.symbols)
+    }
+
+
+def members(documentation):
+    return {row.get("name") for row in defusedxml.ElementTree.parse(documentation).iter("member")}
 
 
 def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp_path, monkeypatch):
@@ -34,7 +44,8 @@ def test_two_builds_in_different_folders_give_equal_bytes_and_name_no_folder(tmp
     there = content(build(copy, tmp_path / "b é"))
 
     assert here == there
-    assert set(here) == {"Latenn.dll", "Latenn.xml", "Latenn.pdb"}
+    names = ("Latenn.dll", "Latenn.xml", "Latenn.pdb")
+    assert set(here) == {f"{framework}/{name}" for framework in FRAMEWORKS for name in names}
     for data in here.values():
         assert str(ROOT).encode() not in data
         assert str(tmp_path).encode() not in data
@@ -45,7 +56,7 @@ def test_nothing_is_written_into_the_source_folder(tmp_path):
 
     built = build(BINDING, tmp_path)
 
-    assert built.framework == "netstandard2.0"
+    assert [one.framework for one in built] == FRAMEWORKS
     assert sorted(path.relative_to(BINDING) for path in BINDING.rglob("*")) == before
     assert not any(path.name.startswith(".managed-") for path in tmp_path.iterdir())
 
@@ -59,7 +70,30 @@ def test_a_compile_error_is_told_and_the_earlier_result_stays(tmp_path):
     with pytest.raises(BuildError, match=r"does not compile[\s\S]*Broken.cs"):
         build(copy, tmp_path)
 
-    assert {file.name: file.read_bytes() for file in (tmp_path / "out").iterdir()} == earlier
+    left = {path: path.read_bytes() for path in (tmp_path / "out").rglob("*") if path.is_file()}
+    assert {path.relative_to(tmp_path / "out").as_posix(): data for path, data in left.items()} == earlier
+
+
+def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_path):
+    old, new = (members(one.documentation) for one in build(BINDING, tmp_path))
+
+    assert old < new
+    added = {name.partition("(")[0] for name in new - old}
+    assert {"M:Latenn.Tensor.Create``1", "M:Latenn.Tensor.GetSpan``1", "T:Latenn.OutputViews"} <= added
+
+
+def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
+    copy = tmp_path / "source"
+    shutil.copytree(BINDING, copy)
+    file = copy / "Latenn.csproj"
+    plural = "<TargetFrameworks>netstandard2.0;netstandard2.1</TargetFrameworks>"
+    single = "<TargetFramework>netstandard2.1</TargetFramework>"
+    file.write_text(file.read_text("utf-8").replace(plural, single), "utf-8")
+
+    (built,) = build(copy, tmp_path)
+
+    assert built.framework == "netstandard2.1"
+    assert built.assembly == tmp_path / "out" / "netstandard2.1" / "Latenn.dll"
 
 
 def test_without_an_sdk_it_is_not_run_with_a_reason(tmp_path):
@@ -76,7 +110,7 @@ def test_without_an_sdk_it_is_not_run_with_a_reason(tmp_path):
         ({}, "no .csproj"),
         ({"a.csproj": "<Project/>", "b.csproj": "<Project/>"}, "2 .csproj files"),
         ({"a.csproj": "<Project"}, "not readable as XML"),
-        ({"a.csproj": "<Project/>"}, "no single <TargetFramework>"),
+        ({"a.csproj": "<Project/>"}, "no plain <TargetFramework>"),
         ({"a.csproj": '<!DOCTYPE a [<!ENTITY b "c">]><Project>&b;</Project>'}, "not readable as XML"),
     ],
 )

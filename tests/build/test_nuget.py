@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+import json
 import zipfile
 
 import pytest
 from latebind.build.managed import ManagedBuild
-from latebind.build.nuget import describe, pack_nupkg
+from latebind.build.nuget import describe, pack_nupkgs
 from latebind.errors import BuildError
 from latebind.nuget.nuspec import Dependency
 
 from tests.dotnet_support import make_config, make_stage
+
+FRAMEWORKS = ("netstandard2.0", "netstandard2.1")
+JPEG = b"\xff\xd8\xff\xe0"
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
 
 
 @pytest.fixture
@@ -28,17 +33,31 @@ def managed(tmp_path):
     folder.mkdir()
     for name in ("Demo.dll", "Demo.xml", "Demo.pdb"):
         (folder / name).write_bytes(name.encode())
-    return ManagedBuild(
-        framework="netstandard2.0",
-        assembly=folder / "Demo.dll",
-        documentation=folder / "Demo.xml",
-        symbols=folder / "Demo.pdb",
+    (folder / "Demo.pdb").write_bytes(b"BSJB")
+    return tuple(
+        ManagedBuild(
+            framework=framework,
+            assembly=folder / "Demo.dll",
+            documentation=folder / "Demo.xml",
+            symbols=folder / "Demo.pdb",
+        )
+        for framework in FRAMEWORKS
     )
+
+
+def pack_nupkg(*args, **keywords):
+    return pack_nupkgs(*args, **keywords)[0]
 
 
 def names(artifact):
     with zipfile.ZipFile(artifact.path) as archive:
         return {name for name in archive.namelist() if name.startswith(("lib/", "runtimes/")) or name.endswith(".md")}
+
+
+def read(artifact, suffix):
+    with zipfile.ZipFile(artifact.path) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(suffix)]
+        return archive.read(name)
 
 
 def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path, library, managed):
@@ -50,8 +69,7 @@ def test_native_files_lie_flat_for_each_target_beside_the_managed_part(tmp_path,
 
     assert made.path.name == "Demo.0.1.0.nupkg"
     assert names(made) == {
-        "lib/netstandard2.0/Demo.dll",
-        "lib/netstandard2.0/Demo.xml",
+        *(f"lib/{framework}/Demo.{suffix}" for framework in FRAMEWORKS for suffix in ("dll", "xml")),
         "runtimes/linux-x64/native/libdemo.so",
         "runtimes/linux-x64/native/libdemo_more.so.1",
         "runtimes/linux-arm64/native/libdemo.so",
@@ -144,7 +162,7 @@ def test_the_managed_part_must_be_there_exactly_when_configured(tmp_path, librar
     stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
 
     with pytest.raises(BuildError, match=says):
-        pack_nupkg(make_config(tmp_path, core=core), "core", [stage], tmp_path, managed=None if core else managed)
+        pack_nupkg(make_config(tmp_path, core=core), "core", [stage], tmp_path, managed=() if core else managed)
 
 
 def test_a_component_without_a_library_makes_no_package(tmp_path, library):
@@ -154,3 +172,125 @@ def test_a_component_without_a_library_makes_no_package(tmp_path, library):
         pack_nupkg(make_config(tmp_path), "core", [stage], tmp_path / "dist")
     with pytest.raises(BuildError, match="no target is staged"):
         pack_nupkg(make_config(tmp_path), "core", [], tmp_path / "dist")
+
+
+def test_the_dependencies_hold_for_each_framework(tmp_path, library, managed):
+    stage = make_stage(tmp_path / "stage", {"extra": [library("libextra.so")]})
+
+    made = pack_nupkg(make_config(tmp_path, extra={"managed": "m"}), "extra", [stage], tmp_path / "d", managed=managed)
+
+    nuspec = read(made, ".nuspec").decode()
+    for framework in (".NETStandard2.0", ".NETStandard2.1"):
+        group = nuspec.partition(f'<group targetFramework="{framework}">')[2].partition("</group>")[0]
+        assert '<dependency id="Demo" version="[0.1.0, 0.2.0-0)" />' in group
+
+
+def split(tmp_path, library, managed=(), **changes):
+    config = make_config(tmp_path, core={"split": True} | ({"managed": "m"} if managed else {}), **changes)
+    rids = ("linux-x64", "win-arm64")
+    stages = [make_stage(tmp_path / "stage", {"core": [library(f"libdemo-{rid}.so")]}, rid) for rid in rids]
+    return pack_nupkgs(config, "core", stages, tmp_path / "dist", managed=managed)
+
+
+def test_a_split_package_has_one_part_for_each_target_and_pins_them(tmp_path, library, managed):
+    made = split(tmp_path, library, managed)
+
+    assert [artifact.path.name for artifact in made] == [
+        "Demo.0.1.0.nupkg",
+        "Demo.runtime.linux-x64.0.1.0.nupkg",
+        "Demo.runtime.win-arm64.0.1.0.nupkg",
+        "Demo.0.1.0.snupkg",
+    ]
+    assert names(made[0]) == {f"lib/{f}/Demo.{suffix}" for f in FRAMEWORKS for suffix in ("dll", "xml")}
+    assert names(made[1]) == {"lib/netstandard2.0/_._", "runtimes/linux-x64/native/libdemo-linux-x64.so"}
+    for rid in ("linux-x64", "win-arm64"):
+        pin = f'<dependency id="Demo.runtime.{rid}" version="[0.1.0]" />'
+        assert read(made[0], ".nuspec").decode().count(pin) == len(FRAMEWORKS)
+
+
+def test_each_part_has_a_bill_and_the_upper_one_names_the_parts(tmp_path, library):
+    bills = [json.loads(read(artifact, ".cdx.json")) for artifact in split(tmp_path, library)]
+
+    assert [bill["metadata"]["component"]["purl"] for bill in bills] == [
+        "pkg:nuget/Demo@0.1.0", "pkg:nuget/Demo.runtime.linux-x64@0.1.0", "pkg:nuget/Demo.runtime.win-arm64@0.1.0",
+    ]  # fmt: skip
+    assert [part["name"] for part in bills[0]["components"]] == ["Demo.runtime.linux-x64", "Demo.runtime.win-arm64"]
+    assert [part["name"] for part in bills[1]["components"]] == ["libdemo-linux-x64.so"]
+
+
+@pytest.mark.parametrize(("limit", "files"), [(10**6, 1), (10**3, 2)])
+def test_a_package_over_the_feeds_limit_is_split(tmp_path, library, limit, files):
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    made = pack_nupkgs(make_config(tmp_path), "core", [stage], tmp_path / "dist", feed_limit=limit)
+
+    assert len(made) == len(list((tmp_path / "dist").iterdir())) == files
+
+
+def test_a_package_over_the_limit_stays_whole_when_it_must_not_be_split(tmp_path, library):
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    made = pack_nupkgs(make_config(tmp_path, core={"split": False}), "core", [stage], tmp_path / "dist", feed_limit=1)
+
+    assert len(made) == 1
+
+
+def test_a_split_package_refuses_names_that_meet_in_an_application_too(tmp_path, library, managed):
+    config = make_config(tmp_path, core={"managed": "dotnet", "split": True})
+    stage = make_stage(tmp_path / "stage", {"core": [library("demo.dll")]}, "win-x64")
+
+    with pytest.raises(BuildError, match="would overwrite each other"):
+        pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)
+
+    assert not (tmp_path / "dist").exists()
+
+
+@pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])
+def test_the_icon_goes_in(tmp_path, library, name, data):
+    (tmp_path / name).write_bytes(data)
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    made = pack_nupkg(make_config(tmp_path, project={"icon": name}), "core", [stage], tmp_path / "dist")
+
+    assert read(made, name) == data
+    assert f"<icon>{name}</icon>".encode() in read(made, ".nuspec")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("icon.png", b"\xff\xd8\xff\xe0", "is no PNG file"),
+        ("icon.jpg", PNG, "is no JPG file"),
+        ("icon.svg", b"<svg/>", "not a PNG or JPEG"),
+        ("icon.png", PNG + bytes(1024 * 1024), "NuGet takes 1048576"),
+        ("icon.png", None, "cannot be read"),
+    ],
+)
+def test_an_icon_that_nuget_would_refuse_is_refused(tmp_path, library, name, data, says):
+    if data is not None:
+        (tmp_path / name).write_bytes(data)
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    with pytest.raises(BuildError, match=says):
+        pack_nupkg(make_config(tmp_path, core={"icon": name}), "core", [stage], tmp_path / "dist")
+
+
+def test_portable_symbols_and_nothing_else_make_a_symbol_package(tmp_path, library, managed):
+    config = make_config(tmp_path, core={"managed": "dotnet"})
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    made = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed, commit="a" * 40)[1]
+
+    assert (made.kind, made.path.name) == ("snupkg", "Demo.0.1.0.snupkg")
+    assert names(made) == {f"lib/{framework}/Demo.pdb" for framework in FRAMEWORKS}
+    nuspec = read(made, ".nuspec").decode()
+    assert '<packageType name="SymbolsPackage" />' in nuspec
+    assert 'commit="' + "a" * 40 in nuspec
+
+
+def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path, library, managed):
+    managed[0].symbols.write_bytes(b"Microsoft C/C++ MSF 7.00")
+    config = make_config(tmp_path, core={"managed": "dotnet"})
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    assert len(pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)) == 1

@@ -8,7 +8,7 @@ import defusedxml.ElementTree
 import pytest
 from latebind.archive import Entry
 from latebind.nuget import dotnet
-from latebind.nuget.nuspec import Nuspec, render
+from latebind.nuget.nuspec import Nuspec, render, render_symbols
 from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
 from latebind.run import run
 
@@ -19,7 +19,7 @@ NUSPEC = Nuspec(
     version="1.2.0-rc.1",
     authors=("Ann", "Bo & Co"),
     description='Less <than> & "more"',
-    framework="netstandard2.0",
+    frameworks=("netstandard2.0",),
     license="MIT OR Apache-2.0",
     repository="https://example.org/demo?a=1&b=2",
     commit="0123456789abcdef",
@@ -43,11 +43,12 @@ def theirs(tmp_path_factory):
     )
     dotnet.write_nuget_config(project / "NuGet.config", [])
     base = folder / "base"
-    for name in FILES:
+    for name in (*FILES, "lib/netstandard2.0/demo.pdb"):  # the last goes into the symbol package alone
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_bytes(b"1")
     (folder / "demo.nuspec").write_bytes(render(NUSPEC))
     settings = [f"-p:NuspecFile={folder / 'demo.nuspec'}", f"-p:NuspecBasePath={base}", "-p:NoWarn=NU5105%3BNU5100"]
+    settings += ["-p:IncludeSymbols=true", "-p:SymbolPackageFormat=snupkg"]
     run(
         [dotnet.find(environment), "pack", "--nologo", "-o", folder / "out", *settings],
         cwd=project, env=environment, timeout=300,
@@ -115,3 +116,16 @@ def test_core_properties_are_the_same_but_for_who_wrote_them(theirs, ours):
         return {row.tag: row.text for row in root if not row.tag.endswith("lastModifiedBy")}
 
     assert properties(ours) == properties(theirs)
+
+
+def test_the_nuspec_of_symbols_has_what_nuget_writes_there(theirs):
+    ours = defusedxml.ElementTree.fromstring(render_symbols(NUSPEC))[0]
+    root = xml(theirs.with_suffix(".snupkg"), member(theirs.with_suffix(".snupkg"), ".nuspec"))[0]
+
+    def shown(metadata):
+        rows = [*metadata, *metadata.findall("*/*")]
+        return {
+            (row.tag.rpartition("}")[2], (row.text or "").strip(), tuple(sorted(row.attrib.items()))) for row in rows
+        }
+
+    assert shown(ours) == shown(root)

@@ -26,7 +26,7 @@ FULL = Nuspec(
     version="1.2.0-rc.1",
     authors=("Ann", "Bo & Co"),
     description='Less <than> & "more"',
-    framework="netstandard2.0",
+    frameworks=("netstandard2.0",),
     license="mit OR apache-2.0",
     readme="README.md",
     repository="https://example.org/demo?a=1&b=2",
@@ -34,7 +34,7 @@ FULL = Nuspec(
     tags=("onnx", "native"),
     dependencies=(Dependency(id="Zeta", range="1.19.0"), Dependency(id="Demo", range="[1.2.0, 1.3.0-0)")),
 )
-SMALL = Nuspec(id="Demo", version="0.1.0", authors=("Ann",), description="d", framework="net8.0")
+SMALL = Nuspec(id="Demo", version="0.1.0", authors=("Ann",), description="d", frameworks=("net8.0",))
 
 
 @pytest.mark.parametrize(("name", "nuspec"), [("full", FULL), ("small", SMALL)])
@@ -131,6 +131,6 @@ def test_what_the_schema_lets_through_is_refused_here(changes, says):
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(BuildError) as caught:
-        render(Nuspec(id="a..b", version="1", authors=(), description="", framework="net8.0"))
+        render(Nuspec(id="a..b", version="1", authors=(), description="", frameworks=("net8.0",)))
 
     assert all(part in str(caught.value) for part in ("id", "version", "authors", "description"))

@@ -14,7 +14,7 @@ from latebind import configfile
 from latebind.archive import Entry
 from latebind.build.managed import build_managed
 from latebind.build.native import stage_target
-from latebind.build.nuget import pack_nupkg
+from latebind.build.nuget import pack_nupkgs
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.opc import CoreProperties, write_nupkg
@@ -54,8 +54,8 @@ def packages(work, managed):
     """Latenn and Latenn.OnnxRuntime for this machine, from one native build."""
     config = configfile.load(LATENN / "latebind.toml")
     stage = stage_target(config, target(RID), work)
-    core = pack_nupkg(config, "core", [stage], work / "dist", managed=managed)
-    return [core.path, pack_nupkg(config, "onnxruntime", [stage], work / "dist").path]
+    core = pack_nupkgs(config, "core", [stage], work / "dist", managed=managed)[0]
+    return [core.path, pack_nupkgs(config, "onnxruntime", [stage], work / "dist")[0].path]
 
 
 @pytest.fixture(scope="module")
@@ -175,8 +175,11 @@ def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtim
     assert "element 0 is" in ended.document.failed[0].message
 
 
-def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed):
+@pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
+def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, frameworks):
     """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
+    managed = [one for one in managed if one.framework in frameworks]
+    memory = str("netstandard2.1" in frameworks).lower()
     compiler = shutil.which("cc")
     words = [compiler] if compiler else [sys.executable, "-m", "ziglang", "cc"]
     checks = LATENN / "dotnet" / "Checks"
@@ -185,10 +188,10 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed):
     subprocess.run([*words, "-shared", "-fPIC", f"-I{include}", "-o", library, checks / "echo_core.c"], check=True)
     stage = make_stage(tmp_path / "stage", {"core": [library]})
     config = configfile.load(LATENN / "latebind.toml")
-    package = pack_nupkg(config, "core", [stage], tmp_path / "dist", managed=managed).path
+    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)[0].path
     environment = dotnet_environment()
 
-    made = make_consumer(consumer([package], project=checks), tmp_path / "w")
+    made = make_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
     ended = run(
         [dotnet.find(environment), made.assembly], env=dotnet.private(environment, tmp_path / "w" / "home"), check=False
     )
@@ -196,6 +199,7 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed):
     lines = [line for line in ended.output.splitlines() if line]
     assert ended.returncode == 0, ended.output
     assert len(lines) >= 20
+    assert ("passed MemoryIsPinnedForTheRunAlone" in lines) == ("netstandard2.1" in frameworks)
     assert all(line.startswith("passed ") for line in lines), ended.output
 
 

@@ -13,7 +13,14 @@ namespace Checks
         private static int Main()
         {
             int failures = 0;
-            IEnumerable<MethodInfo> checks = new[] { typeof(TensorChecks), typeof(ModelChecks) }
+            IEnumerable<MethodInfo> checks = new[]
+            {
+                typeof(TensorChecks),
+                typeof(ModelChecks),
+#if LATENN_MEMORY
+                typeof(MemoryChecks),
+#endif
+            }
                 .SelectMany(group => group.GetMethods(BindingFlags.Public | BindingFlags.Static | BindingFlags.DeclaredOnly));
             foreach (MethodInfo check in checks.OrderBy(method => method.Name, StringComparer.Ordinal))
             {

@@ -1,4 +1,6 @@
 using System;
+using System.IO;
+using System.Runtime.InteropServices;
 
 namespace Latenn
 {
@@ -17,6 +19,7 @@ namespace Latenn
             uint abi;
             try
             {
+                LoadOnClassicFramework();
                 abi = Native.GetAbi();
             }
             catch (DllNotFoundException problem)
@@ -34,6 +37,23 @@ namespace Latenn
             if (abi != Native.Abi)
                 throw Unavailable($"speaks interface {abi}, and Latenn.dll speaks {Native.Abi}: assembly and native library are of different packages", null);
             _ready = true;
+        }
+
+        /// <summary>
+        /// Loads the file of this process's processor on .NET Framework, which looks beside the application alone, where
+        /// an AnyCPU application has the file of one processor at most: the package's build file lays all of them below
+        /// runtimes/. Windows then answers DllImport with what is loaded. Whatever fails here, DllImport tells.
+        /// </summary>
+        private static void LoadOnClassicFramework()
+        {
+            if (!RuntimeInformation.FrameworkDescription.StartsWith(".NET Framework", StringComparison.Ordinal))
+                return;
+            foreach (string directory in HostDirectories.Find())
+            {
+                string file = Path.Combine(directory, Native.Library + ".dll");
+                if (File.Exists(file) && Native.LoadLibrary(file, IntPtr.Zero, Native.SearchBesideTheLibrary) != IntPtr.Zero)
+                    return;
+            }
         }
 
         private static LatennException Unavailable(string what, Exception? inner)

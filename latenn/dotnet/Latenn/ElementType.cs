@@ -113,6 +113,18 @@ namespace Latenn
             }
         }
 
+        /// <summary>The element type that a .NET number type or <see cref="bool"/> holds.</summary>
+        /// <exception cref="ArgumentException">No tensor holds T.</exception>
+        public static ElementType Of<T>()
+        {
+            foreach (ElementType type in (ElementType[])Enum.GetValues(typeof(ElementType)))
+            {
+                if (Storage(type) == typeof(T) && (typeof(T) != typeof(byte) || type == ElementType.UInt8))
+                    return type;
+            }
+            throw new ArgumentException($"No tensor holds elements of the .NET type {typeof(T).Name}.");
+        }
+
         /// <summary>Bytes of <paramref name="count"/> elements, a half byte rounded up.</summary>
         /// <exception cref="OverflowException">More bytes than a long counts.</exception>
         public static long Bytes(ElementType type, long count) => checked((count * Bits(type) + 7) / 8);

@@ -4,7 +4,7 @@ using System.Collections.Generic;
 namespace Latenn
 {
     /// <summary>A loaded model. It may be used from several threads at once, and disposed while they run.</summary>
-    public sealed class Model : IDisposable
+    public sealed partial class Model : IDisposable
     {
         private readonly ModelHandle _handle;
         private readonly Dictionary<string, int> _inputs = new Dictionary<string, int>(StringComparer.Ordinal);
@@ -57,13 +57,8 @@ namespace Latenn
         {
             if (bytes == null)
                 throw new ArgumentNullException(nameof(bytes));
-            Core.Ensure();
             using (var arena = new Arena())
-            {
-                Native.Options native = OptionsMarshal.ToNative(options, arena);
-                Native.LoadBytes(arena.Pin(bytes), new UIntPtr((ulong)bytes.LongLength), ref native, out ModelHandle handle).Check();
-                return Adopt(handle);
-            }
+                return LoadBytes(arena.Pin(bytes), bytes.LongLength, arena, options);
         }
 
         /// <summary>Runs the model once.</summary>
@@ -79,15 +74,21 @@ namespace Latenn
             using (var arena = new Arena())
             using (ContextHandle context = ContextHandle.Create(_handle))
             {
-                foreach (KeyValuePair<string, Tensor> input in inputs)
-                    Bind(context, arena, input.Key, input.Value);
-                Native.Compute(context).Check();
+                Compute(context, arena, inputs);
                 return Collect(context);
             }
         }
 
         /// <summary>Ends the model; runs that other threads have begun come to their end first.</summary>
         public void Dispose() => _handle.Dispose();
+
+        private static Model LoadBytes(IntPtr bytes, long length, Arena arena, LoadOptions? options)
+        {
+            Core.Ensure();
+            Native.Options native = OptionsMarshal.ToNative(options, arena);
+            Native.LoadBytes(bytes, new UIntPtr((ulong)length), ref native, out ModelHandle handle).Check();
+            return Adopt(handle);
+        }
 
         private static Model Adopt(ModelHandle handle)
         {
@@ -110,6 +111,13 @@ namespace Latenn
             for (int i = 0; i < ports.Length; i++)
                 ports[i] = Port.FromNative(get(new UIntPtr((uint)i)));
             return Array.AsReadOnly(ports);
+        }
+
+        private void Compute(ContextHandle context, Arena arena, IReadOnlyDictionary<string, Tensor> inputs)
+        {
+            foreach (KeyValuePair<string, Tensor> input in inputs)
+                Bind(context, arena, input.Key, input.Value);
+            Native.Compute(context).Check();
         }
 
         private void Bind(ContextHandle context, Arena arena, string name, Tensor tensor)

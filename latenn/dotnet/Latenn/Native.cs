@@ -60,6 +60,12 @@ namespace Latenn
             public UIntPtr BackendOptionCount;
         }
 
+        /// <summary>LOAD_WITH_ALTERED_SEARCH_PATH of Windows.</summary>
+        public const uint SearchBesideTheLibrary = 8;
+
+        [DllImport("kernel32", EntryPoint = "LoadLibraryExW", CharSet = CharSet.Unicode, ExactSpelling = true, SetLastError = true)]
+        public static extern IntPtr LoadLibrary(string path, IntPtr reserved, uint flags);
+
         [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_abi")]
         public static extern uint GetAbi();
 

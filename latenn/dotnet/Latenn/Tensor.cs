@@ -8,25 +8,26 @@ namespace Latenn
     /// A tensor: elements in C order, a type and a shape. It holds the array that it was made from and does not copy
     /// it; whoever changes that array changes the tensor. Reading one tensor from several threads is safe.
     /// </summary>
-    public sealed class Tensor
+    public sealed partial class Tensor
     {
+        private readonly Array? _array;
         private readonly long[] _shape;
 
         private Tensor(ElementType type, Array data, long[] shape)
+            : this(type, data?.LongLength ?? throw new ArgumentNullException(nameof(data)), shape) => _array = data;
+
+        private Tensor(ElementType type, long length, long[] shape)
         {
-            if (data == null)
-                throw new ArgumentNullException(nameof(data));
             if (shape == null)
                 throw new ArgumentNullException(nameof(shape));
             _shape = (long[])shape.Clone();
             ElementType = type;
-            Data = data;
             Count = CountOf(_shape);
             long expected = type == ElementType.String ? Count : StorageLength(type, Count);
-            if (data.LongLength != expected)
+            if (length != expected)
                 throw new ArgumentException(
-                    $"A {type} tensor of shape [{string.Join(", ", _shape)}] needs an array of {expected} {ElementTypes.Storage(type).Name}, and this one has {data.LongLength}.",
-                    nameof(data));
+                    $"A {type} tensor of shape [{string.Join(", ", _shape)}] needs an array of {expected} {ElementTypes.Storage(type).Name}, and this one has {length}.",
+                    "data");
         }
 
         /// <summary>The type of the elements.</summary>
@@ -37,9 +38,6 @@ namespace Latenn
 
         /// <summary>The number of elements: 1 for a scalar, 0 where a dimension is 0.</summary>
         public long Count { get; }
-
-        /// <summary>The array of the elements itself; for types without a .NET counterpart, their bytes.</summary>
-        internal Array Data { get; }
 
         internal long[] RawShape => _shape;
 
@@ -57,7 +55,7 @@ namespace Latenn
         /// <inheritdoc cref="Create(float[], long[])"/>
         public static Tensor Create(sbyte[] data, params long[] shape) => new Tensor(ElementType.Int8, data, shape);
 
-        /// <summary>A tensor of unsigned 8-bit numbers. For raw bytes of another type see <see cref="FromBytes"/>.</summary>
+        /// <summary>A tensor of unsigned 8-bit numbers. For raw bytes of another type see <see cref="FromBytes(ElementType, byte[], long[])"/>.</summary>
         /// <inheritdoc cref="Create(float[], long[])"/>
         public static Tensor Create(byte[] data, params long[] shape) => new Tensor(ElementType.UInt8, data, shape);
 
@@ -114,17 +112,16 @@ namespace Latenn
                 return FromMemory(type, source, bytes.LongLength, shape);
         }
 
-        /// <summary>The elements as an array: the tensor's own, not a copy.</summary>
+        /// <summary>The elements as an array: the one that the tensor was made from, or that a run gave it. A tensor that was
+        /// made from Memory gives a copy.</summary>
         /// <typeparam name="T">The .NET type of the element type: <see cref="float"/> for Float32 and so on, and
         /// <see cref="byte"/> for those without a counterpart (float16, bfloat16, float8, int4, complex), whose raw
         /// bytes are given. Texts that came from a runtime and were no valid UTF-8 hold U+FFFD in the wrong places.</typeparam>
         /// <exception cref="InvalidOperationException">T is not the type of the elements.</exception>
         public T[] GetData<T>()
         {
-            Type storage = ElementTypes.Storage(ElementType);
-            if (typeof(T) != storage)
-                throw new InvalidOperationException($"The elements are {ElementType}: ask for {storage.Name}, not for {typeof(T).Name}.");
-            return (T[])(object)Data;
+            CheckStorage<T>();
+            return (T[])(object)ToArray();
         }
 
         /// <summary>A copy of the elements' bytes: little-endian, C order.</summary>
@@ -134,7 +131,7 @@ namespace Latenn
             if (ElementType == ElementType.String)
                 throw new InvalidOperationException("A tensor of texts has no bytes of its own: use GetData<string>().");
             var bytes = new byte[ElementTypes.Bytes(ElementType, Count)];
-            Buffers.Copy(Data, bytes);
+            Buffers.Copy(ToArray(), bytes);
             return bytes;
         }
 
@@ -154,6 +151,20 @@ namespace Latenn
             Array data = Array.CreateInstance(ElementTypes.Storage(type), StorageLength(type, count));
             Buffers.Fill(data, source, bytes);
             return new Tensor(type, data, shape);
+        }
+
+#if !NETSTANDARD2_1
+        /// <summary>The elements' address until the arena is disposed.</summary>
+        internal IntPtr Pin(Arena arena) => arena.Pin(ToArray());
+
+        private Array ToArray() => _array!;
+#endif
+
+        private void CheckStorage<T>()
+        {
+            Type storage = ElementTypes.Storage(ElementType);
+            if (typeof(T) != storage)
+                throw new InvalidOperationException($"The elements are {ElementType}: ask for {storage.Name}, not for {typeof(T).Name}.");
         }
 
         private static long StorageLength(ElementType type, long count) =>

@@ -18,7 +18,7 @@ namespace Latenn
             switch (tensor.ElementType)
             {
                 case ElementType.String:
-                    WriteTexts((string[])tensor.Data, arena, ref view);
+                    WriteTexts(tensor.GetData<string>(), arena, ref view);
                     break;
                 case ElementType.Bool:
                     byte[] truths = tensor.ToBytes();
@@ -26,7 +26,7 @@ namespace Latenn
                     view.Bytes = new UIntPtr((ulong)truths.LongLength);
                     break;
                 default:
-                    view.Data = arena.Pin(tensor.Data);
+                    view.Data = tensor.Pin(arena);
                     view.Bytes = new UIntPtr((ulong)ElementTypes.Bytes(tensor.ElementType, tensor.Count));
                     break;
             }

@@ -32,6 +32,7 @@ namespace Latenn
     {
         private readonly List<IntPtr> _blocks = new List<IntPtr>();
         private readonly List<GCHandle> _pins = new List<GCHandle>();
+        private readonly List<IDisposable> _kept = new List<IDisposable>();
 
         /// <summary>Memory, at least one byte, so that an empty tensor has an address too.</summary>
         public IntPtr Allocate(long bytes)
@@ -48,6 +49,9 @@ namespace Latenn
             _pins.Add(pin);
             return pin.AddrOfPinnedObject();
         }
+
+        /// <summary>Disposes of something together with the memory.</summary>
+        public void Keep(IDisposable thing) => _kept.Add(thing);
 
         /// <summary>A zero-terminated UTF-8 copy; NULL for null.</summary>
         /// <exception cref="ArgumentException">The text holds a zero character or a lone surrogate.</exception>
@@ -95,6 +99,9 @@ namespace Latenn
         /// <summary>Frees the memory and lets the arrays go.</summary>
         public void Dispose()
         {
+            foreach (IDisposable thing in _kept)
+                thing.Dispose();
+            _kept.Clear();
             foreach (GCHandle pin in _pins)
                 pin.Free();
             _pins.Clear();

@@ -209,7 +209,7 @@ def licence_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             yield Hit(message="holds no licence file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
         return
     found = readable_nuspec(package)
-    if found is None or package.path.suffix == ".snupkg":  # symbols go with the package that names the licence
+    if found is None or package.is_symbols:  # symbols go with the package that names the licence
         return
     inner, spec = found
     named = spec.fields.get("license", "")

@@ -95,6 +95,7 @@ _MODULES = (
     "tags",
     "modules",
     "layout",
+    "nupkgs",
     "twins",
     "metadata",
     "dependencies",

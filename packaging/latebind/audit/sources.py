@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 import tarfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -156,7 +157,8 @@ class _Tar:
                         return
                     if self._admits(member, seen):
                         yield self._raw(archive, member)
-        except (tarfile.TarError, OSError, EOFError, ValueError) as error:
+        # tarfile lets what its own reading of damaged headers raises pass through.
+        except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
             raise InputError(f"not a readable tar archive: {error}", where=str(self._path)) from error
 
     def _admits(self, member: tarfile.TarInfo, seen: set[str]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from latebind.archive import Problem
     from latebind.binary import Format, Image
+
+_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
 Kind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
 
@@ -97,10 +100,15 @@ class Package:
 
     @property
     def project(self) -> str:
-        """The distribution's name, or the NuGet id by the file name; "" where there is neither."""
+        """The distribution's name, or the NuGet id by the file name, a part's being the whole's; "" for neither."""
         if self.wheel is not None:
             return self.wheel.project
-        return nupkg_id(self.path.name) if self.kind == "nupkg" else ""
+        return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
+
+    @property
+    def is_symbols(self) -> bool:
+        """Whether this is a symbol package of NuGet, which leaves to its package what packages must have."""
+        return self.path.suffix.lower() == ".snupkg"
 
     @property
     def native(self) -> Iterator[File]:
@@ -140,3 +148,9 @@ def nupkg_version(file_name: str) -> str:
     """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
     stem = file_name.rpartition(".")[0]
     return stem[len(nupkg_id(file_name)) + 1 :]
+
+
+def whole_id(package_id: str) -> str:
+    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package that holds one target; else the id itself."""
+    match = _PART.fullmatch(package_id)
+    return match[1] if match else package_id

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -12,7 +12,7 @@ from latebind.audit import platforms
 from latebind.audit.layout import native_place
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
-from latebind.audit.subject import nupkg_id, nupkg_version
+from latebind.audit.subject import nupkg_id, nupkg_version, whole_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,13 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What of a package the comparison needs. `native` is RID to file name to (path inside, SHA-256)."""
+    """What of a package the comparison needs. `native` is RID to file name to (subject of the file, SHA-256)."""
 
     subject: str
     is_wheel: bool
     project: str
+    """The distribution, or the NuGet id; of a part, that of the whole."""
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]]
+    id: str = ""
+    """A nupkg's own id."""
+    pins: tuple[tuple[str, str], ...] = ()
+    """Id and range of the parts that a nupkg depends on."""
 
 
 def facts(package: Package) -> Facts | None:
@@ -37,7 +42,7 @@ def facts(package: Package) -> Facts | None:
     if package.kind == "wheel" and package.wheel is not None:
         rids = {rid for name in package.wheel.platforms if (rid := platforms.rid_of_tag(name))}
         rows = {
-            file.base: (file.name, file.sha256)
+            file.base: (package.subject(file.name), file.sha256)
             for file in package.native
             if not file.is_module and not file.base.endswith(".pyd")  # a module is Python's alone
         }
@@ -49,7 +54,7 @@ def facts(package: Package) -> Facts | None:
             version=package.wheel.version,
             native=native,
         )
-    if package.kind == "nupkg" and not package.path.name.lower().endswith(".snupkg"):
+    if package.kind == "nupkg" and not package.is_symbols:
         return _nupkg_facts(package)
     return None
 
@@ -59,12 +64,22 @@ def _nupkg_facts(package: Package) -> Facts:
     for file in package.native:
         rid, _ = native_place(file.name)
         if rid:
-            native.setdefault(rid, {})[file.base] = (file.name, file.sha256)
+            native.setdefault(rid, {})[file.base] = (package.subject(file.name), file.sha256)
     found = readable_nuspec(package)
     name = package.path.name
-    project = found[1].fields.get("id", "") if found else nupkg_id(name)
+    id_ = found[1].fields.get("id", "") if found else nupkg_id(name)
     version = found[1].fields.get("version", "") if found else nupkg_version(name)
-    return Facts(subject=package.subject(), is_wheel=False, project=project, version=version, native=native)
+    rows = found[1].dependencies if found else ()
+    pins = {row.id: row.version for row in rows if whole_id(row.id) != row.id and _same(whole_id(row.id), id_)}
+    return Facts(
+        subject=package.subject(),
+        is_wheel=False,
+        project=whole_id(id_),
+        version=version,
+        native=native,
+        id=id_,
+        pins=tuple(sorted(pins.items())),
+    )
 
 
 @check(
@@ -86,11 +101,10 @@ def twins_differ(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Sk
         for rid in sorted(wheel.native.keys() & nupkg.native.keys()):
             ours, theirs = wheel.native[rid], nupkg.native[rid]
             for name in sorted(ours.keys() & theirs.keys()):
-                (path, digest), (other_path, other_digest) = ours[name], theirs[name]
+                (path, digest), (other, other_digest) = ours[name], theirs[name]
                 if digest != other_digest:
-                    other = f"{nupkg.subject}!{other_path}"
                     yield Hit(
-                        inner=f"{wheel.subject}!{path}",
+                        inner=path,
                         message=f"differs from {other}",
                         evidence=(f"wheel sha256 {digest}", f"nupkg sha256 {other_digest}"),
                     )
@@ -111,14 +125,50 @@ def twin_lacks(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip
     for wheel, nupkg in _pairs(packages, policy):
         for rid, rows in sorted(wheel.native.items()):
             others = nupkg.native.get(rid, {})
-            yield from _lacking(wheel, rows, nupkg, others, rid)
+            yield from _lacking(rows, nupkg, others, rid)
             if others:
-                yield from _lacking(nupkg, others, wheel, rows, rid)
+                yield from _lacking(others, wheel, rows, rid)
     yield from _unpaired(packages, policy)
 
 
+@check(
+    "LB410",
+    "Split package incomplete",
+    "error",
+    scope="set",
+    kinds=("nupkg",),
+    example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which is there as 1.1.0 alone",
+    cure="Pack whole and parts in one go, and publish the parts first: latebind pack.",
+)
+def split_incomplete(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
+    """A package that leaves its native files to one package for each target is nothing without them.
+
+    A part of another version restores and builds, and the managed code meets a library that it was not made for.
+    """
+    del policy
+    for whole in packages:
+        parts = [row for row in packages if row.project == whole.project and row.id != whole.id and not row.is_wheel]
+        there = {(row.id.lower(), _version(row.version)) for row in parts}
+        for part, text in whole.pins:
+            pin = text.strip().strip("[]")
+            exact = text.strip().startswith("[") and "," not in text and _version(pin) == _version(whole.version)
+            if not exact:
+                yield Hit(
+                    inner=whole.subject,
+                    message=f"depends on {part} {text}, not on exactly its own version",
+                    evidence=(f"{part} {text}", f"version: {whole.version}"),
+                    fix=f'Write version="[{whole.version}]" in the nuspec.',
+                )
+            elif parts and (part.lower(), _version(pin)) not in there:
+                seen = ", ".join(sorted(row.subject for row in parts))
+                yield Hit(
+                    inner=whole.subject, message=f"depends on {part} {text}, which is not there", evidence=(seen,)
+                )
+        if whole.pins and not parts:
+            yield Skip(inner=whole.subject, reason="none of its parts was given to this audit")
+
+
 def _lacking(
-    one: Facts,
     rows: Mapping[str, tuple[str, str]],
     other: Facts,
     others: Mapping[str, tuple[str, str]],
@@ -126,7 +176,7 @@ def _lacking(
 ) -> Iterator[Hit]:
     for name in sorted(rows.keys() - others.keys()):
         yield Hit(
-            inner=f"{one.subject}!{rows[name][0]}",
+            inner=rows[name][0],
             message=f"is not in {other.subject} for {rid}",
             evidence=(f"{other.subject} has for {rid}: {', '.join(sorted(others)) or 'nothing'}",),
         )
@@ -134,6 +184,7 @@ def _lacking(
 
 def _unpaired(packages: Sequence[Facts], policy: Policy) -> Iterator[Skip]:
     """Twins that the configuration names and of which only one was given."""
+    packages = _wholes(packages)
     for distribution, package_id in policy.twins:
         wheels = [row for row in packages if row.is_wheel and _same(row.project, distribution)]
         nupkgs = [row for row in packages if not row.is_wheel and _same(row.project, package_id)]
@@ -153,8 +204,19 @@ def _nupkg_only(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[str
             yield rid, nupkg
 
 
+def _wholes(packages: Sequence[Facts]) -> list[Facts]:
+    """The packages, with the parts of a split one taken together under the name of the first, which is the whole's."""
+    together: dict[object, Facts] = {}
+    for row in sorted(packages, key=lambda row: (row.is_wheel, row.id.lower())):
+        key = row.subject if row.is_wheel else (canonicalize_name(row.project), _version(row.version))
+        known = together.get(key)
+        together[key] = replace(known, native={**known.native, **row.native}) if known else row
+    return list(together.values())
+
+
 def _pairs(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[Facts, Facts]]:
     """Wheels and nupkgs of the same version that are twins: named so, or with names that differ in dots alone."""
+    packages = _wholes(packages)
     for wheel in packages:
         for nupkg in packages:
             if wheel.is_wheel and not nupkg.is_wheel and _version(wheel.version) == _version(nupkg.version):

@@ -24,10 +24,10 @@ _TIME_LIMIT = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagedBuild:
-    """A compiled managed project. `symbols` and `documentation` are None where the project makes none."""
+    """A managed project compiled for one framework. `symbols` and `documentation` are None where it makes none."""
 
     framework: str
-    """The short name of its target framework: `netstandard2.0`."""
+    """The short name of the target framework: `netstandard2.0`."""
     assembly: Path
     documentation: Path | None
     symbols: Path | None
@@ -41,58 +41,60 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     environment: Mapping[str, str],
     home: Path,
     sources: Sequence[str] = (),
-) -> ManagedBuild:
-    """Compile the one .csproj of a folder into the folder `output`, deterministically.
+) -> tuple[ManagedBuild, ...]:
+    """Compile the one .csproj of a folder for each of its frameworks, deterministically, in the project's order.
 
-    `version` is the project's, PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds
-    that the project needs; with none, nothing is fetched and the property LatebindFallbackSdk=true tells the
-    project to compile against the reference assembly that the SDK carries. An earlier `output` stays when this
-    fails.
+    What is made goes below the folder `output`, into one folder for each framework. `version` is the project's,
+    PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
+    none, nothing is fetched and the property LatebindFallbackSdk=true tells the project to compile against the
+    reference assemblies that the SDK carries. An earlier `output` stays when this fails.
 
     Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words.
     """
     csproj = _project_file(project)
-    framework, name = _identity(csproj)
+    frameworks, name = _identity(csproj)
     program = dotnet.find(environment)
+    env = dotnet.private(environment, home)
     home.mkdir(parents=True, exist_ok=True)
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".managed-", dir=output.parent) as folder:
         work = Path(folder)
         feeds = work / "NuGet.config"
         dotnet.write_nuget_config(feeds, sources)
-        properties = {
+        common = {
             "Version": semantic_version(version),
             "Deterministic": "true",
-            # Otherwise a source file in the system's temporary folder, whose path the symbols name.
-            "TargetFrameworkMonikerAssemblyAttributesPath": str(work / "obj" / "TargetFramework.cs"),
-            "PathMap": _path_map({work / "obj": "/_/obj/", project.resolve(): "/_/"}),
-            "BaseIntermediateOutputPath": f"{work / 'obj'}/",
             "RestoreConfigFile": str(feeds),
             "LatebindFallbackSdk": "false" if sources else "true",
         }
-        argv: list[str | Path] = [
-            program,
-            "build",
-            csproj,
-            "--nologo",
-            "-c",
-            "Release",
-            "-o",
-            work / "out",
-            *_defines(properties),
-        ]
-        try:
-            run(argv, cwd=project, env=dotnet.private(environment, home), timeout=_TIME_LIMIT)
-        except ToolError as error:
-            raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
-        _take(work / "out", work / "taken", name)
+        # One build for each framework: a build of several takes no single output folder.
+        for framework in frameworks:
+            made, obj = work / "out" / framework, work / "obj" / framework
+            command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", made]
+            properties = common | _own_properties(framework, obj, project)
+            try:
+                run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
+            except ToolError as error:
+                raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
+            _take(made, work / "taken" / framework, name)
         swap_in(work / "taken", output)
-    return _result(output, name, framework)
+    return tuple(_result(output / framework, name, framework) for framework in frameworks)
+
+
+def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
+    """What differs between the builds of one project; equal bytes come out wherever project and `obj` lie."""
+    return {
+        "TargetFramework": framework,
+        # Otherwise a source file in the system's temporary folder, whose path the symbols name.
+        "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
+        "PathMap": _path_map({obj: "/_/obj/", project.resolve(): "/_/"}),
+        "BaseIntermediateOutputPath": f"{obj}/",
+    }
 
 
 def _take(out: Path, taken: Path, name: str) -> None:
     """Keep what belongs into a package; .deps.json and copies of references do not."""
-    taken.mkdir()
+    taken.mkdir(parents=True)
     for suffix in (".dll", ".xml", ".pdb"):
         file = out / f"{name}{suffix}"
         if file.is_file():
@@ -121,18 +123,19 @@ def _project_file(folder: Path) -> Path:
     return found[0]
 
 
-def _identity(csproj: Path) -> tuple[str, str]:
-    """Target framework and assembly name as the project file states them."""
+def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
+    """Target frameworks and assembly name as the project file states them."""
     try:
         root = defusedxml.ElementTree.parse(csproj).getroot()
     except (defusedxml.ElementTree.ParseError, ValueError) as error:  # ValueError: entities, which have no use here
         raise BuildError(f"not readable as XML: {error}", where=str(csproj)) from error
     if root is None:
         raise BuildError("an empty project file", where=str(csproj))
-    framework = (root.findtext(".//TargetFramework") or "").strip()
-    if not framework or "$(" in framework:
-        raise BuildError("no single <TargetFramework> is stated", where=str(csproj))
-    return framework, (root.findtext(".//AssemblyName") or csproj.stem).strip()
+    stated = root.findtext(".//TargetFrameworks") or root.findtext(".//TargetFramework") or ""
+    frameworks = tuple(dict.fromkeys(name.strip() for name in stated.split(";") if name.strip()))
+    if not frameworks or "$(" in stated:
+        raise BuildError("no plain <TargetFramework> or <TargetFrameworks> is stated", where=str(csproj))
+    return frameworks, (root.findtext(".//AssemblyName") or csproj.stem).strip()
 
 
 def _path_map(folders: Mapping[Path, str]) -> str:

@@ -1,18 +1,29 @@
-"""Packs staged native files and a compiled managed project as a nupkg; compiles nothing and asks no network.
+"""Packs staged native files and a compiled managed project as nupkgs; compiles nothing and asks no network.
 
-Layout: `runtimes/<rid>/native/` flat, since NuGet flattens it on copy; `lib/<framework>/` for the managed part, or
-an empty `_._` there, which tells NuGet that a package of native files alone suits that framework.
+One package holds all targets, or, when it is split, `Id.runtime.<rid>` holds one target each and `Id` the managed part
+and a dependency on all of those (docs/decisions/0016). What lies where is decided in nugetfiles.py.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.archive import Entry, sha256
+from latebind.build import nugetfiles
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.errors import BuildError
+from latebind.log import LOG
 from latebind.model import Artifact
-from latebind.nuget.nuspec import Dependency, Nuspec, render, same_minor, semantic_version
+from latebind.nuget.nuspec import (
+    Dependency,
+    Nuspec,
+    exactly,
+    render,
+    render_symbols,
+    same_minor,
+    semantic_version,
+)
 from latebind.nuget.opc import CoreProperties, write_nupkg
 
 if TYPE_CHECKING:
@@ -22,68 +33,79 @@ if TYPE_CHECKING:
     from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
     from latebind.config import Config, NugetConfig
+    from latebind.model import Rid
 
-NATIVE_ONLY_FRAMEWORK = "netstandard2.0"
-"""What a package without managed code declares: the oldest framework that all supported .NET implement."""
+FEED_LIMIT = 250_000_000
+"""Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
 
 
-def pack_nupkg(  # noqa: PLR0913  # what is packed, from what, to where, and what the caller alone knows
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Job:
+    """What one package is made from, and where it goes."""
+
+    config: Config
+    package: str
+    stages: Sequence[Stage]
+    outdir: Path
+    managed: Sequence[ManagedBuild]
+    nuspec: Nuspec
+
+    @property
+    def component(self) -> str:
+        return self.config.packages[self.package].component
+
+
+def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and what the caller alone knows
     config: Config,
     package: str,
     stages: Sequence[Stage],
     outdir: Path,
     *,
-    managed: ManagedBuild | None = None,
+    managed: Sequence[ManagedBuild] = (),
     commit: str = "",
-) -> Artifact:
-    """Write `<Id>.<version>.nupkg` of a package into `outdir`; equal inputs give equal bytes.
+    feed_limit: int = FEED_LIMIT,
+) -> tuple[Artifact, ...]:
+    """Write the NuGet packages of a package into `outdir`, that of its own id first; equal inputs give equal bytes.
 
     `stages` are the targets to put in; `managed` is what build_managed made of `nuget.managed`; `commit` is the
-    sources' commit where it is known.
+    sources' commit where it is known; `feed_limit` is the size in bytes above which `split = "auto"` splits. Managed
+    symbols become a .snupkg beside.
 
     Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of
     one name, a managed and a native file whose names differ by case alone, metadata that a feed would refuse.
     """
-    nuget = _settings(config, package)
-    if bool(nuget.managed) != (managed is not None):
+    nuget = settings(config, package)
+    if bool(nuget.managed) != bool(managed):
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
     if not stages:
         raise BuildError(f"no target is staged for {nuget.id}", advice="Run `latebind build` first.")
-    nuspec = describe(config, package, framework=managed.framework if managed else "", commit=commit)
-    component = config.packages[package].component
-    native = [entry for stage in stages for entry in _native(stage, component)]
-    purl = f"pkg:nuget/{nuspec.id}@{nuspec.version}"
-    bill = Entry(name=f"sbom/{FILE_NAME}", data=sbom(config, package, stages, purl))
-    files = [*native, *_managed(managed), *_readme(config), bill]
-    _refuse_twins(files, where=nuget.id)
-    path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
-    properties = CoreProperties(
-        identifier=nuspec.id,
-        version=nuspec.version,
-        creator=", ".join(nuspec.authors),
-        description=nuspec.description,
-        keywords=" ".join(nuspec.tags),
-    )
-    write_nupkg(path, render(nuspec), files, properties)
-    made_from = tuple(str(library) for stage in stages for library in stage.libraries(component))
-    return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
+    frameworks = tuple(one.framework for one in managed)
+    nuspec = describe(config, package, frameworks=frameworks, commit=commit)
+    job = _Job(config=config, package=package, stages=stages, outdir=outdir, managed=managed, nuspec=nuspec)
+    made = _split(job) if nuget.split is True else [_whole(job)]
+    if nuget.split == "auto" and made[0].size > feed_limit:
+        LOG.detail(f"{made[0].path.name} has {made[0].size} bytes, over {feed_limit}: split by target")
+        made[0].path.unlink()
+        made = _split(job)
+    return (*made, *_symbols(job))
 
 
-def describe(config: Config, package: str, *, framework: str = "", commit: str = "") -> Nuspec:
-    """What the nupkg of a package says of itself. `framework` is the managed part's, "" for none.
+def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
+    """What the nupkg of a package says of itself. `frameworks` are the managed part's, none without one.
 
     Raises BuildError when the package has no [package.<name>.nuget] table, or its version has no form in NuGet.
     """
-    nuget, project = _settings(config, package), config.project
+    nuget, project = settings(config, package), config.project
     return Nuspec(
         id=nuget.id,
         version=semantic_version(project.version),
         authors=project.authors or (project.name,),
         description=nuget.description or project.description or project.name,
-        framework=framework or NATIVE_ONLY_FRAMEWORK,
+        frameworks=tuple(frameworks) or (nugetfiles.NATIVE_ONLY_FRAMEWORK,),
         license=project.license,
         readme=project.readme.rpartition("/")[2],
+        icon=(nuget.icon or project.icon).rpartition("/")[2],
         repository=project.repository,
         commit=commit,
         tags=nuget.tags,
@@ -91,11 +113,95 @@ def describe(config: Config, package: str, *, framework: str = "", commit: str =
     )
 
 
-def _settings(config: Config, package: str) -> NugetConfig:
+def part_id(id_: str, rid: Rid | str) -> str:
+    """The id of the package that holds one target of a split package: `Latenn.runtime.linux-x64`."""
+    return f"{id_}.runtime.{rid}"
+
+
+def settings(config: Config, package: str) -> NugetConfig:
+    """The [package.<name>.nuget] table. Raises BuildError when there is none."""
     nuget = config.packages[package].nuget
     if nuget is None:
         raise BuildError(f"package {package} is not configured as a nupkg", where=f"package.{package}.nuget")
     return nuget
+
+
+def _whole(job: _Job) -> Artifact:
+    files = [
+        *nugetfiles.native(job.stages, job.component),
+        *nugetfiles.managed(job.managed),
+        *nugetfiles.targets(job.nuspec.id, [stage.rid for stage in job.stages]),
+    ]
+    return _write(job, files)
+
+
+def _split(job: _Job) -> list[Artifact]:
+    """The package of the plain id, and one for each target, which are good for nothing but each other."""
+    whole = job.nuspec
+    rids = [stage.rid for stage in job.stages]
+    # A target's files meet the managed ones in an application, though they lie in another package.
+    nugetfiles.refuse_twins(
+        [*nugetfiles.native(job.stages, job.component), *nugetfiles.managed(job.managed)], where=whole.id
+    )
+    pins = tuple(Dependency(id=part_id(whole.id, rid), range=exactly(whole.version)) for rid in rids)
+    top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
+    files = [*nugetfiles.managed(job.managed), *nugetfiles.targets(whole.id, (), elsewhere=rids)]
+    made = [_write(top, files, parts=pins)]
+    for stage in job.stages:
+        own = replace(
+            whole,
+            id=part_id(whole.id, stage.rid),
+            description=f"{whole.description} (native files for {stage.rid}; install {whole.id} instead)",
+            frameworks=(nugetfiles.NATIVE_ONLY_FRAMEWORK,),
+            dependencies=(),
+        )
+        files = [
+            *nugetfiles.native([stage], job.component),
+            *nugetfiles.managed(()),
+            *nugetfiles.targets(own.id, [stage.rid], part_of=whole.id),
+        ]
+        made.append(_write(replace(job, stages=(stage,), managed=(), nuspec=own), files))
+    return made
+
+
+def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = ()) -> Artifact:
+    nuspec, project = job.nuspec, job.config.project
+    purl = f"pkg:nuget/{nuspec.id}@{nuspec.version}"
+    bill = sbom(job.config, job.package, job.stages, purl, parts=[f"pkg:nuget/{p.id}@{nuspec.version}" for p in parts])
+    nuget = settings(job.config, job.package)
+    everything = [
+        *files,
+        *nugetfiles.readme(job.config.root, project.readme),
+        *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
+        Entry(name=f"sbom/{FILE_NAME}", data=bill),
+    ]
+    nugetfiles.refuse_twins(everything, where=nuspec.id)
+    path = job.outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
+    write_nupkg(path, render(nuspec), everything, _properties(nuspec))
+    made_from = tuple(str(library) for stage in job.stages for library in stage.libraries(job.component))
+    return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
+
+
+def _symbols(job: _Job) -> list[Artifact]:
+    """The symbol package, which holds what the feed's symbol server takes: portable PDBs and nothing else."""
+    files = nugetfiles.symbols(job.managed)
+    if not files:
+        return []
+    nuspec = job.nuspec
+    path = job.outdir / f"{nuspec.id}.{nuspec.version}.snupkg"
+    write_nupkg(path, render_symbols(nuspec), files, _properties(nuspec))
+    made_from = tuple(str(one.symbols) for one in job.managed if one.symbols)
+    return [Artifact(path=path, kind="snupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)]
+
+
+def _properties(nuspec: Nuspec) -> CoreProperties:
+    return CoreProperties(
+        identifier=nuspec.id,
+        version=nuspec.version,
+        creator=", ".join(nuspec.authors),
+        description=nuspec.description,
+        keywords=" ".join(nuspec.tags),
+    )
 
 
 def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
@@ -106,7 +212,7 @@ def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
     """The runtime's own package, from the one minimum, where the configuration asks for it."""
-    id_, use = _settings(config, package).runtime, config.runtime_of(package)
+    id_, use = settings(config, package).runtime, config.runtime_of(package)
     if not id_:
         return ()
     if use is None:
@@ -116,49 +222,3 @@ def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
             advice="Add [[runtime]] with its preset, or name it in package.<name>.runtime.",
         )
     return (Dependency(id=id_, range=semantic_version(use.minimum)),)
-
-
-def _native(stage: Stage, component: str) -> list[Entry]:
-    return [
-        Entry(name=f"runtimes/{stage.rid}/native/{library.name}", data=library.read_bytes())
-        for library in stage.libraries(component)
-    ]
-
-
-def _managed(managed: ManagedBuild | None) -> list[Entry]:
-    if managed is None:
-        return [Entry(name=f"lib/{NATIVE_ONLY_FRAMEWORK}/_._", data=b"")]
-    files = (managed.assembly, managed.documentation)
-    return [Entry(name=f"lib/{managed.framework}/{file.name}", data=file.read_bytes()) for file in files if file]
-
-
-def _readme(config: Config) -> list[Entry]:
-    if not config.project.readme:
-        return []
-    path = config.root / config.project.readme
-    try:
-        return [Entry(name=path.name, data=path.read_bytes().replace(b"\r\n", b"\n"))]
-    except OSError as error:
-        raise BuildError(f"the readme cannot be read: {error.strerror}", where=f"project.readme = {path}") from error
-
-
-def _refuse_twins(files: Sequence[Entry], *, where: str) -> None:
-    """Refuse file names that are equal when case is ignored within what one application gets side by side.
-
-    Publishing puts managed and native files into one folder: on a file system without case the native `vx.dll`
-    replaces the managed `Vx.dll`, and on others the copy that NuGet itself makes does.
-    """
-    seen: dict[tuple[str, str], str] = {}
-    managed = {name.rpartition("/")[2].lower(): name for name in (file.name for file in files) if name[:4] == "lib/"}
-    for name in (file.name for file in files):
-        folder, _, base = name.rpartition("/")
-        other = seen.setdefault((folder, base.lower()), name)
-        if other is not name:
-            raise BuildError(f"two files are named {base} in {folder}", where=where)
-        twin = managed.get(base.lower(), name)
-        if folder.startswith("runtimes/") and twin != name:
-            raise BuildError(
-                f"{twin} and {name} would overwrite each other when an application is published",
-                where=where,
-                advice="Give the native library another name.",
-            )

@@ -9,17 +9,18 @@ import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
 from latebind import resources
 from latebind.archive import sha256, source_date_epoch, write_text
+from latebind.build.commit import source_commit
 from latebind.build.extension import refuse_foreign
 from latebind.build.inputs import outside_hash
 from latebind.build.managed import build_managed
 from latebind.build.native import hash_sources
-from latebind.build.nuget import pack_nupkg
+from latebind.build.nuget import pack_nupkgs
 from latebind.build.promise import refuse_newer
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
@@ -34,6 +35,7 @@ from latebind.tree import hash_file, hash_tree
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
     from latebind.config import Config
 
@@ -41,7 +43,7 @@ _TOOLS = (Path(__file__).parent, Path(__file__).parent.parent / "nuget")
 """The rooms of latebind whose code decides what a package holds."""
 _MADE = frozenset({"bin", "obj"})
 """What MSBuild makes beside a project."""
-_KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg"}
+_KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg", ".snupkg": "snupkg"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +85,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Job:
-    """One file to be made: what it is called in the ledger, and from what."""
+    """What is made at once: what it is called in the ledger, and from what."""
 
     name: str
     package: str
@@ -92,6 +94,8 @@ class _Job:
     stages: tuple[Stage, ...]
     source: Path | None
     """The wheel source or the managed project."""
+    commit: str = ""
+    """The commit that a nupkg names."""
 
 
 def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
@@ -111,13 +115,23 @@ def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]
 
 
 def _nupkgs(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
-    """One nupkg with all targets."""
+    """One nupkg with all targets, or one for each and one above them; symbols beside."""
     nuget = config.packages[package].nuget
     if nuget is None or not stages:
         return []
     source = config.root / nuget.managed if nuget.managed else None
-    name = f"nupkg {package}"
-    return [_Job(name=name, package=package, kind="nupkg", config=config, stages=tuple(stages), source=source)]
+    commit = source_commit(config) if config.project.repository else ""
+    return [
+        _Job(
+            name=f"nupkg {package}",
+            package=package,
+            kind="nupkg",
+            config=config,
+            stages=tuple(stages),
+            source=source,
+            commit=commit,
+        )
+    ]
 
 
 def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
@@ -130,17 +144,18 @@ def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact
 
 def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     if job.kind == "nupkg":
-        return _nupkg(job, workdir, dist)
+        return _make_nupkgs(job, workdir, dist)
     if job.source is None:
         raise BuildError(f"package {job.package} has no wheel source")
     rid = job.stages[0].rid if job.stages else ""
     if rid:
         refuse_foreign(job.config.wheel_kind(job.package), rid)
-    return build_distribution(job.source, dist, job.kind, rid=rid, workdir=workdir)
+    kind: Literal["wheel", "sdist"] = "wheel" if job.kind == "wheel" else "sdist"
+    return build_distribution(job.source, dist, kind, rid=rid, workdir=workdir)
 
 
-def _nupkg(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
-    managed = None
+def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
+    managed: tuple[ManagedBuild, ...] = ()
     for stage in job.stages:
         refuse_newer(stage, stage.libraries(job.config.packages[job.package].component))
     if job.source is not None:
@@ -151,7 +166,8 @@ def _nupkg(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
             environment=os.environ,
             home=workdir / "build" / "dotnet-home" / job.package,
         )
-    return [pack_nupkg(job.config, job.package, job.stages, dist, managed=managed).path]
+    made = pack_nupkgs(job.config, job.package, job.stages, dist, managed=managed, commit=job.commit)
+    return [artifact.path for artifact in made]
 
 
 def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
@@ -176,12 +192,19 @@ def _key(job: _Job) -> str:
         sha256(config.file),
         abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",
+        *(hash_file(config.root / icon) for icon in _icons(config, job.package)),
+        job.commit,
         hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _icons(config: Config, package: str) -> list[str]:
+    nuget = config.packages[package].nuget
+    return [icon] if nuget is not None and (icon := nuget.icon or config.project.icon) else []
 
 
 @cache

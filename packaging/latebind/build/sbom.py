@@ -24,14 +24,17 @@ FILE_NAME = "latebind.cdx.json"
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
 
 
-def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str) -> bytes:
-    """The bill of a package that holds those stages' libraries; `purl` is the package's own package URL."""
+def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, parts: Sequence[str] = ()) -> bytes:
+    """The bill of a package that holds those stages' libraries; `purl` is the package's own package URL.
+
+    `parts` are the URLs of the packages that hold the libraries instead, where a package was split.
+    """
     component = config.packages[package].component
     project = config.project
     libraries = [_library(stage, path.name, component) for stage in stages for path in stage.libraries(component)]
     use = config.runtime_of(package)
     bound = [_bound(use)] if use else []
-    parts = [*libraries, *bound]
+    everything = [*libraries, *(_part(part, project.version) for part in parts), *bound]
     itself: dict[str, Any] = {
         "type": "library",
         "bom-ref": purl,
@@ -51,10 +54,10 @@ def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str) -> by
             "tools": {"components": _tools(stages)},
             "component": itself,
         },
-        "components": parts,
+        "components": everything,
         "dependencies": [
-            {"ref": purl, "dependsOn": sorted(part["bom-ref"] for part in parts)},
-            *({"ref": part["bom-ref"]} for part in parts),
+            {"ref": purl, "dependsOn": sorted(part["bom-ref"] for part in everything)},
+            *({"ref": part["bom-ref"]} for part in everything),
         ],
     }
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
@@ -74,6 +77,20 @@ def _library(stage: Stage, name: str, component: str) -> dict[str, Any]:
             {"name": "latebind:target", "value": stage.rid},
             {"name": "latebind:toolchain", "value": stage.manifest.toolchain},
         ],
+    }
+
+
+def _part(purl: str, version: str) -> dict[str, Any]:
+    """One of the packages that a package was split into; it has a bill of its own."""
+    name = purl.partition("/")[2].partition("@")[0]
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": name,
+        "version": version,
+        "purl": purl,
+        "isExternal": True,
+        "scope": "required",
     }
 
 

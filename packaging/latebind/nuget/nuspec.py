@@ -35,15 +35,16 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Nuspec:
-    """All that a nuspec holds. `framework` is the short name of the folder in lib/: `netstandard2.0`."""
+    """All that a nuspec holds. `frameworks` are the short names of the folders in lib/: `netstandard2.0`."""
 
     id: str
     version: str
     authors: tuple[str, ...]
     description: str
-    framework: str
+    frameworks: tuple[str, ...]
     license: str = ""
     readme: str = ""
+    icon: str = ""
     repository: str = ""
     commit: str = ""
     tags: tuple[str, ...] = ()
@@ -68,11 +69,33 @@ def render(nuspec: Nuspec) -> bytes:
         license=license_,
         license_url=license_url(license_),
         readme=nuspec.readme,
+        icon=nuspec.icon,
         repository=nuspec.repository,
         commit=nuspec.commit,
         tags=nuspec.tags,
-        framework=long_framework(nuspec.framework),
+        frameworks=[long_framework(framework) for framework in nuspec.frameworks],
         dependencies=sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
+    )
+    return text.encode()
+
+
+def render_symbols(nuspec: Nuspec) -> bytes:
+    """The nuspec of the symbol package beside a package, with the elements that `dotnet pack` writes there.
+
+    Raises BuildError as `render` does.
+    """
+    problems = list(_problems(nuspec))
+    if problems:
+        raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
+    text = render_template(
+        "symbols.nuspec.j2",
+        id=nuspec.id,
+        version=nuspec.version,
+        description=nuspec.description,
+        repository=nuspec.repository,
+        commit=nuspec.commit,
+        tags=nuspec.tags,
+        frameworks=[long_framework(framework) for framework in nuspec.frameworks],
     )
     return text.encode()
 
@@ -120,6 +143,11 @@ def same_minor(version: str) -> str:
     release = Version(version).release
     major, minor = (*release, 0)[:2]
     return f"[{semantic_version(version)}, {major}.{minor + 1}.0-0)"
+
+
+def exactly(version: str) -> str:
+    """The range of that version alone, of the parts of one split package; `version` is NuGet's."""
+    return f"[{version}]"
 
 
 def canonical_license(expression: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
+from latebind.nuget.nuspec import semantic_version
 from latebind.verify.cells import scenario
 from latebind.verify.dotnet_project import Consumer, Layout, SmokeRun, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
@@ -26,7 +27,9 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     Raises NotRun without a .NET SDK or without the nupkgs, LatebindError when something other than them failed.
     """
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
-    if len(packages) < sum(package.nuget is not None for package in bench.config.packages.values()):
+    version = semantic_version(bench.config.project.version)
+    wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
+    if not wanted <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
     if bench.use is not None and bench.cell.version:
         library = bench.supply.library(bench.use, bench.cell.version, _PLATFORM[bench.cell.target])

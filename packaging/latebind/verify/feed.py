@@ -43,7 +43,7 @@ def assemble_runtime_nupkg(
         version=semantic_version(version),
         authors=("latebind tests",),
         description=f"{known.title} {version}, assembled for tests from the library of its PyPI wheel.",
-        framework="netstandard2.0",
+        frameworks=("netstandard2.0",),
     )
     files = [
         Entry(name=f"runtimes/{rid}/native/{name}", data=data),

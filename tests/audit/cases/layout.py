@@ -7,6 +7,7 @@ from latebind.audit.policy import Policy
 from tests.audit.cases.case import Case
 from tests.audit.corpus import Bench, nuspec, pe
 
+TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
 NATIVE = "runtimes/linux-x64/native/liblatenn.so"
 TWINS = Policy(twins=(("latenn-core", "Latenn.Kernel"),))
 
@@ -25,6 +26,35 @@ def twins(wheel_name: str = "latenn", package_id: str = "Latenn", *, same: bool,
         return [*wheels, *bench.nupkg(native, package_id=package_id)]
 
     return make
+
+
+def split(*, version: str = "1.0.0", pin: str = "[1.0.0]", rid: str = "linux-x64"):
+    def make(bench: Bench):
+        row = f'<dependency id="Latenn.runtime.linux-x64" version="{pin}"/>'
+        group = f'<dependencies><group targetFramework="netstandard2.0">{row}</group></dependencies>'
+        whole = bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group)
+        native = {f"runtimes/{rid}/native/liblatenn.so": bench.good()}
+        return [*whole, *bench.nupkg(native, package_id=f"Latenn.runtime.{rid}", version=version)]
+
+    return make
+
+
+def split_twins(*, same: bool):
+    def make(bench: Bench):
+        wheels = bench.wheel({"latenn/liblatenn.so": bench.good() if same else other(bench)}, version="1.0.0")
+        return [*wheels, *split()(bench)]
+
+    return make
+
+
+def symbols(files: dict[str, bytes]):
+    spec = nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")
+    return lambda bench: bench.nupkg(files, spec=spec, types=TYPES, file_name="Latenn.1.0.0.snupkg")
+
+
+def built(name: str):
+    files = {f"build/net461/{name}": b"<Project/>", "build/net461/other/more.targets": b"<Project/>"}
+    return lambda bench: bench.nupkg({NATIVE: bench.good(), **files}, types=TYPES)
 
 
 def plain(bench: Bench):
@@ -212,5 +242,61 @@ CASES = [
         at="!lib/netstandard2.0/liblatenn.so",
         says="runtimes/<rid>/native",
         severity="warning",
+    ),
+    Case(
+        code="LB406",
+        what="a wheel and the part of a split package",
+        bad=split_twins(same=False),
+        good=split_twins(same=True),
+        at="!latenn/liblatenn.so",
+        says="Latenn.runtime.linux-x64.1.0.0.nupkg",
+    ),
+    Case(
+        code="LB410",
+        what="a part of another version",
+        bad=split(version="1.1.0"),
+        good=split(),
+        at="Latenn.1.0.0.nupkg",
+        says="Latenn.runtime.linux-x64",
+    ),
+    Case(
+        code="LB410",
+        what="a part for another target alone",
+        bad=split(rid="linux-musl-x64"),
+        good=split(),
+        at="Latenn.1.0.0.nupkg",
+        says="which is not there",
+    ),
+    Case(
+        code="LB410",
+        what="a part that is not pinned",
+        bad=split(pin="1.0.0"),
+        good=split(),
+        at="Latenn.1.0.0.nupkg",
+        says="not on exactly its own version",
+    ),
+    Case(
+        code="LB411",
+        what="build targets of another name than the package's",
+        bad=built("native.targets"),
+        good=built("latenn.targets"),
+        at="!build/net461/native.targets",
+        says="build/net461/Latenn.targets",
+    ),
+    Case(
+        code="LB412",
+        what="an assembly among the symbols",
+        bad=symbols({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}),
+        good=symbols({"lib/netstandard2.0/Latenn.pdb": b"BSJB"}),
+        at="!lib/netstandard2.0/Latenn.dll",
+        says="symbol package",
+    ),
+    Case(
+        code="LB412",
+        what="symbols in the format of Windows",
+        bad=symbols({"lib/netstandard2.0/Latenn.pdb": b"Microsoft C/C++ MSF 7.00"}),
+        good=symbols({"lib/netstandard2.0/Latenn.pdb": b"BSJB"}),
+        at="!lib/netstandard2.0/Latenn.pdb",
+        says="Microsoft C/C++",
     ),
 ]

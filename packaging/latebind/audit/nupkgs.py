@@ -1,0 +1,77 @@
+"""Checks LB411 and LB412: files of a nupkg that NuGet passes over, and of a symbol package that feeds refuse."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.opc import readable_nuspec
+from latebind.audit.registry import Hit, Skip, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Package
+
+_BUILD_FILE = re.compile(
+    r"((?:build|buildTransitive|buildMultiTargeting|buildCrossTargeting)/(?:[^/]+/)?)([^/]+)(\.props|\.targets)",
+    re.IGNORECASE,
+)
+_OF_SYMBOLS = (".pdb", ".nuspec", ".xml", ".psmdcp", ".rels", ".p7s")
+"""learn.microsoft.com/nuget/create-packages/symbol-packages-snupkg, "symbol package constraints"."""
+_PORTABLE = b"BSJB"
+
+
+@check(
+    "LB411",
+    "Build file that NuGet does not import",
+    "error",
+    scope="package",
+    kinds=("nupkg",),
+    example="build/net461/native.targets in Latenn.1.0.0.nupkg",
+    cure="Name the file after the package: build/net461/Latenn.targets; it may import others.",
+)
+def build_file_ignored(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """NuGet imports `<id>.props` and `<id>.targets` and no other file of a build folder, and says nothing of it.
+
+    What the file should have copied is then missing when the application runs (NuGet packs with warning NU5129).
+    """
+    del policy
+    found = readable_nuspec(package)
+    if found is None:
+        return
+    wanted = found[1].fields.get("id", "")
+    places: dict[tuple[str, str], list[str]] = {}
+    for file in package.files:
+        match = _BUILD_FILE.fullmatch(file.name)
+        if match:
+            places.setdefault((match[1], match[3].lower()), []).append(match[2])
+    for (folder, suffix), names in sorted(places.items()):
+        if wanted.lower() not in {name.lower() for name in names}:
+            yield Hit(
+                inner=f"{folder}{names[0]}{suffix}",
+                message=f"is not imported: NuGet looks for {folder}{wanted}{suffix}",
+                evidence=tuple(f"{folder}{name}{suffix}" for name in names),
+            )
+
+
+@check(
+    "LB412",
+    "File that a symbol package must not hold",
+    "error",
+    scope="package",
+    kinds=("nupkg",),
+    example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
+    cure="Leave portable PDBs alone in it; symbols of native libraries go elsewhere.",
+)
+def symbols_refused(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """The symbol server takes portable PDBs of managed code: it refuses a package with anything else as a whole."""
+    del policy
+    for file in package.files if package.is_symbols else ():
+        name = file.name.lower()
+        if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
+            yield Hit(inner=file.name, message="may not be in a symbol package", evidence=(file.name,))
+        elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
+            head = file.head[:16].decode("ascii", "replace")
+            yield Hit(inner=file.name, message="is no portable PDB", evidence=(f"begins with {head!r}",))

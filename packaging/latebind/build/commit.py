@@ -1,0 +1,77 @@
+"""Which commit a project's sources are, for the nuspec; changes nothing and trusts no tree that was edited since.
+
+A package may name a commit only if that commit has what is in the package. So a work tree with edited files has none,
+and neither has a project that its repository does not track. Untracked files do not count: build outputs are such
+files, and a second run would else say something else than the first.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import BuildError, ToolError
+from latebind.log import LOG
+from latebind.run import run, which
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.config import Config
+
+VARIABLE = "LATEBIND_COMMIT"
+"""The environment variable that says it outright: where sources were exported from a repository. Empty means none."""
+
+_HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_TIME_LIMIT = 60.0
+
+
+def source_commit(config: Config, environment: Mapping[str, str] | None = None) -> str:
+    """The commit of a project's sources as hexadecimal text, "" where there is none to name.
+
+    In this order: LATEBIND_COMMIT, git, and GITHUB_SHA for a project below GITHUB_WORKSPACE, whose checkout has no
+    repository where git is missing.
+
+    Raises BuildError when LATEBIND_COMMIT is no full hash.
+    """
+    env = os.environ if environment is None else environment
+    if VARIABLE in env:
+        return _stated(env[VARIABLE])
+    git = which("git", path=env.get("PATH", ""))
+    repository = any((folder / ".git").exists() for folder in (config.root, *config.root.parents))
+    if repository and git is not None:
+        return _of_git(git, config, env)
+    workspace, stated = env.get("GITHUB_WORKSPACE", ""), env.get("GITHUB_SHA", "")
+    if workspace and _HASH.fullmatch(stated) and config.root.is_relative_to(Path(workspace).resolve()):
+        return stated
+    return ""
+
+
+def _stated(text: str) -> str:
+    if text and not _HASH.fullmatch(text):
+        raise BuildError(f"{VARIABLE} is {text!r}, which is no commit", advice="Give all 40 or 64 hexadecimal digits.")
+    return text
+
+
+def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
+    # Hooks of git set GIT_DIR and others, which would lead to another repository.
+    env = {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+    steps = {
+        "is not tracked by its repository": ["ls-files", "--error-unmatch", "--", config.file.name],
+        "has files that were edited since": ["status", "--porcelain", "--untracked-files=no"],
+        "": ["rev-parse", "HEAD"],
+    }
+    output = ""
+    for why, words in steps.items():
+        try:
+            ended = run([git, *words], cwd=config.root, env=env, timeout=_TIME_LIMIT, check=False)
+        except ToolError as error:
+            LOG.detail(f"no commit is named: {error.message}")
+            return ""
+        output = ended.output.strip()
+        if ended.returncode != 0 or (words[0] == "status" and output):
+            LOG.detail(f"no commit is named: {config.root} {why or 'has no commit'}")
+            return ""
+    return output if _HASH.fullmatch(output) else ""

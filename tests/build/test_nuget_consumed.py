@@ -1,0 +1,303 @@
+"""Packages of all shapes in the hands of a real SDK: split ones, and build files for .NET Framework and Mono."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.build.managed import build_managed
+from latebind.build.nuget import pack_nupkgs
+from latebind.nuget import dotnet
+from latebind.run import run
+
+from tests.dotnet_support import ROOT, dotnet_environment, make_config, make_stage
+
+FILES = {
+    "linux-x64": "libdemo.so",
+    "linux-arm64": "libdemo.so",
+    "osx-x64": "libdemo.dylib",
+    "osx-arm64": "libdemo.dylib",
+    "win-x64": "demo_native.dll",
+    "win-arm64": "demo_native.dll",
+}
+CLASSIC = "net472"
+PROGRAM = """
+using System;
+using System.Runtime.InteropServices;
+static class Program
+{
+    [DllImport("demo", CallingConvention = CallingConvention.Cdecl)]
+    static extern int demo_answer();
+    static int Main() { Console.WriteLine($"answer {demo_answer()}"); return 0; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory):
+    return dotnet.private(dotnet_environment(), tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="module")
+def native(tmp_path_factory):
+    """A file for each target: real for this machine, words of its own for the others."""
+    folder = tmp_path_factory.mktemp("native")
+    for rid, name in FILES.items():
+        (folder / rid).mkdir()
+        (folder / rid / name).write_text(rid, encoding="utf-8")
+    source = folder / "demo.c"
+    source.write_text("int demo_answer(void) { return 42; }", encoding="utf-8")
+    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    library = folder / "linux-x64" / "libdemo.so"
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source], check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def feeds(tmp_path_factory, native):
+    """The packages whole and split, without managed code, each in a feed of its own."""
+    root = tmp_path_factory.mktemp("feeds")
+    stages = [make_stage(root / "stage", {"core": [native / rid / name]}, rid) for rid, name in FILES.items()]
+    for name, split in (("whole", False), ("split", True)):
+        pack_nupkgs(make_config(root, core={"split": split}), "core", stages, root / name)
+    return root
+
+
+def write_project(folder, feed, framework, *, references="", properties="", source=PROGRAM):
+    folder.mkdir(parents=True)
+    (folder / f"{folder.name}.csproj").write_text(
+        f"""<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <TargetFramework>{framework}</TargetFramework>
+    <OutputType>Exe</OutputType>
+    <EnableDefaultCompileItems>true</EnableDefaultCompileItems>
+    <GenerateAssemblyInfo>false</GenerateAssemblyInfo>
+    <NuGetAudit>false</NuGetAudit>
+    <MSBuildWarningsAsMessages>MSB3101;MSB3088</MSBuildWarningsAsMessages>
+    {properties}
+  </PropertyGroup>
+  <ItemGroup>
+    {references or '<PackageReference Include="Demo" Version="0.1.0" />'}
+  </ItemGroup>
+</Project>
+""",
+        encoding="utf-8",
+    )
+    (folder / "Program.cs").write_text(source, encoding="utf-8")
+    dotnet.write_nuget_config(folder / "NuGet.config", [str(feed)])
+    return folder
+
+
+def build(project, environment, *words, verb="build"):
+    out = project / "out"
+    argv = [dotnet.find(environment), verb, "--nologo", "-c", "Release", "-o", out, *words]
+    return out, run(argv, cwd=project, env=environment, timeout=300).output
+
+
+def natives(out):
+    names = set(FILES.values())
+    return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.name in names}
+
+
+def own(environment, folder):
+    return dotnet.own_framework(dotnet.sdk_version(environment, folder))
+
+
+IN_FOLDERS = {f"runtimes/{rid}/native/{name}" for rid, name in FILES.items()}
+
+
+@pytest.mark.parametrize("shape", ["whole", "split"])
+def test_a_plain_build_finds_the_library_of_this_machine(tmp_path, feeds, environment, shape):
+    project = write_project(tmp_path / "app", feeds / shape, own(environment, tmp_path))
+
+    out, _ = build(project, environment)
+
+    assert natives(out) == IN_FOLDERS, "and nothing beside the application, where build files would put it"
+    if sys.platform == "linux" and os.uname().machine == "x86_64":
+        assert run([dotnet.find(environment), out / "app.dll"], env=environment).output.strip() == "answer 42"
+
+
+@pytest.mark.parametrize("rid", FILES)
+@pytest.mark.parametrize("shape", ["whole", "split"])
+def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native, environment, shape, rid):
+    project = write_project(
+        tmp_path / "app", feeds / shape, own(environment, tmp_path), properties="<UseAppHost>false</UseAppHost>"
+    )
+
+    out, _ = build(project, environment, "-r", rid, "--self-contained", "false", verb="publish")
+
+    assert natives(out) == {FILES[rid]}
+    assert (out / FILES[rid]).read_bytes() == (native / rid / FILES[rid]).read_bytes()
+
+
+def on_linux(function):
+    skip = pytest.mark.skipif(
+        sys.platform != "linux", reason="the machine's system and processor decide what is copied"
+    )
+    return skip(function)
+
+
+@pytest.fixture(scope="module")
+def mono_root():
+    """Where Mono and the reference assemblies of .NET Framework lie; LATEBIND_MONO names a folder other than /."""
+    root = Path(os.environ.get("LATEBIND_MONO", "/"))
+    if not (root / "usr/lib/mono/4.7.2-api").is_dir():
+        pytest.skip("no reference assemblies of .NET Framework on this machine (Debian: mono-complete)")
+    return root
+
+
+@pytest.fixture
+def api(mono_root):
+    """Lets the SDK compile for .NET Framework."""
+    return f"<FrameworkPathOverride>{mono_root / 'usr/lib/mono/4.7.2-api'}</FrameworkPathOverride>"
+
+
+def run_on_mono(root, program):
+    mono = root / "usr/bin/mono-sgen"
+    if not mono.is_file():
+        pytest.skip("Mono is not on this machine (Debian: mono-complete)")
+    variables = {"MONO_PATH": str(root / "usr/lib/mono/4.5"), "MONO_CFG_DIR": str(root / "etc"), "HOME": str(root)}
+    return run([mono, program], env={**os.environ, **variables}, timeout=120).output.strip()
+
+
+def set_(**properties):
+    return "".join(f"<{name}>{value}</{name}>" for name, value in properties.items())
+
+
+LINUX = {name for name in IN_FOLDERS if "/linux-" in name}
+WINDOWS = {name for name in IN_FOLDERS if "/win-" in name}
+AS_ON_WINDOWS = "-p:OS=Windows_NT"
+"""MSBuild takes this machine for Windows: what the build file decides can be seen, what Windows does cannot."""
+DLL = "demo_native.dll"
+
+
+@on_linux
+@pytest.mark.parametrize("shape", ["whole", "split"])
+@pytest.mark.parametrize(
+    ("properties", "words", "expected", "beside"),
+    [
+        ({}, (), {"libdemo.so", *LINUX}, "linux-x64"),
+        ({"PlatformTarget": "x64"}, (), {"libdemo.so"}, "linux-x64"),
+        ({"PlatformTarget": "ARM64"}, (), {"libdemo.so"}, "linux-arm64"),
+        ({"PlatformTarget": "x86"}, (), {"libdemo.so", *LINUX}, "linux-x64"),  # Mono runs as what it is built for
+        ({"OutputType": "Library"}, (), LINUX, ""),
+        ({"OutputType": "Library", "PlatformTarget": "x64"}, (), {"libdemo.so"}, "linux-x64"),
+        ({"Demo_CopyNative": "false"}, (), set(), ""),
+        ({}, (AS_ON_WINDOWS,), {DLL, *WINDOWS}, "win-x64"),
+        ({"PlatformTarget": "AnyCPU"}, (AS_ON_WINDOWS,), {DLL, *WINDOWS}, "win-x64"),
+        ({"PlatformTarget": "x64"}, (AS_ON_WINDOWS,), {DLL}, "win-x64"),
+        ({"PlatformTarget": "ARM64"}, (AS_ON_WINDOWS,), {DLL}, "win-arm64"),
+    ],
+)
+def test_a_classic_application_gets_the_files_of_its_processor(  # a table and its fixtures
+    tmp_path, feeds, native, environment, api, shape, properties, words, expected, beside
+):
+    project = write_project(tmp_path / "app", feeds / shape, CLASSIC, properties=api + set_(**properties))
+
+    out, log = build(project, environment, *words)
+
+    assert natives(out) == expected
+    assert "LATEBIND1" not in log
+    if beside:
+        assert (out / FILES[beside]).read_bytes() == (native / beside / FILES[beside]).read_bytes()
+
+
+@on_linux
+@pytest.mark.parametrize("shape", ["whole", "split"])
+@pytest.mark.parametrize("properties", [{"PlatformTarget": "x86"}, {"PlatformTarget": "AnyCPU", "Prefer32Bit": "true"}])
+def test_a_classic_32_bit_application_is_warned_on_windows(tmp_path, feeds, environment, api, shape, properties):
+    project = write_project(tmp_path / "app", feeds / shape, CLASSIC, properties=api + set_(**properties))
+
+    out, log = build(project, environment, AS_ON_WINDOWS)
+
+    assert natives(out) == set()
+    warnings = {line.partition("warning ")[2].partition(" [")[0] for line in log.splitlines() if "LATEBIND1" in line}
+    assert len(warnings) == 1
+    assert "Demo has no native library for x86 processes on Windows, only for arm64 and x64" in warnings.pop()
+
+
+@on_linux
+@pytest.mark.parametrize("shape", ["whole", "split"])
+def test_a_classic_application_on_mono_calls_the_library(tmp_path, feeds, environment, api, mono_root, shape):
+    project = write_project(tmp_path / "app", feeds / shape, CLASSIC, properties=api)
+
+    out, _ = build(project, environment)
+
+    assert run_on_mono(mono_root, out / "app.exe") == "answer 42"
+
+
+@on_linux
+@pytest.mark.parametrize("shape", ["whole", "split"])
+def test_a_classic_application_that_refers_to_a_library_gets_the_files_too(
+    tmp_path, feeds, environment, api, mono_root, shape
+):
+    source = PROGRAM.replace("static class Program", "public static class Program").replace(
+        "static int", "public static int"
+    )
+    library = set_(OutputType="Library")
+    write_project(tmp_path / "lib", feeds / shape, CLASSIC, properties=api + library, source=source)
+    reference = '<ProjectReference Include="../lib/lib.csproj" />'
+    main = "static class App { static int Main() => Program.Main(); }"
+    project = write_project(tmp_path / "app", feeds / shape, CLASSIC, references=reference, properties=api, source=main)
+
+    out, _ = build(project, environment)
+
+    assert natives(out) == {"libdemo.so", *LINUX}
+    assert run_on_mono(mono_root, out / "app.exe") == "answer 42"
+
+
+@on_linux
+def test_publishing_a_classic_application_takes_the_files_along(tmp_path, feeds, environment, api):
+    project = write_project(tmp_path / "app", feeds / "whole", CLASSIC, properties=api)
+
+    out, _ = build(project, environment, verb="publish")
+
+    assert natives(out) == {"libdemo.so", *LINUX}
+
+
+LATENN_PROGRAM = """
+using System;
+using System.Collections.Generic;
+using System.Text;
+using Latenn;
+static class Program
+{
+    static int Main()
+    {
+        using (Model model = Model.Load(Encoding.UTF8.GetBytes("ok {}\\nx 1 2")))
+        {
+            var inputs = new Dictionary<string, Tensor> { ["x"] = Tensor.Create(new float[] { 1, 2 }, 2) };
+            Console.WriteLine(string.Join(" ", model.Run(inputs)["x"].GetData<float>()));
+        }
+        return 0;
+    }
+}
+"""
+
+
+@on_linux
+def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment, api, mono_root):
+    dotnet_folder, include = ROOT / "latenn" / "dotnet", ROOT / "latenn" / "native" / "include"
+    library = tmp_path / "liblatenn_core.so"
+    source = dotnet_folder / "Checks" / "echo_core.c"
+    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    subprocess.run([*compiler, "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True)
+    managed = build_managed(
+        dotnet_folder / "Latenn", tmp_path / "managed", version="0.1.0", environment=environment, home=tmp_path / "h"
+    )
+    stage = make_stage(tmp_path / "stage", {"core": [library]})
+    config = make_config(tmp_path, core={"id": "Latenn", "managed": "x"})
+    pack_nupkgs(config, "core", [stage], tmp_path / "feed", managed=managed)
+    facade = mono_root / "usr/lib/mono/4.7.2-api/Facades/netstandard.dll"
+    references = '<PackageReference Include="Latenn" Version="0.1.0" />' + f'<Reference Include="{facade}" />'
+    project = write_project(
+        tmp_path / "app", tmp_path / "feed", CLASSIC, references=references, properties=api, source=LATENN_PROGRAM
+    )
+
+    out, _ = build(project, environment)
+
+    assert run_on_mono(mono_root, out / "app.exe") == "1 2"
