@@ -20,6 +20,7 @@ from tests.dotnet_support import dotnet_environment
 ROOT = Path(__file__).resolve().parent.parent
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024
+TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
 
 
 def packed(source, out, *more):
@@ -162,3 +163,24 @@ def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):
     assert {name.split("/")[1] for name in backend if name.startswith("runtimes/")} == {
         *("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
     }
+
+
+@pytest.mark.slow
+def test_an_editable_installation_finds_its_libraries(tmp_path):
+    """Of a copy, since the native build lies in the tree, and in an environment that sees this one's tools."""
+    shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".*", "build", "dist", "stage", "tests"))
+    latenn = tmp_path / "copy" / "latenn"
+    environment = tmp_path / "environment"
+    python = environment / "bin" / "python"
+    words = [word for name in ("latenn", "latenn_onnxruntime") for word in ("--editable", latenn / "python" / name)]
+    commands = [
+        [sys.executable, "-m", "uv", "venv", environment],
+        [sys.executable, "-m", "uv", "pip", "install", "--python", python, f"{ROOT}[native]", *TRIAL],
+        [sys.executable, "-m", "uv", "pip", "install", "--python", python, "--no-build-isolation", *words],
+        [python, latenn / "verify" / "wheel.py"],
+    ]
+    for command in commands:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert "[2. 4. 6.]" in done.stdout
+    assert not list((latenn / "python").rglob("*.so"))

@@ -133,7 +133,8 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
         archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: linked\nVersion: 1.0\n")
         tag = "Tag: py3-none-manylinux_2_28_x86_64\n"
         archive.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: x\nRoot-Is-Purelib: false\n{tag}")
-        archive.writestr(f"{info}/RECORD", "")
+        names = ("linked/libuser.so", f"{info}/METADATA", f"{info}/WHEEL", f"{info}/RECORD")
+        archive.writestr(f"{info}/RECORD", "".join(f"{name},,\n" for name in names))
     env = {"AUDITWHEEL_PLAT": "manylinux_2_28_x86_64", "LD_LIBRARY_PATH": str(tmp_path)}
     for name in ("plain", "ours"):
         (tmp_path / name).mkdir()

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 FILE_NAME = "cibuildwheel.toml"
 _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))
 """The images of pypa/manylinux that cibuildwheel pins, by the glibc in them."""
-_PYTHON = "cp312-*"
+_ANY = "cp312-*"
+"""Whatever CPython builds a wheel that suits them all."""
 
 
 def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
@@ -46,7 +47,8 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         name=config.wheel_name(package),
         source=source,
         file=f"{source}/{FILE_NAME}",
-        build=_PYTHON,
+        build=_pythons(wheel.kind),
+        one=wheel.kind != "cpython",
         skip="*-win32" if any(row.libc == "musl" for row in rows) else "*-musllinux_* *-win32",
         before_build=_command("pip", "install", *needs),
         windows_before_build=_command("pip", "install", "delvewheel", *needs),
@@ -57,6 +59,11 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         **_tests(config, package, wheel.extras == "channels", root),
         **_repairs([preset(row.preset) for row in config.document.runtime]),
     )
+
+
+def _pythons(kind: str) -> str:
+    """The CPythons that build: one for a wheel that suits several, and its floor where there is one."""
+    return "cp3*-*" if kind == "cpython" else f"{kind.partition('-')[0]}-*" if kind.endswith("-abi3") else _ANY
 
 
 def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[str, object]:  # noqa: FBT001  # one of two

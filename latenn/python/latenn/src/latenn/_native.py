@@ -92,8 +92,8 @@ _FUNCTIONS = (
 
 @cache
 def library() -> ctypes.CDLL:
-    """The core library, which lies beside this file. Raises ImportError when it is missing or of another interface."""
-    path = Path(__file__).with_name(_NAMES.get(sys.platform, "liblatenn_core.so"))
+    """The core library, which lies in this package. Raises ImportError when it is missing or of another interface."""
+    path = _path(_NAMES.get(sys.platform, "liblatenn_core.so"))
     try:
         loaded = ctypes.CDLL(str(path))
     except OSError as error:
@@ -107,6 +107,13 @@ def library() -> ctypes.CDLL:
             f"{path} has interface {loaded.latenn_abi()}, this package needs {ABI}. Install latenn again."
         )
     return loaded
+
+
+def _path(name: str) -> Path:
+    """Where a file of this package is: beside this one, but for an editable installation, which keeps it elsewhere."""
+    folders = [str(Path(__file__).parent), *sys.modules["latenn"].__path__]
+    found = (Path(folder, name) for folder in folders)
+    return next((path for path in found if path.is_file()), Path(__file__).with_name(name))
 
 
 def version() -> str:

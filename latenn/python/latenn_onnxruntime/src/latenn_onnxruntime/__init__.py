@@ -20,8 +20,9 @@ _EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;
 
 
 def library_directory() -> str:
-    """The folder of the backend library."""
-    return str(Path(__file__).parent)
+    """The folder of the backend library: this one, but for an editable installation, which keeps it elsewhere."""
+    own = str(Path(__file__).parent)
+    return next((folder for folder in __path__ if any(Path(folder).glob("*latenn_backend_onnxruntime.*"))), own)
 
 
 def runtime_directories() -> list[str]:
