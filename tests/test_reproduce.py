@@ -50,6 +50,32 @@ def test_a_file_that_only_one_run_makes_is_told(tiny):
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
 
+DATED = """
+import datetime, pathlib
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+class Hook(BuildHookInterface):
+    def initialize(self, version, build_data):
+        pathlib.Path(self.root, "src", "tiny", "made.txt").write_text(str(datetime.date.today()))
+"""
+
+
+def test_a_date_in_a_package_is_found(tiny):
+    hook = PYPROJECT + '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
+    write_client(tiny, pyproject=hook)
+    (tiny / "python" / "tiny" / "hook.py").write_text(DATED, encoding="utf-8")
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    if result.not_varied:
+        pytest.skip(f"not run: {result.not_varied[0]}")
+    assert {row.file.partition("!")[2] for row in result.differences if row.offset >= 0} >= {"tiny/made.txt"}
+
+
+def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
+    monkeypatch.setattr("latebind.reproduce.find_zig", lambda: None)
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    assert not result.differences
+    assert "the date, for which Linux and zig are needed" in result.not_varied[0]
+
+
 def test_a_run_that_fails_shows_why(tiny):
     write_client(tiny, tiny="int broken(")
     with pytest.raises(LatebindError, match="the native build for linux-x64 failed"):

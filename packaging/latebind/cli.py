@@ -332,6 +332,8 @@ def _reproduce(arguments: argparse.Namespace) -> int:
         print(f"equal  {name}")
     for row in result.differences:
         print(f"differ {row}")
+    for circumstance in result.not_varied:
+        print(f"not varied: {circumstance}")
     print(f"{len(result.equal)} equal, {len({row.file.partition('!')[0] for row in result.differences})} different")
     return int(bool(result.differences) or not result.equal)
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind import resources
 from latebind.build.commit import VARIABLE, source_commit
+from latebind.build.toolchain import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.run import run
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from latebind.config import Config
 
 _TIME_LIMIT = 3600.0
+_COMPILE_LIMIT = 300.0
 _OUTPUTS = frozenset({"build", "stage", "dist", "reports"})
 """What latebind makes in a project's folder."""
 
@@ -32,6 +35,8 @@ class Circumstances:
     folder: str
     umask: int
     variables: tuple[tuple[str, str], ...]
+    other_date: bool = False
+    """Whether its programs believe in a later date, where that can be had."""
 
 
 FIRST = Circumstances(
@@ -41,7 +46,9 @@ SECOND = Circumstances(
     folder="a second place/with ü in it",
     umask=0o077,
     variables=(("TZ", "Asia/Kathmandu"), ("LC_ALL", "C"), ("USER", "two"), ("LOGNAME", "two"), ("PYTHONHASHSEED", "7")),
+    other_date=True,
 )
+_NO_CLOCK = 'the date, for which Linux and zig are needed: pip install "{requirement}"'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,24 +73,38 @@ class Reproduced:
 
     equal: tuple[str, ...]
     differences: tuple[Difference, ...]
+    not_varied: tuple[str, ...] = ()
+    """Circumstances that were the same in both runs, each with the reason and the cure."""
 
 
 def reproduce(config: Config, rids: Sequence[str]) -> Reproduced:
-    """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, hour.
+    """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, date.
 
     Raises BuildError with the words of a run that failed.
     """
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
-        first, second = (_pack(config, rids, Path(place).resolve(), around) for around in (FIRST, SECOND))
+        clock = _make_clock(Path(place))
+        first, second = (_pack(config, rids, Path(place).resolve(), around, clock) for around in (FIRST, SECOND))
         names = sorted({path.name for folder in (first, second) for path in folder.iterdir()})
         found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
     return Reproduced(
         equal=tuple(name for name, rows in found.items() if not rows),
         differences=tuple(row for rows in found.values() for row in rows),
+        not_varied=() if clock else (_NO_CLOCK.format(requirement=ZIG_REQUIREMENT),),
     )
 
 
-def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstances) -> Path:
+def _make_clock(folder: Path) -> Path | None:
+    """A library that makes the programs into which it is loaded believe in a later date; None where there is none."""
+    zig = find_zig()
+    if sys.platform != "linux" or zig is None:
+        return None
+    source, library = resources.folder("templates") / "clock.c", folder / "clock.so"
+    run([zig, "cc", "-O2", "-shared", "-fPIC", "-o", library, source, "-ldl", "-lpthread"], timeout=_COMPILE_LIMIT)
+    return library
+
+
+def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstances, clock: Path | None) -> Path:
     project = place / around.folder / "project"
     shutil.copytree(config.root, project, ignore=_made_things(config.root), symlinks=True)
     work = place / around.folder / "work"
@@ -91,6 +112,8 @@ def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstance
     argv += [word for rid in rids for word in ("--target", rid)]
     # The copies have no repository: both are of the commit that the project itself is of.
     env = {**os.environ, **dict(around.variables), VARIABLE: source_commit(config)}
+    if around.other_date and clock is not None:
+        env["LD_PRELOAD"] = str(clock)
     run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)
     if not (work / "dist").is_dir():
         raise BuildError("packing made nothing", where=str(project))
