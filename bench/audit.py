@@ -2,8 +2,8 @@
 
     python bench/audit.py [--rounds N] [--write]
 
-Downloads (0.5 GB) and peers lie in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool: Apple's,
-or on Linux LLVM's (Debian: apt-get install llvm).
+Downloads (0.5 GB) and peers lie in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool, which
+ci/llvm.py supplies.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -21,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from measure import ROOT, Sample, add, cache, environment, in_turn, machine, ratio, run, summary, write
 from packaging.utils import parse_wheel_filename
+
+sys.path.append(str(ROOT / "ci"))
+import llvm  # noqa: E402  # in ci/
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -36,8 +38,6 @@ PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
     ("delocate-listdeps", (), "macosx", (0,)),
     ("abi3audit", (), "", (0, 1)),  # 1: it found something
 )
-_LLVM = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
-_VERSIONS = ("", *(f"-{number}" for number in range(30, 13, -1)))
 
 
 def wheels() -> list[Path]:
@@ -63,25 +63,10 @@ def _download(name: str, digest: str, folder: Path) -> None:
     run([*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)])
 
 
-def apple_tools() -> Path:
-    """A folder with what delocate calls. Raises SystemExit where it is not to be had."""
-    folder = cache() / "apple"
-    folder.mkdir(exist_ok=True)
-    for name, llvm in _LLVM.items():
-        found = shutil.which(name) or next(filter(None, (shutil.which(llvm + number) for number in _VERSIONS)), None)
-        if found is None:
-            raise SystemExit(f"there is neither {name} nor {llvm}: install Xcode's tools or llvm")
-        # LLVM's otool knows no -m, which matters for names with brackets alone.
-        drop = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\n' if name == "otool" else ""
-        (folder / name).write_text(f'#!/bin/sh\n{drop}exec "{found}" "$@"\n', encoding="utf-8")
-        (folder / name).chmod(0o755)
-    return folder
-
-
 def peers(paths: Sequence[Path]) -> Sample:
     """Every peer on each wheel that it is made for."""
     binaries = environment("peers", BENCH / "peers.txt")
-    env = {"PATH": ":".join([str(binaries), str(apple_tools()), "/usr/bin", "/bin"])}
+    env = {"PATH": ":".join([str(binaries), str(llvm.prepare(cache() / "apple")), "/usr/bin", "/bin"])}
     return add(
         run([binaries / program, *words, path], env=env, allowed=allowed)
         for program, words, system, allowed in PEERS

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -23,6 +24,8 @@ _WITHOUT_M = 'for word; do shift; [ "$word" = -m ] || set -- "$@" "$word"; done\
 
 def prepare(dest: Path) -> Path:
     """The folder with the three tools. Raises NotAvailableError when they are neither here nor to be had."""
+    if sys.platform == "darwin" and (own := shutil.which("otool")):
+        return Path(own).parent
     found, libraries = _installed(), ""
     if found is None:
         root = made_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder, suite=SUITE))
