@@ -22,7 +22,7 @@ from measure import ROOT, Sample, add, cache, environment, in_turn, machine, rat
 from packaging.utils import parse_wheel_filename
 
 sys.path.append(str(ROOT / "ci"))
-import llvm  # noqa: E402  # in ci/
+import llvm  # in ci/
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
