@@ -170,6 +170,14 @@ CASES = [
         "/opt/homebrew/lib/libodd.dylib",
     ),
     row(
+        "LB107",
+        "a needed library is there under another file name, which no loader looks for",
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libother.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        "in the package as libother.dylib: it is found only if something loaded that file before",
+        severity="warning",
+    ),
+    row(
         "LB108",
         "LC_RPATH points to the build folder",
         of(F, "-Wl,-rpath,/Users/ci/build/lib"),
