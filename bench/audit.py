@@ -9,22 +9,22 @@ or on Linux LLVM's (Debian: apt-get install llvm).
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
-import shutil
 import subprocess
 import sys
 import zipfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from measure import ROOT, Sample, add, cache, environment, in_turn, machine, ratio, run, summary, write
-from packaging.utils import parse_wheel_filename
+from measure import ROOT, Sample, add, environment, in_turn, machine, ratio, run, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+sys.path.insert(0, str(ROOT / "ci"))
+import pinned  # in ci/
+import programs
 
 BENCH = ROOT / "bench"
 PEERS_AT_LEAST, FLOOR_AT_MOST = 5.0, 1.3
@@ -37,38 +37,14 @@ PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
     ("abi3audit", (), "", (0, 1)),  # 1: it found something
 )
 _LLVM = {"otool": "llvm-otool", "lipo": "llvm-lipo", "install_name_tool": "llvm-install-name-tool"}
-_VERSIONS = ("", *(f"-{number}" for number in range(30, 13, -1)))
-
-
-def wheels() -> list[Path]:
-    """The pinned wheels, downloaded where they are not there yet. Raises SystemExit where one is another's."""
-    folder = cache() / "wheels"
-    folder.mkdir(exist_ok=True)
-    wanted: dict[str, str] = msgspec.toml.decode((BENCH / "wheels.toml").read_bytes())["wheels"]
-    for name, digest in wanted.items():
-        if not (folder / name).is_file():
-            _download(name, digest, folder)
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
-    return [folder / name for name in sorted(wanted)]
-
-
-def _download(name: str, digest: str, folder: Path) -> None:
-    project, number, _, tags = parse_wheel_filename(name)
-    requirement = cache() / "wheel.txt"
-    requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
-    platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
-    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
-    pip = [sys.executable, "-m", "pip", "download", "--quiet"]
-    run([*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)])
 
 
 def apple_tools() -> Path:
     """A folder with what delocate calls. Raises SystemExit where it is not to be had."""
-    folder = cache() / "apple"
+    folder = pinned.cache() / "apple"
     folder.mkdir(exist_ok=True)
     for name, llvm in _LLVM.items():
-        found = shutil.which(name) or next(filter(None, (shutil.which(llvm + number) for number in _VERSIONS)), None)
+        found = programs.find(name, llvm)
         if found is None:
             raise SystemExit(f"there is neither {name} nor {llvm}: install Xcode's tools or llvm")
         # LLVM's otool knows no -m, which matters for names with brackets alone.
@@ -140,7 +116,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each contender; the medians count")
     parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
     arguments = parser.parse_args()
-    paths = wheels()
+    paths = pinned.wheels(BENCH / "wheels.toml")
     before = machine()
     for go in (audit, floor, peers):
         go(paths[:1])  # whatever is made only once

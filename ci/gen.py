@@ -1,4 +1,4 @@
-"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers, benchmarks.
+"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers.
 
     python ci/gen.py [--check]
 
@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import gen_loader
+import truth_page
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
@@ -35,6 +36,7 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **{ROOT / path: text for path, text in report.outputs().items()},
+        **{ROOT / path: text for path, text in truth_page.outputs().items()},
     }
 
 
