@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import sys
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     from latebind.model import Finding
 
+# Cargo's folder of a package index is called after its host and a hash: noise in a table.
+_CARGO_INDEX = re.compile(r"[\w.-]+-[0-9a-f]{16}(?=[\\/])")
 _WEIGHT = ("error", "warning", "note")
 _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"))
 
@@ -79,7 +82,7 @@ def _verdict(code: str, rows: Iterable[Finding]) -> dict[str, Any]:
         "code": code,
         "counts": {severity: count for severity, count in counts.items() if count},
         "subject": found[0].subject.partition("!")[2],
-        "message": found[0].message,
+        "message": _CARGO_INDEX.sub("...", found[0].message),
     }
 
 
