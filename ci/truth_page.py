@@ -35,6 +35,10 @@ torch` has loaded before. The rules are those for packages of anybody, with all 
 
 Errors are **bold**, warnings plain, notes in *italics*; each wheel counts by its weightiest finding of a code.
 """
+_ABOUT = """The evidence is of the first and weightiest finding of each code in a wheel, for LB107 of all libraries that
+its file lacks. What a command shows is a part of a line of its output, blanks counted as one; what it does *not* show
+is in no line of it. A code after *clear of* was looked for by the same means and is rightly not reported.
+"""
 
 
 def outputs() -> dict[str, str]:
@@ -48,10 +52,7 @@ def render(document: Mapping[str, Any], found: Sequence[evidence.Evidence]) -> s
     remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
     projects = sorted({wheel["project"] for wheel in wheels})
     parts = [_INTRODUCTION, _summary(projects, wheels), "## Codes\n", _codes(wheels), "## Evidence\n"]
-    parts.append(
-        "What a command shows is a part of a line of its output, blanks counted as one; what it does *not* show is in\n"
-        "no line of it. A code after *clear of* was looked for by the same means and is rightly not reported.\n"
-    )
+    parts.append(_ABOUT)
     for project in projects:
         parts += [f"### {project}\n", f"{remarks[project]}\n"]
         for wheel in sorted((row for row in wheels if row["project"] == project), key=_place):
