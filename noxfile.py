@@ -78,6 +78,12 @@ def gen(session: nox.Session) -> None:
 
 
 @nox.session
+def truth(session: nox.Session) -> None:
+    """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` write nothing."""
+    sessions.truth(session, *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Time the audit and the packing against their peers on real packages; half a gigabyte of wheels, minutes."""
     sessions.bench(session, *session.posargs)

@@ -9,7 +9,6 @@ ci/llvm.py supplies.
 from __future__ import annotations
 
 import argparse
-import hashlib
 import json
 import subprocess
 import sys
@@ -17,16 +16,15 @@ import zipfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from measure import ROOT, Sample, add, cache, environment, in_turn, machine, ratio, run, summary, write
-from packaging.utils import parse_wheel_filename
-
-sys.path.append(str(ROOT / "ci"))
-import llvm  # in ci/
+from measure import ROOT, Sample, add, environment, in_turn, machine, ratio, run, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+sys.path.insert(0, str(ROOT / "ci"))
+import llvm  # in ci/
+import pinned
 
 BENCH = ROOT / "bench"
 PEERS_AT_LEAST, FLOOR_AT_MOST = 5.0, 1.3
@@ -40,33 +38,10 @@ PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
 )
 
 
-def wheels() -> list[Path]:
-    """The pinned wheels, downloaded where they are not there yet. Raises SystemExit where one is another's."""
-    folder = cache() / "wheels"
-    folder.mkdir(exist_ok=True)
-    wanted: dict[str, str] = msgspec.toml.decode((BENCH / "wheels.toml").read_bytes())["wheels"]
-    for name, digest in wanted.items():
-        if not (folder / name).is_file():
-            _download(name, digest, folder)
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
-    return [folder / name for name in sorted(wanted)]
-
-
-def _download(name: str, digest: str, folder: Path) -> None:
-    project, number, _, tags = parse_wheel_filename(name)
-    requirement = cache() / "wheel.txt"
-    requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
-    platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
-    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
-    pip = [sys.executable, "-m", "pip", "download", "--quiet"]
-    run([*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)])
-
-
 def peers(paths: Sequence[Path]) -> Sample:
     """Every peer on each wheel that it is made for."""
     binaries = environment("peers", BENCH / "peers.txt")
-    env = {"PATH": ":".join([str(binaries), str(llvm.prepare(cache() / "apple")), "/usr/bin", "/bin"])}
+    env = {"PATH": ":".join([str(binaries), str(llvm.prepare(pinned.cache() / "apple")), "/usr/bin", "/bin"])}
     return add(
         run([binaries / program, *words, path], env=env, allowed=allowed)
         for program, words, system, allowed in PEERS
@@ -125,7 +100,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5, help="runs of each contender; the medians count")
     parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
     arguments = parser.parse_args()
-    paths = wheels()
+    paths = pinned.wheels(BENCH / "wheels.toml")
     before = machine()
     for go in (audit, floor, peers):
         go(paths[:1])  # whatever is made only once

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench" / "results"
+sys.path.insert(0, str(ROOT / "ci"))
+from pinned import cache  # noqa: E402  # in ci/
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,13 +31,6 @@ class Sample:
 
     wall: float
     cpu: float
-
-
-def cache() -> Path:
-    """Where downloads and peers lie: LATEBIND_BENCH_CACHE, else a folder below ~/.cache."""
-    folder = Path(os.environ.get("LATEBIND_BENCH_CACHE") or Path.home() / ".cache" / "latebind-bench")
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def run(

@@ -18,7 +18,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from measure import ROOT, Sample, add, cache, in_turn, machine, ratio, run, summary, write
+from measure import ROOT, Sample, add, in_turn, machine, ratio, run, summary, write
+from pinned import cache
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,4 +1,4 @@
-"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers, benchmarks.
+"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers.
 
     python ci/gen.py [--check]
 
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import gen_loader
 import gen_stable_abi
+import truth_page
 from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
@@ -44,6 +45,7 @@ def outputs() -> dict[Path, str]:
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in report.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
+        **{ROOT / path: text for path, text in truth_page.outputs().items()},
     }
 
 

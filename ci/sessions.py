@@ -58,6 +58,11 @@ def bench(session: nox.Session, *arguments: str) -> None:
     gen(session)
 
 
+def truth(session: nox.Session, *arguments: str) -> None:
+    """Hold the table of published packages against the packages; needs the network."""
+    developers(session).run(session, "python", "ci/truth.py", *arguments)
+
+
 def developers(session: nox.Session) -> Environment:
     """The environment of the tests and the linters."""
     return environment(session, "dev", "native", "verify", groups=("test", "lint"))

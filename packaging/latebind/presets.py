@@ -58,8 +58,6 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """File names of the runtime itself and of what belongs to it."""
     linked_globs: tuple[str, ...]
     """What a binary that was linked against the runtime asks for."""
-    version_prefixes: tuple[str, ...] = ()
-    """Beginnings of the runtime's own symbol versions."""
     markers: tuple[str, ...] = ()
     """Strings that a statically embedded copy contains."""
     floor: str

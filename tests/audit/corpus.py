@@ -327,6 +327,28 @@ def relinked(data: bytes, library: str, command: int) -> bytes:
     return bytes(out)
 
 
+def passed_on(data: bytes, name: str) -> bytes:
+    """A thin Mach-O file that passes an export on from its first library, as ld does with -reexported_symbols_list.
+
+    Linkers at hand have no such flag; in the export trie two numbers differ: flags and ordinal for flags and address.
+    """
+    out, place, trie = bytearray(data), 32, 0
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        kind, size = struct.unpack_from("<II", data, place)
+        if kind in (0x22, 0x80000022):  # LC_DYLD_INFO(_ONLY)
+            trie = struct.unpack_from("<I", data, place + 40)[0]
+        elif kind == 0x80000033:  # LC_DYLD_EXPORTS_TRIE
+            trie = struct.unpack_from("<I", data, place + 8)[0]
+        place += size
+    end = f"{name[-4:]}\0".encode()  # names share their beginnings
+    edge = data.index(end, trie) + len(end)
+    assert data[edge] < 0x80  # the child's place is a number of one byte
+    node = trie + data[edge]
+    assert data[node] >= 3  # room for flags, ordinal, and the end of an empty name
+    out[node + 1 : node + 4] = b"\x08\x01\0"
+    return bytes(out)
+
+
 def pe(*, managed: bool) -> bytes:
     """The headers of a PE32+ file. No compiler for .NET is at hand in every test run, and only they are read."""
     head = bytearray(512)

@@ -58,3 +58,17 @@ def test_a_preset_recognizes_its_runtime(bench, preset, name):
     assert codes(bench.wheel({"a/x": copy}, tag=tag(name), version="2"), preset) == ({"LB104"}, {"LB104"})
     assert codes(bench.wheel({f"a/{name}": copy}, tag=tag(name), version="3"), preset)[0] == {"LB103"}
     assert codes(bench.wheel({f"a/{name}": copy}, name=supply, tag=tag(name)), preset) == (set(), set())
+
+
+def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
+    """libLiteRt.so has the version VERS_1.0, which looks like one of ONNX Runtime's."""
+    entry = presets()["litert"].entry_symbols[0]
+    script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
+    source = f"int {entry}(void) {{ return 1; }}\n"
+    library = bench.compiler.shared(source, "-Wl,-soname,libLiteRt.so", script, name="libLiteRt.so")
+    code = f"extern int {entry}(void);\nint latenn_f(void) {{ return {entry}(); }}\n"
+    linked = bench.compiler.shared(code, library).read_bytes()
+
+    found = [row.message for row in audit_here(bench.wheel({"a/libx.so": linked})).findings if row.code == "LB102"]
+
+    assert found == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT will do"]

@@ -117,9 +117,9 @@ def library_missing(package: Package, file: File, image: Image, policy: Policy) 
         base = posixpath.basename(name).lower()
         if base in files or _is_system(package, image, name):
             continue
-        if base in by_soname:  # loaders look for the file name
+        if inside := by_soname.get(name.lower()):  # loaders look for the file name
             yield Hit(
-                message=f"needs {name}, which is in the package as {by_soname[base]}: it is found only if something "
+                message=f"needs {name}, which is in the package as {inside}: it is found only if something "
                 "loaded that file before",
                 evidence=(needs(image, name),),
                 severity="warning",

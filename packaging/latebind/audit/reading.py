@@ -31,8 +31,10 @@ _MICROSOFT_TYPE = ".?A"  # Visual C++ names types so, and makes nothing but PE
 # Folders that only a build machine has. Short ones such as /work or /src would match ordinary strings.
 _BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
 _WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
-# Text that programs hold to use such a folder at run time, not because they were built there.
 _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
+# Examples in help texts, such as OpenVINO's '/home/user/models/model.onnx'.
+_EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
+# Text that programs hold to use such a folder at run time, not because they were built there.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
 
 
@@ -188,7 +190,7 @@ def _path_at(data: bytes, start: int, end: int) -> str | None:
     before = data[start - 1 : start] if start else b""
     if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
         return None  # the middle of a longer path or a web address
-    if data.startswith(_RUN_TIME_PATHS, start):
+    if data.startswith(_RUN_TIME_PATHS, start) or _EXAMPLES.match(data, max(start - 1, 0)):
         return None
     match = _REST_OF_PATH.match(data, end)
     rest = match[0].decode("ascii") if match else ""

@@ -63,11 +63,13 @@ def runtime_version_needed(package: Package, file: File, image: Image, policy: P
     The dynamic loader refuses the library with `version 'VERS_1.28.2' not found`.
     """
     for runtime in policy.runtimes:
+        # A copy may bear any name; versions such as VERS_1.0 are anybody's. The entry symbol is the runtime's alone.
+        entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
         rows = [
             (library, version)
             for library, versions in image.version_needs.items()
             for version in versions
-            if matches(library, runtime.linked_globs) or version.startswith(tuple(runtime.version_prefixes))
+            if matches(library, runtime.linked_globs) or (library, version) in entries
             if not matches(file.base, runtime.file_globs)
             if not (platforms.is_system(library))
         ]

@@ -69,11 +69,12 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
 def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, whatever versions they come from.
 
-    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error. Windows merges
-    nothing, but there, too, the names bind callers to one compiler and its run-time.
+    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error. What is only
+    passed on from another library, as a libc++ on macOS does, does not count. Windows merges nothing, but there, too,
+    the names bind callers to one compiler and its run-time.
     """
     del package, file, policy
-    names = [row.name for row in _offered(image) if row.name.startswith(_CXX)]
+    names = [row.name for row in _offered(image) if row.name.startswith(_CXX) and not row.forward]
     merged = names if image.format != "pe" else []
     allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
     if allocation:

@@ -287,6 +287,15 @@ CASES = [
         severity="warning",
     ),
     Case(
+        code="LB610",
+        what="an example in a help text is no path of the build machine, the same path as a whole string is",
+        bad=of('const char *latenn_f(void) { return "/home/user/models/model.onnx"; }\n'),
+        good=of("const char *latenn_f(void) { return \"Examples: (1) '/home/user/models/model.onnx'\"; }\n"),
+        at=f"!{LIB}",
+        says="/home/user/models/model.onnx",
+        severity="warning",
+    ),
+    Case(
         code="LB611",
         what="a file of environment secrets",
         bad=lambda bench: bench.wheel({"latenn/.env": b"TOKEN=x"}),

@@ -50,6 +50,15 @@ def odd(bench: Bench) -> bytes:
     return bench.compiler.shared(source, "-Wl,-soname,libodd.so.3", name="libodd.so").read_bytes()
 
 
+def of_versioned(bench: Bench, symbol: str) -> bytes:
+    """A library that takes a symbol at a version from one whose file name says nothing."""
+    script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
+    source = f"const void *{symbol}(void) {{ static int base; return &base; }}\n"
+    library = bench.compiler.shared(source, "-Wl,-soname,libspeech_rt.so", script, name="libspeech_rt.so")
+    user = f"extern const void *{symbol}(void);\nconst void *latenn_f(void) {{ return {symbol}(); }}\n"
+    return bench.compiler.shared(user, library).read_bytes()
+
+
 def with_rpath(path: str, *flags: str):
     def make(bench: Bench):
         data = bench.compiler.shared("int latenn_f(void) { return 1; }\n", f"-Wl,-rpath,{path}", *flags).read_bytes()
@@ -88,6 +97,14 @@ CASES = [
         good=lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": late(bench)}),
         at="!runtimes/linux-x64/native/liblatenn.so",
         says="VERS_1.19.2",
+    ),
+    Case(
+        code="LB102",
+        what="the version of a renamed copy is told by the entry symbol; VERS_1.0 of another library is its own",
+        bad=lambda bench: bench.wheel({LIB: of_versioned(bench, "OrtGetApiBase")}),
+        good=lambda bench: bench.wheel({LIB: of_versioned(bench, "odd_version")}),
+        at=f"!{LIB}",
+        says="VERS_1.0 of libspeech_rt.so",
     ),
     Case(
         code="LB103",

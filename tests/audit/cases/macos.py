@@ -12,7 +12,7 @@ from latebind.audit.policy import Policy
 from tests.audit.cases.case import Case
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
-from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, relinked, universal
+from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, passed_on, relinked, universal
 
 LIB = "latenn/liblatenn.dylib"
 NATIVE = "runtimes/osx-arm64/native/liblatenn.dylib"
@@ -23,6 +23,7 @@ const char *latenn_names(void) { return "OrtGetApiBase onnxruntime libonnxruntim
 MARKER = 'const char *latenn_text(void) { return "N11onnxruntime16InferenceSessionE"; }\n'
 ODD = "int odd(void) { return 1; }\n"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+DELETE = "void _ZdlPv(void *p) { (void)p; }\n"
 OPEN = ("-Wl,-undefined,dynamic_lookup",)
 UNIVERSAL_TAG = "py3-none-macosx_11_0_universal2"
 LOAD_WEAK, REEXPORT = 0x80000018, 0x8000001F
@@ -176,6 +177,14 @@ CASES = [
         "/opt/homebrew/lib/libodd.dylib",
     ),
     row(
+        "LB107",
+        "a needed library is there under another file name, which no loader looks for",
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd2.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        "in the package as libodd2.dylib: it is found only if something loaded that file before",
+        severity="warning",
+    ),
+    row(
         "LB108",
         "LC_RPATH points to the build folder",
         of(F, "-Wl,-rpath,/Users/ci/build/lib"),
@@ -215,6 +224,13 @@ CASES = [
         of(f"{F}{HIDDEN} int _Z5speaki(int a) {{ return a; }}\n"),
         "_Z5speaki",
         severity="warning",
+    ),
+    row(
+        "LB202",
+        "operator delete is defined, and not passed on from the system's library",
+        of(DELETE),
+        lambda bench: bench.mac(passed_on(bench.compiler.dylib(DELETE, name="liblatenn.dylib").read_bytes(), "_ZdlPv")),
+        "_ZdlPv",
     ),
     row(
         "LB203",

@@ -1,0 +1,54 @@
+"""Fetches wheels that are pinned by hash into a cache outside the repository; opens none of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from packaging.utils import parse_wheel_filename
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def cache() -> Path:
+    """Where downloads and peers lie: LATEBIND_BENCH_CACHE, else a folder below ~/.cache."""
+    folder = Path(os.environ.get("LATEBIND_BENCH_CACHE") or Path.home() / ".cache" / "latebind-bench")
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def pins(table: Path) -> Mapping[str, str]:
+    """The file names of a TOML table `wheels`, each with its SHA-256."""
+    wanted: dict[str, str] = msgspec.toml.decode(table.read_bytes())["wheels"]
+    return wanted
+
+
+def wheels(table: Path) -> list[Path]:
+    """The pinned wheels by name, downloaded where they are not there yet. Raises SystemExit where one is another's."""
+    folder = cache() / "wheels"
+    folder.mkdir(exist_ok=True)
+    wanted = pins(table)
+    for name, digest in wanted.items():
+        if not (folder / name).is_file():
+            _download(name, digest, folder)
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+            raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
+    return [folder / name for name in sorted(wanted)]
+
+
+def _download(name: str, digest: str, folder: Path) -> None:
+    project, number, _, tags = parse_wheel_filename(name)
+    requirement = cache() / "wheel.txt"
+    requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
+    platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
+    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
+    pip = [sys.executable, "-m", "pip", "download", "--quiet"]
+    command = [*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)]
+    if status := subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode:
+        raise SystemExit(f"{name} was not to be had: pip ended with {status}")
