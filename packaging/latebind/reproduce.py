@@ -75,7 +75,10 @@ def reproduce(config: Config, rids: Sequence[str]) -> Reproduced:
     """
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
         first, second = (_pack(config, rids, Path(place).resolve(), around) for around in (FIRST, SECOND))
-        names = sorted({path.name for folder in (first, second) for path in folder.iterdir()})
+        places = {
+            path.relative_to(folder) for folder in (first, second) for path in folder.rglob("*") if path.is_file()
+        }
+        names = sorted(place.as_posix() for place in places)
         found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
     return Reproduced(
         equal=tuple(name for name, rows in found.items() if not rows),
