@@ -71,7 +71,10 @@ def _separator(stage: Stage) -> Path | None:
     if system == "linux":
         return None
     if system == "windows":
-        raise NotRun(_REASON, f"{stage.rid}: a linker that writes a .pdb lays the DLL out otherwise than it is shipped")
+        raise NotRun(
+            _REASON,
+            f"{stage.rid}: not made for Windows, where zig keeps unused code once it writes a .pdb: another DLL",
+        )
     found = which("dsymutil")
     if found is None:
         raise NotRun(
