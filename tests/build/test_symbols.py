@@ -135,6 +135,7 @@ def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
     assert said.split()[1].replace("-", "").lower() == row["id"]
 
 
+@pytest.mark.slow
 def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_path):
     rids = ["linux-x64", "linux-arm64", *(["osx-arm64"] if shutil.which("dsymutil") else [])]
     one = packed(client(tmp_path / "one", *rids))

@@ -96,7 +96,7 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     """A row of the manifest, and the files that hold the symbols of a library, whose twin lies below `prefix`."""
     inner = library.relative_to(root)
     twin = prefix / inner
-    shipped = _matched(library, twin)
+    shipped = _matched(root.name, library, twin)
     name = f"{inner.parts[0]}/{library.name}"
     whole = Entry(name=f"{name}.debug", data=twin.read_bytes())
     files = list(_bundle(dsymutil, twin, name)) if dsymutil else [whole]
@@ -104,7 +104,7 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     if not read_loaded(symbols.data, name).has_debug:
         raise NotRun(
             _REASON,
-            f"{library.name} has no debug information when it is built with LATEBIND_SYMBOLS",
+            f"{root.name}: {library.name} has no debug information when it is built with LATEBIND_SYMBOLS",
             advice="Leave -s out of its options and call latebind_hardening() on it.",
         )
     stamped = Entry(name=symbols.name, data=with_id(symbols.data, shipped.id, name))
@@ -112,17 +112,17 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     return row, [stamped if entry is symbols else entry for entry in files]
 
 
-def _matched(library: Path, twin: Path) -> Loaded:
+def _matched(rid: str, library: Path, twin: Path) -> Loaded:
     """What is loaded of a staged library. Raises NotRun when its twin with debug information is another library."""
     try:
         shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
     except (InputError, OSError) as error:
-        raise NotRun(_REASON, f"no symbols can be matched with the library: {error}") from error
+        raise NotRun(_REASON, f"{rid}: no symbols can be matched with the library: {error}") from error
     if places := _difference(shipped, other):
         raise NotRun(
             _REASON,
-            f"{library.name} comes out otherwise when it is built again with debug information: {places}",
-            advice="Build what is staged on this machine, and let nothing but LATEBIND_SYMBOLS differ.",
+            f"{rid}: {library.name} comes out otherwise when it is built with debug information: {places}",
+            advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
         )
     return shipped
 
