@@ -135,7 +135,9 @@ function(latebind_add_python_module target)
 endfunction()
 
 # Hides symbols, closes the usual doors, and keeps every path of the build machine out of the library, so that two
-# builds in different folders give the same bytes.
+# builds in different folders give the same bytes. Where LATEBIND_SYMBOLS is on, the library keeps its debug information:
+# `latebind pack` builds so once more, in a tree of its own, for the archive of symbols. LATEBIND_PREFIX_MAP names
+# folders of the compiler that debug information would name, as old=new.
 function(latebind_hardening target)
   _latebind_check_target(latebind_hardening "${target}")
   set_target_properties("${target}" PROPERTIES
@@ -156,6 +158,16 @@ function(latebind_hardening target)
       "-ffile-prefix-map=${CMAKE_BINARY_DIR}=build"
       -fstack-protector-strong)
   endif()
+  set(strip "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
+  if(LATEBIND_SYMBOLS AND NOT MSVC)
+    set(strip "")
+    list(TRANSFORM LATEBIND_PREFIX_MAP PREPEND "-ffile-prefix-map=" OUTPUT_VARIABLE maps)
+    target_compile_options("${target}" PRIVATE -g ${maps})
+    target_link_options("${target}" PRIVATE -g)
+    if(LATEBIND_SYMBOLS_SCRIPT) # a linker script that leaves out what the compiler's own libraries say of themselves
+      target_link_options("${target}" PRIVATE "SHELL:-Xlinker -T -Xlinker \"${LATEBIND_SYMBOLS_SCRIPT}\"")
+    endif()
+  endif()
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
     get_target_property(module "${target}" LATEBIND_PYTHON_MODULE)
     if(NOT module) # whose open symbols are CPython's own
@@ -163,10 +175,13 @@ function(latebind_hardening target)
     endif()
     target_link_options("${target}" PRIVATE
       "LINKER:-z,relro" "LINKER:-z,now" "LINKER:-z,noexecstack" "LINKER:--as-needed"
-      "LINKER:--build-id=none" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
+      "LINKER:--build-id=sha1" ${strip}) # the id is a hash of the library itself
   elseif(CMAKE_SYSTEM_NAME STREQUAL "Darwin")
-    target_link_options("${target}" PRIVATE
-      "LINKER:-dead_strip" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-S>" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-x>")
+    target_link_options("${target}" PRIVATE "LINKER:-dead_strip")
+    if(NOT LATEBIND_SYMBOLS)
+      target_link_options("${target}" PRIVATE
+        "$<$<CONFIG:Release,MinSizeRel>:LINKER:-S>" "$<$<CONFIG:Release,MinSizeRel>:LINKER:-x>")
+    endif()
   elseif(MSVC)
     # The C++ runtime's part goes into the library, the C library's is Windows' own: users need no VC runtime.
     set_target_properties("${target}" PROPERTIES MSVC_RUNTIME_LIBRARY "MultiThreaded$<$<CONFIG:Debug>:Debug>")
@@ -178,7 +193,7 @@ function(latebind_hardening target)
     check_linker_flag(C "LINKER:--no-insert-timestamp" LATEBIND_HAS_NO_INSERT_TIMESTAMP)
     target_link_options("${target}" PRIVATE
       "$<$<BOOL:${LATEBIND_HAS_NO_INSERT_TIMESTAMP}>:LINKER:--no-insert-timestamp>"
-      "$<$<CONFIG:Release,MinSizeRel>:LINKER:-s>")
+      ${strip})
   endif()
 endfunction()
 

@@ -27,7 +27,7 @@ DOCS = ROOT / "docs"
 PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
-        *(DOCS / name for name in ("architecture.md", "dependencies.md", "verify.md", "wheels.md")),
+        *(DOCS / name for name in ("architecture.md", "dependencies.md", "symbols.md", "verify.md", "wheels.md")),
         *(DOCS / "decisions").glob("*.md"),
     ]
 )

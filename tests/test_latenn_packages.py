@@ -138,7 +138,8 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, tmp_path):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, target)
     other = packed(copy, tmp_path / "another work")
-    assert {path.name: sha256(path) for path in other.iterdir()} == {path.name: sha256(path) for path in dist.iterdir()}
+    hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
+    assert hashes[0] == hashes[1]
 
 
 def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):

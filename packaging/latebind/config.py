@@ -44,6 +44,9 @@ class Native(_Strict, frozen=True):
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
         default_factory=dict
     )
+    symbols: Annotated[
+        bool, Meta(description="Make an archive of debug symbols for each target, by a second build: dist/symbols/.")
+    ] = False
 
 
 class RuntimeUse(_Strict, frozen=True):

@@ -39,6 +39,7 @@ def examine() -> tuple[Row, ...]:
         _python_headers(),
         _program("uv", "uv", "clean environments are made by virtualenv without it"),
         _dotnet(),
+        _dsymutil(),
         *_machines(),
     )
 
@@ -86,6 +87,14 @@ def _dotnet() -> Row:
         detail = "managed assemblies are not compiled and .NET cells are not run without it"
         return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
     return Row(what="dotnet", there=True, detail=_version(found))
+
+
+def _dsymutil() -> Row:
+    found = which("dsymutil")
+    if found is None:
+        detail = "debug symbols of macOS libraries are not made without it"
+        return Row(what="dsymutil", there=False, detail=detail, cure="Install LLVM (Debian: apt install llvm).")
+    return Row(what="dsymutil", there=True, detail=_version(found))
 
 
 def _machines() -> list[Row]:

@@ -18,7 +18,7 @@ Sha256 = NewType("Sha256", str)
 
 System = Literal["linux", "macos", "windows"]
 Severity = Literal["error", "warning", "note"]
-Kind = Literal["wheel", "sdist", "nupkg", "snupkg"]
+Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "symbols"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +39,10 @@ class Target:
     """The label of a GitHub-hosted runner that runs the target natively."""
     emulator: str = ""
     """The program that runs the target's binaries elsewhere, or ""."""
+
+
+SYMBOLS_SUFFIX = "-symbols.zip"
+"""How the names of archives of native debug symbols end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +128,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-compiler": "there is no C compiler for this target on this machine",
     "no-runtime": "the runtime that the package binds does not exist for this target",
     "no-interpreter": "there is no CPython of this target on this machine, for whose own ABI a wheel could be built",
+    "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-machine": "nothing here runs binaries of this target",
     "not-built": "the package that the cell needs was not made",
 }

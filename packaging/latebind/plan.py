@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.model import NotMade
+from latebind.model import SYMBOLS_SUFFIX, NotMade
 from latebind.presets import preset
 from latebind.pythonabi import abi_tags
 from latebind.targets import host_rid, target, wheel_tag
@@ -47,7 +47,23 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
             rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
         rows += _nupkgs(config, name, dict(zip(suited, stages, strict=True)))
+    if config.document.native.symbols:
+        components = sorted({package.component for package in config.packages.values()})
+        rows += [
+            Planned(
+                file=symbols_file(config, rid),
+                kind="symbols",
+                package=config.project.name,
+                inputs=tuple(f"stage/{rid}/{one}" for one in components),
+            )
+            for rid in rids
+        ]
     return tuple(rows)
+
+
+def symbols_file(config: Config, rid: str) -> str:
+    """The place of a target's archive of debug symbols below dist/."""
+    return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
 
 
 def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:

@@ -85,13 +85,17 @@ def reproduce(config: Config, rids: Sequence[str]) -> Reproduced:
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
         clock = _make_clock(Path(place))
         first, second = (_pack(config, rids, Path(place).resolve(), around, clock) for around in (FIRST, SECOND))
-        names = sorted({path.name for folder in (first, second) for path in folder.iterdir()})
+        names = sorted(set(_names(first)) | set(_names(second)))
         found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
     return Reproduced(
         equal=tuple(name for name, rows in found.items() if not rows),
         differences=tuple(row for rows in found.values() for row in rows),
         not_varied=() if clock else (_NO_CLOCK.format(requirement=ZIG_REQUIREMENT),),
     )
+
+
+def _names(folder: Path) -> list[str]:
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
 
 
 def _make_clock(folder: Path) -> Path | None:

@@ -16,7 +16,7 @@ from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Package
 from latebind.audit.twins import Facts, facts
 from latebind.errors import InputError
-from latebind.model import AuditReport, Finding, Skipped, Waived
+from latebind.model import SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -108,6 +108,7 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
     """Each package, folder and binary that the paths mean, once, sorted.
 
     A folder stands for the packages below it, and for itself when it holds native files outside them or no package.
+    Archives of debug symbols are packages of nothing: they are audited where they are named, not where they are found.
     Raises InputError.
     """
     found: dict[Path, Kind] = {}
@@ -118,7 +119,7 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
         if kind != "folder":
             found[path] = kind
             continue
-        files = sorted(_files(path))
+        files = sorted(file for file in _files(path) if not file.name.endswith(SYMBOLS_SUFFIX))
         if not files:
             raise InputError("there is nothing to audit in this folder", where=str(path))
         packages = [file for file in files if package_suffix(file.name)]

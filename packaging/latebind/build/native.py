@@ -71,6 +71,17 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     return staged
 
 
+def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Path) -> None:
+    """Build a target once more, with debug information that is kept, and install its components below `prefix`.
+
+    Raises BuildError, ToolError and NotRun as stage_target does.
+    """
+    chosen = toolchain(config.toolchain(target.rid), target)
+    python = extension(config.module_kind, target, chosen) if config.module_kind else None
+    with LOG.step(f"build {target.rid} with debug symbols"):
+        _build(config, target, config.floor(target), chosen, python, workdir, prefix, symbols=True)
+
+
 def hash_sources(config: Config) -> str:
     """A hash of all that the native files are made from, but for the compiler: sources, loader, settings."""
     settings = {
@@ -98,13 +109,16 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
     python: Extension | None,
     workdir: Path,
     prefix: Path,
+    *,
+    symbols: bool = False,
 ) -> None:
     cmake = require("cmake", CMAKE_REQUIREMENT)
     ninja = require("ninja", NINJA_REQUIREMENT)
-    tree = workdir / "build" / target.rid
-    log = workdir / "build" / f"{target.rid}.log"
+    made = workdir / "build"
+    tree = made / (f"{target.rid}.symbols" if symbols else target.rid)
+    log = made / f"{tree.name}.log"
     arguments = [
-        *chosen.configure(target, floor, workdir / "build" / f"{target.rid}.toolchain"),
+        *chosen.configure(target, floor, made / f"{tree.name}.toolchain"),
         f"-DCMAKE_MAKE_PROGRAM={ninja}",
         "-DCMAKE_BUILD_TYPE=Release",
         f"-Dlatebind_DIR={loader_dir(config)}",
@@ -113,8 +127,10 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
         *(f"-D{name}={_cmake_value(value)}" for name, value in config.document.native.define.items()),
     ]
     if config.module_kind:
-        place = workdir / "build" / f"{target.rid}.python"
+        place = made / f"{tree.name}.python"
         arguments += python.configure(place) if python else ["-DLATEBIND_PYTHON_KIND=none"]
+    if symbols:
+        arguments += ["-DLATEBIND_SYMBOLS=ON", *chosen.symbols(target, made / f"{tree.name}.toolchain", made)]
     whose = [chosen.fingerprint(), python.identity if python else "", target.rid, floor]
     stamp = _digest([*whose, str(config.native_source), str(tree), *arguments])
     _start_afresh(tree, stamp)
@@ -128,12 +144,12 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
     ]
     for step in steps:
         try:
-            run(step, env=chosen.environment(workdir / "build"), timeout=_TIME_LIMIT, log=log)
+            run(step, env=chosen.environment(made), timeout=_TIME_LIMIT, log=log)
         except ToolError as error:
             advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
             raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
-    made = (workdir / "build").resolve()
-    refuse_outside(config, [path for path in read_inputs(ninja, tree) if not path.is_relative_to(made)])
+    inputs = [path for path in read_inputs(ninja, tree) if not path.is_relative_to(made.resolve())]
+    refuse_outside(config, inputs)
 
 
 def _start_afresh(tree: Path, stamp: str) -> None:

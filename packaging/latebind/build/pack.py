@@ -22,6 +22,7 @@ from latebind.build.managed import build_managed
 from latebind.build.native import hash_sources
 from latebind.build.nuget import pack_nupkgs
 from latebind.build.promise import refuse_newer
+from latebind.build.symbols import pack_symbols
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
@@ -39,11 +40,11 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config import Config
 
-_TOOLS = (Path(__file__).parent, Path(__file__).parent.parent / "nuget")
+_TOOLS = tuple(Path(__file__).parent.parent / room for room in ("build", "nuget", "binary"))
 """The rooms of latebind whose code decides what a package holds."""
 _MADE = frozenset({"bin", "obj"})
 """What MSBuild makes beside a project."""
-_KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg", ".snupkg": "snupkg"}
+_KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg", ".snupkg": "snupkg", ".zip": "symbols"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +72,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     ledger = _Ledger(workdir / "build" / "pack.json", dist)
     suited = {name: [row for row in stages if not unsupplied(config, name, row.rid)] for name in config.packages}
     jobs = [job for name, own in suited.items() for job in (*_wheels(config, name, own), *_nupkgs(config, name, own))]
+    jobs += _symbols(config, stages)
     made = each(lambda job: _run(job, ledger, workdir, dist), jobs)
     ledger.close()
     artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
@@ -134,6 +136,15 @@ def _nupkgs(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]
     ]
 
 
+def _symbols(config: Config, stages: Sequence[Stage]) -> list[_Job]:
+    """An archive of debug symbols for each target, of all components."""
+    name = config.project.name
+    return [
+        _Job(name=f"symbols {stage.rid}", package=name, kind="symbols", config=config, stages=(stage,), source=None)
+        for stage in (stages if config.document.native.symbols else ())
+    ]
+
+
 def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
     try:
         made = ledger.make(job.name, _key(job), lambda: _make(job, workdir, dist))
@@ -145,6 +156,8 @@ def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact
 def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     if job.kind == "nupkg":
         return _make_nupkgs(job, workdir, dist)
+    if job.kind == "symbols":
+        return [pack_symbols(job.config, job.stages[0], workdir, dist)]
     if job.source is None:
         raise BuildError(f"package {job.package} has no wheel source")
     rid = job.stages[0].rid if job.stages else ""
@@ -192,7 +205,7 @@ def _key(job: _Job) -> str:
         sha256(config.file),
         abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",
-        *(hash_file(config.root / icon) for icon in _icons(config, job.package)),
+        *(hash_file(config.root / icon) for icon in _icons(job)),
         job.commit,
         hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
@@ -202,9 +215,9 @@ def _key(job: _Job) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _icons(config: Config, package: str) -> list[str]:
-    nuget = config.packages[package].nuget
-    return [icon] if nuget is not None and (icon := nuget.icon or config.project.icon) else []
+def _icons(job: _Job) -> list[str]:
+    nuget = job.config.packages[job.package].nuget if job.kind == "nupkg" else None
+    return [icon] if nuget is not None and (icon := nuget.icon or job.config.project.icon) else []
 
 
 @cache
@@ -234,7 +247,7 @@ class _Ledger:
             made = tuple(build())
         if not made:
             raise BuildError(f"{name} made no file")
-        row = _Made(key=key, files={path.name: sha256(path) for path in made})
+        row = _Made(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
         with self._lock:
             self._new[name] = row
             self._write({**self._old, **self._new})

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from latebind.build.pack import Packed
-    from latebind.model import NotMade
+    from latebind.model import Artifact, NotMade
 
 
 def to_console(packed: Packed, folder: str) -> str:
     """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
-    width = max((len(row.path.name) for row in packed.artifacts), default=0)
-    lines = [f"{folder}/{row.path.name:{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
+    width = max((len(_place(row)) for row in packed.artifacts), default=0)
+    lines = [f"{folder}/{_place(row):{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
     return "\n".join([*lines, *(not_made(row) for row in packed.not_made)])
 
 
@@ -21,7 +21,7 @@ def to_json(packed: Packed) -> str:
     """The same for programs; `made_from` names the stages and the beginning of their keys."""
     rows = [
         {
-            "file": row.path.name,
+            "file": _place(row),
             "kind": row.kind,
             "size": row.size,
             "sha256": row.sha256,
@@ -39,7 +39,7 @@ def to_json(packed: Packed) -> str:
 def to_markdown(packed: Packed) -> str:
     """The same for people: a job summary, a release's description."""
     lines = ["# Packages", "", "| package | kind | bytes | SHA-256 |", "| --- | --- | ---: | --- |"]
-    lines += [f"| `{row.path.name}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]
+    lines += [f"| `{_place(row)}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]
     lines += ["", *(f"- {not_made(row)}" for row in packed.not_made)] if packed.not_made else []
     return "\n".join(lines) + "\n"
 
@@ -47,3 +47,8 @@ def to_markdown(packed: Packed) -> str:
 def not_made(row: NotMade) -> str:
     """One package that was not made, in a sentence."""
     return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
+
+
+def _place(row: Artifact) -> str:
+    """Where a file lies below dist/."""
+    return f"symbols/{row.path.name}" if row.kind == "symbols" else row.path.name

@@ -47,6 +47,12 @@ class Toolchain(Protocol):
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         """CMake arguments for a target; files that they need are written to `folder`."""
 
+    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
+        """CMake arguments that keep this machine out of debug information; files that they need go to `folder`.
+
+        `made` is the folder of all that is made for builds.
+        """
+
     def import_library(self, definition: Path, target: Target) -> Path:
         """The import library of a module definition file, made beside it, for a Windows target.
 
@@ -132,6 +138,14 @@ class _Zig:
             write_text(file, text)
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
 
+    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
+        maps = f"-DLATEBIND_PREFIX_MAP={self.zig.resolve().parent}=zig;{made}=build"
+        if target.system != "linux":
+            return [maps]
+        script = folder / "symbols.ld"
+        write_text(script, render("symbols.ld.j2"))
+        return [maps, f"-DLATEBIND_SYMBOLS_SCRIPT={script}"]
+
     def fingerprint(self) -> str:
         return self.identity()
 
@@ -173,6 +187,9 @@ class _Host:
             arch = {"aarch64": "arm64"}.get(target.arch, target.arch)
             chosen += [f"-DCMAKE_OSX_ARCHITECTURES={arch}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
         return chosen
+
+    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:  # noqa: ARG002  # it needs no files
+        return [f"-DLATEBIND_PREFIX_MAP={made}=build"]
 
     def fingerprint(self) -> str:
         steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if _steers(key)]

@@ -1,0 +1,144 @@
+"""The archive of native debug symbols of a target, beside the packages; what is shipped stays as it is.
+
+The native project is built once more, in a tree of its own, with debug information that is kept. What a system loads
+must then be the shipped library's, byte for byte, but for the id that the linker hashes from the whole file: the
+shipped one's is written in its place, so that debuggers know the two belong together (docs/decisions/0018).
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.archive import Entry, sha256, write_zip
+from latebind.binary.loaded import read_loaded, with_id
+from latebind.build.native import build_with_symbols
+from latebind.errors import InputError, NotRun
+from latebind.plan import symbols_file
+from latebind.run import run, which
+from latebind.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.binary.loaded import Loaded
+    from latebind.build.stage import Stage
+    from latebind.config import Config
+
+MANIFEST = "symbols.json"
+_REASON = "no-symbols"
+_TIME_LIMIT = 600.0
+_KEPT = ("Info.plist", "Resources/DWARF")
+"""What debuggers read of a .dSYM bundle; newer dsymutil put notes about the build beside."""
+
+
+def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> Path:
+    """Write the archive of the symbols of a target's staged libraries into `outdir`; equal inputs give equal bytes.
+
+    Raises NotRun `no-symbols` where no symbols can be had that match the staged libraries, with the reason; BuildError
+    or ToolError when the native build fails.
+    """
+    dsymutil = _separator(stage)
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-symbols-", dir=_made(workdir)) as aside:
+        prefix = Path(aside)
+        build_with_symbols(config, target(stage.rid), workdir, prefix)
+        made = [_separated(stage.root, library, prefix, dsymutil) for library in _libraries(config, stage)]
+    manifest = {
+        "project": config.project.name,
+        "version": config.project.version,
+        "rid": stage.rid,
+        "toolchain": stage.manifest.toolchain,
+        "libraries": [row for row, _ in made],
+    }
+    text = json.dumps(manifest, indent=2) + "\n"
+    path = outdir / symbols_file(config, stage.rid)
+    write_zip(path, [Entry(name=MANIFEST, data=text.encode()), *(entry for _, files in made for entry in files)])
+    return path
+
+
+def _made(workdir: Path) -> Path:
+    place = workdir / "build"
+    place.mkdir(parents=True, exist_ok=True)
+    return place
+
+
+def _separator(stage: Stage) -> Path | None:
+    """dsymutil for macOS, where debug information stays in the objects; None for Linux, which needs no tool."""
+    system = target(stage.rid).system
+    if system == "linux":
+        return None
+    if system == "windows":
+        raise NotRun(
+            _REASON,
+            f"{stage.rid}: not made for Windows, where zig keeps unused code once it writes a .pdb: another DLL",
+        )
+    found = which("dsymutil")
+    if found is None:
+        raise NotRun(
+            _REASON,
+            f"{stage.rid}: dsymutil, which makes a .dSYM, is not on PATH",
+            advice="Install it (macOS: xcode-select --install; Debian: apt install llvm) and pack again.",
+        )
+    return found
+
+
+def _libraries(config: Config, stage: Stage) -> list[Path]:
+    """The staged libraries of all components but those that are another machine's to build."""
+    staged = {file.path.partition("/")[0] for file in stage.manifest.files}
+    wanted = {package.component for package in config.packages.values()}
+    return [library for component in sorted(staged & wanted) for library in stage.libraries(component)]
+
+
+def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -> tuple[dict[str, str], list[Entry]]:
+    """A row of the manifest, and the files that hold the symbols of a library, whose twin lies below `prefix`."""
+    inner = library.relative_to(root)
+    twin = prefix / inner
+    shipped = _matched(root.name, library, twin)
+    name = f"{inner.parts[0]}/{library.name}"
+    whole = Entry(name=f"{name}.debug", data=twin.read_bytes())
+    files = list(_bundle(dsymutil, twin, name)) if dsymutil else [whole]
+    symbols = next(entry for entry in files if entry.name.endswith((".debug", f"/{library.name}")))
+    if not read_loaded(symbols.data, name).has_debug:
+        raise NotRun(
+            _REASON,
+            f"{root.name}: {library.name} has no debug information when it is built with LATEBIND_SYMBOLS",
+            advice="Leave -s out of its options and call latebind_hardening() on it.",
+        )
+    stamped = Entry(name=symbols.name, data=with_id(symbols.data, shipped.id, name))
+    row = {"library": inner.as_posix(), "sha256": sha256(library), "id": shipped.id.hex(), "symbols": symbols.name}
+    return row, [stamped if entry is symbols else entry for entry in files]
+
+
+def _matched(rid: str, library: Path, twin: Path) -> Loaded:
+    """What is loaded of a staged library. Raises NotRun when its twin with debug information is another library."""
+    try:
+        shipped, other = (read_loaded(path.read_bytes(), path.name) for path in (library, twin))
+    except (InputError, OSError) as error:
+        raise NotRun(_REASON, f"{rid}: no symbols can be matched with the library: {error}") from error
+    if places := _difference(shipped, other):
+        raise NotRun(
+            _REASON,
+            f"{rid}: {library.name} comes out otherwise when it is built with debug information: {places}",
+            advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
+        )
+    return shipped
+
+
+def _difference(shipped: Loaded, twin: Loaded) -> str:
+    """Where two libraries differ in what is loaded; "" when it is the same."""
+    places = {*shipped.blocks, *twin.blocks}
+    return ", ".join(sorted(one for one in places if shipped.blocks.get(one) != twin.blocks.get(one))[:3])
+
+
+def _bundle(dsymutil: Path, library: Path, name: str) -> Iterator[Entry]:
+    """The files of the .dSYM of a library whose objects are still where it was linked."""
+    bundle = library.with_name(f"{library.name}.dSYM")
+    shutil.rmtree(bundle, ignore_errors=True)
+    run([dsymutil, library, "-o", bundle], timeout=_TIME_LIMIT)
+    root = bundle / "Contents"
+    files = [path for kept in _KEPT for path in sorted([root / kept, *(root / kept).rglob("*")]) if path.is_file()]
+    for path in files:
+        yield Entry(name=f"{name}.dSYM/{path.relative_to(bundle).as_posix()}", data=path.read_bytes())

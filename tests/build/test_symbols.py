@@ -1,0 +1,234 @@
+"""Archives of native debug symbols: they match what is shipped, by tools of others, and change nothing of it."""
+
+import json
+import re
+import shutil
+import subprocess
+import zipfile
+from pathlib import Path
+
+import lief
+import pytest
+from latebind.archive import sha256
+from latebind.audit.audit import audit_paths
+from latebind.binary import read_image
+from latebind.binary.loaded import read_loaded, with_id
+from latebind.build.imports import import_native
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.build.stage import open_stage
+from latebind.configfile import load
+from latebind.errors import InputError
+from latebind.plan import plan
+from latebind.targets import target
+
+from tests.client import CONFIG, PORTABLE_SOURCE, write_client
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(latebind CONFIG REQUIRED)
+add_library(tiny SHARED tiny.c)
+latebind_hardening(tiny)
+install(TARGETS tiny COMPONENT tiny)
+"""
+CRASH_LINE = len(PORTABLE_SOURCE.splitlines()) + 7
+SOURCE = f"""{PORTABLE_SOURCE}
+#ifndef FACTOR
+#define FACTOR 2
+#endif
+static volatile int nowhere;
+__attribute__((noinline)) static int tiny_inner(int value) {{
+  return *(volatile int*)((char*)0 + value + nowhere);
+}}
+__attribute__((visibility("default"))) int tiny_crash(int value) {{ return tiny_inner(value) * FACTOR; }}
+"""
+LLVM = Path("/usr/lib/llvm-14/bin")
+PLACES = re.compile(rb"/(?:root|home|tmp|Users)/")
+
+
+def client(folder, *rids, cmake=CMAKE, symbols=True, host=False):
+    config = CONFIG.replace('["linux-x64"]', str(list(rids)))
+    config = config.replace('source = "native"\n', f'source = "native"\nsymbols = {str(symbols).lower()}\n')
+    config += "".join(f'\n[targets.{rid}]\ntoolchain = "host"\n' for rid in rids if host)
+    return write_client(folder, latebind=config, cmakelists=cmake, tiny=SOURCE)
+
+
+def packed(folder):
+    config = load(folder / "latebind.toml")
+    stages = [stage_target(config, target(rid), folder) for rid in config.document.targets.include]
+    return pack(config, stages, folder, folder / "dist")
+
+
+def archives(made):
+    return {row.path.name: row for row in made.artifacts if row.kind == "symbols"}
+
+
+def unpacked(folder, rid):
+    """Where the archive of a target was unpacked, and the only row of its manifest."""
+    place = folder / "symbols" / rid
+    with zipfile.ZipFile(folder / "dist" / "symbols" / f"tiny-1.2.3-{rid}-symbols.zip") as archive:
+        archive.extractall(place)
+    (row,) = json.loads((place / "symbols.json").read_text("utf-8"))["libraries"]
+    return place, row
+
+
+def tool(name, *arguments, llvm=False):
+    program = str(LLVM / name) if llvm and (LLVM / name).is_file() else shutil.which(name)
+    if program is None:
+        pytest.skip(f"{name} is not on this machine")
+    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+
+
+def address(library, name):
+    return next(row.address for row in lief.parse(str(library)).exported_functions if row.name == name)
+
+
+@pytest.mark.parametrize(("rid", "host"), [("linux-x64", False), ("linux-arm64", False), ("linux-x64", True)])
+def test_a_stripped_elf_library_is_symbolized_by_other_tools(tmp_path, rid, host):
+    folder = client(tmp_path / "tiny", rid, host=host)
+    assert packed(folder).not_made == ()
+    place, row = unpacked(folder, rid)
+    shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
+    assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
+    assert row["sha256"] == sha256(shipped)
+    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == row["id"]
+    where = tool("addr2line", "-f", "-e", debug, hex(address(shipped, "tiny_add")))
+    assert re.search(r"^tiny_add\n\S*source/tiny\.c:\d+", where)
+    assert address(shipped, "tiny_add") == address(debug, "tiny_add")
+
+
+def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64", host=True)
+    packed(folder)
+    place, row = unpacked(folder, "linux-x64")
+    shipped = folder / "stage" / "linux-x64" / row["library"]
+    known = tmp_path / "debug" / ".build-id" / row["id"][:2] / f"{row['id'][2:]}.debug"
+    known.parent.mkdir(parents=True)
+    shutil.copyfile(place / row["symbols"], known)
+    program = tmp_path / "program.c"
+    program.write_text("int tiny_crash(int); int main(void) { return tiny_crash(8); }\n", encoding="utf-8")
+    tool("cc", program, shipped, "-o", tmp_path / "program", f"-Wl,-rpath,{shipped.parent}")
+    words = [f"set debug-file-directory {tmp_path / 'debug'}", "set startup-with-shell off", "run", "backtrace"]
+    said = tool("gdb", "-nx", "-batch", *(part for word in words for part in ("-ex", word)), tmp_path / "program")
+    if "SIGSEGV" not in said:
+        pytest.skip("gdb may not trace programs here")
+    assert re.search(rf"#0 .*tiny_inner .*source/tiny\.c:{CRASH_LINE}\b", said)
+    assert "tiny_crash" in said
+
+
+@pytest.mark.parametrize("rid", ["osx-x64", "osx-arm64"])
+def test_a_stripped_macho_library_is_symbolized_by_other_tools(tmp_path, rid):
+    if shutil.which("dsymutil") is None:
+        pytest.skip("dsymutil is not on this machine")
+    folder = client(tmp_path / "tiny", rid)
+    assert packed(folder).not_made == ()
+    place, row = unpacked(folder, rid)
+    shipped, debug = folder / "stage" / rid / row["library"], place / row["symbols"]
+    assert (debug.parent.parent.parent / "Info.plist").is_file()
+    assert not read_loaded(shipped.read_bytes(), "shipped").has_debug
+    assert read_image(shipped.read_bytes(), "").build_id == read_image(debug.read_bytes(), "").build_id == row["id"]
+    bundle = debug.parents[3]
+    where = tool("llvm-symbolizer", "-e", debug, hex(address(shipped, "_tiny_add")), llvm=True)
+    assert re.search(r"^tiny_add\n\S*source/tiny\.c:\d+", where)
+    said = tool("llvm-dwarfdump", "--uuid", bundle, llvm=True)
+    assert said.split()[1].replace("-", "").lower() == row["id"]
+
+
+@pytest.mark.slow
+def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_path):
+    rids = ["linux-x64", "linux-arm64", *(["osx-arm64"] if shutil.which("dsymutil") else [])]
+    one = packed(client(tmp_path / "one", *rids))
+    two = packed(client(tmp_path / "a second place" / "with ü in it", *rids))
+    assert {name: row.sha256 for name, row in archives(one).items()} == {
+        name: row.sha256 for name, row in archives(two).items()
+    }
+    assert len(archives(one)) == len(rids)
+    for row in archives(one).values():
+        with zipfile.ZipFile(row.path) as archive:
+            assert [name for name in archive.namelist() if PLACES.search(archive.read(name))] == []
+
+
+def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):
+    made = [packed(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")]
+    kept = [{row.path.name: row.sha256 for row in one.artifacts if row.kind in ("wheel", "nupkg")} for one in made]
+    assert kept[0] == kept[1]
+    assert len(kept[0]) == 2
+    assert [len(archives(one)) for one in made] == [1, 0]
+
+
+def test_they_are_made_once_and_removed_when_they_are_wanted_no_more(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64")
+    (row,) = archives(packed(folder)).values()
+    before = row.path.stat().st_mtime_ns
+    assert archives(packed(folder))[row.path.name].path.stat().st_mtime_ns == before
+    assert any(one.file == f"symbols/{row.path.name}" for one in plan(load(folder / "latebind.toml"), ["linux-x64"]))
+    client(folder, "linux-x64", symbols=False)
+    packed(folder)
+    assert not row.path.exists()
+
+
+def test_the_audit_of_dist_passes_over_them_and_takes_one_that_is_named(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64")
+    made = packed(folder)
+    (row,) = archives(made).values()
+    assert audit_paths([folder / "dist"]).subjects == len(made.artifacts) - 1
+    assert audit_paths([row.path]).subjects == 1
+
+
+def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("latebind.build.symbols.which", lambda _: None)
+    made = packed(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
+    assert archives(made) == {}
+    assert [(row.kind, row.reason) for row in made.not_made] == [("symbols", "no-symbols")] * 2
+    assert "win-x64" in made.not_made[0].message
+    assert "dsymutil" in made.not_made[1].message
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (CMAKE.replace("install(", "target_link_options(tiny PRIVATE -s)\ninstall("), "has no debug information"),
+        (CMAKE.replace("latebind_hardening(tiny)", ""), "has no build id"),
+        (CMAKE + "if(LATEBIND_SYMBOLS)\n  target_compile_definitions(tiny PRIVATE FACTOR=3)\nendif()\n", "otherwise"),
+    ],
+    ids=["stripped", "no id", "other code"],
+)
+def test_symbols_that_would_not_match_are_not_made(tmp_path, changed, words):
+    made = packed(client(tmp_path / "tiny", "linux-x64", cmake=changed))
+    assert archives(made) == {}
+    (row,) = made.not_made
+    assert words in row.message
+
+
+def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64")
+    packed(folder)
+    elsewhere = tmp_path / "elsewhere" / "tiny" / "lib"
+    elsewhere.mkdir(parents=True)
+    shutil.copyfile(folder / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so", elsewhere / "libtiny.so")
+    data = (elsewhere / "libtiny.so").read_bytes()
+    assert b"%d\n\0" in data
+    (elsewhere / "libtiny.so").write_bytes(data.replace(b"%d\n\0", b"%u\n\0"))
+    shutil.rmtree(folder / "stage")
+    config = load(folder / "latebind.toml")
+    import_native(config, [elsewhere.parent.parent], folder, "linux-x64")
+    made = pack(config, [open_stage(folder / "stage" / "linux-x64")], folder, folder / "dist")
+    (row,) = made.not_made
+    assert "comes out otherwise" in row.message
+    assert list((folder / "dist").rglob("*-symbols.zip")) == []
+
+
+def test_an_id_is_replaced_by_one_of_its_own_length_only(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64", symbols=False)
+    packed(folder)
+    data = (folder / "stage" / "linux-x64" / "tiny" / "lib" / "libtiny.so").read_bytes()
+    other = with_id(data, bytes(20), "libtiny.so")
+    assert read_image(other, "").build_id == "00" * 20
+    assert len(other) == len(data)
+    with pytest.raises(InputError, match="20 bytes and not 16"):
+        with_id(data, bytes(16), "libtiny.so")
+    with pytest.raises(InputError, match="neither ELF nor Mach-O"):
+        read_loaded(b"MZ", "tiny.dll")
+    with pytest.raises(InputError):
+        read_loaded(data[:200], "libtiny.so")
