@@ -1,6 +1,7 @@
 """Native files from elsewhere: merged when they are of the same sources, refused with the reason when not."""
 
 import json
+import os
 import shutil
 import zipfile
 
@@ -10,7 +11,7 @@ from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.configfile import load
-from latebind.errors import BuildError, InputError, LatebindError
+from latebind.errors import BuildError, InputError
 from latebind.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
@@ -142,7 +143,19 @@ def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
         import_native(config, [tmp_path / "thing"], tmp_path / "here")
 
 
-@pytest.mark.parametrize("path", ["../../evil.so", "/etc/evil.so", "a\\b/evil.so", "evil.so"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../evil.so",
+        "/etc/evil.so",
+        "/dev/zero",
+        "a\\b/evil.so",
+        "evil.so",
+        "tiny/\0.so",
+        "./tiny/evil.so",
+        "tiny//evil.so",
+    ],
+)
 def test_a_manifest_cannot_point_outside(built, tmp_path, path):
     config, workdir, _ = built
     folder = tmp_path / "hostile"
@@ -150,9 +163,20 @@ def test_a_manifest_cannot_point_outside(built, tmp_path, path):
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(LatebindError):
+    with pytest.raises(InputError, match="does not lie in a component's folder"):
         import_native(config, [folder], tmp_path / "here")
     assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(built, tmp_path):
+    config, workdir, _ = built
+    folder = tmp_path / "stage"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    (folder / "tiny" / "lib" / "libtiny.so").unlink()
+    os.mkfifo(folder / "tiny" / "lib" / "libtiny.so")
+    with pytest.raises(InputError, match="is not a file"):
+        import_native(config, [folder], tmp_path / "here")
 
 
 def test_a_wheel_of_somebody_else_is_refused(built, tmp_path):

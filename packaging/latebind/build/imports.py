@@ -128,11 +128,7 @@ def _from_folder(config: Config, folder: Path, rid: str) -> Native:
 
 
 def _checked(origin: str, manifest: Manifest, files: Mapping[str, bytes]) -> Native:
-    target(manifest.rid)
     for file in manifest.files:
-        path = PurePosixPath(file.path)
-        if path.is_absolute() or ".." in path.parts or "\\" in file.path or len(path.parts) < 2:  # noqa: PLR2004
-            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=origin)
         if _staged(file.path, files[file.path]).sha256 != file.sha256:
             raise BuildError(
                 f"{file.path} is not the file that was built: its bytes were changed afterwards",
@@ -185,13 +181,23 @@ def _staged(path: str, data: bytes) -> StagedFile:
 
 
 def _manifest(raw: bytes, where: str) -> Manifest:
+    """A manifest whose target and paths can be used: nothing is read by a path before it is judged here."""
     try:
-        return msgspec.json.decode(raw, type=Manifest)
+        manifest = msgspec.json.decode(raw, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"not a manifest: {error}", where=where) from error
+    target(manifest.rid)
+    for file in manifest.files:
+        path = PurePosixPath(file.path)
+        plain = str(path) == file.path and file.path.isprintable() and "\\" not in file.path
+        if not plain or path.is_absolute() or ".." in path.parts or len(path.parts) < 2:  # noqa: PLR2004
+            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=where)
+    return manifest
 
 
 def _bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # to read a pipe or a device may never end
+        raise InputError("is not a file", where=str(path))
     try:
         return path.read_bytes()
     except OSError as error:
