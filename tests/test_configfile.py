@@ -97,7 +97,9 @@ def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
     assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in found), found
 
 
-@pytest.mark.parametrize("kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp399-abi3", "py2-none", ""])
+@pytest.mark.parametrize(
+    "kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp309-abi3", "cp399-abi3", "py2-none", ""]
+)
 def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are(tmp_path, kind):
     (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
     assert found[1] == f"package.tiny.wheel.kind: {kind!r} is no kind of wheel"
