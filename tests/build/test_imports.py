@@ -96,6 +96,38 @@ def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("floor", ["2.31", "2.17", "", "2.28/../../x"])
+def test_another_floor_than_the_project_promises_is_refused(built, tmp_path, floor):
+    config, workdir, _ = built
+    folder = tmp_path / "stage"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
+    with pytest.raises(BuildError, match=f"are for floor {floor or 'none'}, and the project's is 2.28"):
+        import_native(config, [folder], tmp_path / "here")
+
+
+def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(built, tmp_path, tiny):
+    config, workdir, _ = built
+    plain, here = sources(workdir, tmp_path)["folder"], tmp_path / "here"
+    import_native(config, [plain], here, "linux-x64")
+    write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
+    raised = load(tiny / "latebind.toml")
+    with pytest.raises(BuildError, match=r"are for floor 2\.28, and the project's is 2\.34"):
+        stage_target(raised, target("linux-x64"), here)
+    import_native(raised, [plain], here, "linux-x64")
+    assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
+
+
+def test_the_same_bytes_under_another_name_are_another_stage(built, tmp_path):
+    config, workdir, _ = built
+    plain = sources(workdir, tmp_path)["folder"]
+    (one,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
+    (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
+    (two,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
+    assert one.key != two.key
+
+
 def test_a_wheel_whose_library_was_changed_afterwards_is_refused(built, tmp_path):
     config, workdir, _ = built
     wheel = sources(workdir, tmp_path)["wheel"]
