@@ -9,7 +9,8 @@ import pytest
 from latebind.configfile import find, load
 from latebind.errors import ConfigError, InputError
 from latebind.schema import config_reference, config_schema
-from latebind.targets import target
+from latebind.targets import target, wheel_tag
+from packaging.tags import mac_platforms
 
 from tests.client import CONFIG, write_client
 
@@ -97,7 +98,22 @@ def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
     assert any(text.startswith(message) and hint.startswith(advice) for _, text, hint in found), found
 
 
-@pytest.mark.parametrize("kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp399-abi3", "py2-none", ""])
+@pytest.mark.parametrize("floor", ['glibc = "2.028"', 'macos = "12.3"', 'macos = "13.00"', 'macos = "11"'])
+def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor):
+    (found,) = problems(tmp_path, CONFIG.replace('glibc = "2.28"', floor))
+    assert "expected `str` matching regex" in found[1]
+
+
+@pytest.mark.parametrize("major", [*range(11, 16), 26])
+def test_every_whole_macos_is_a_floor_and_a_tag_that_installers_know(tmp_path, major):
+    file = write_client(tmp_path, latebind=CONFIG.replace('glibc = "2.28"', f'macos = "{major}.0"')) / "latebind.toml"
+    row = target("osx-arm64")
+    assert wheel_tag(row, load(file).floor(row)) in mac_platforms((major, 5), "arm64")
+
+
+@pytest.mark.parametrize(
+    "kind", ["abi3", "cp310", "cp310-abi", "cp31-abi3", "cp3-abi3", "cp309-abi3", "cp399-abi3", "py2-none", ""]
+)
 def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are(tmp_path, kind):
     (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', f'"python/tiny", kind = "{kind}"'))
     assert found[1] == f"package.tiny.wheel.kind: {kind!r} is no kind of wheel"

@@ -69,8 +69,15 @@ class Targets(_Strict, frozen=True):
     """The platforms that are built, and the oldest systems that they run on."""
 
     include: Annotated[tuple[str, ...], Meta(description="RIDs to build.", min_length=1)]
-    glibc: Annotated[str, Meta(description="Floor of the Linux targets.", pattern=r"^2\.[0-9]+$")] = "2.28"
-    macos: Annotated[str, Meta(description="Floor of the macOS targets.", pattern=r"^[0-9]+\.[0-9]+$")] = "11.0"
+    glibc: Annotated[str, Meta(description="Floor of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")] = "2.28"
+    macos: Annotated[
+        str,
+        Meta(
+            # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag with another minor version than 0.
+            description="Floor of the macOS targets, from 11 on a whole number, as installers know no other: 13.0.",
+            pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
+        ),
+    ] = "11.0"
     options: Annotated[
         dict[str, TargetOptions], Meta(description="Written as [targets.<rid>]: what differs for one target.")
     ] = msgspec.field(default_factory=dict)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 PythonVersion = tuple[int, int]
 
-KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]{1,2})-abi3)$")
+KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3)$")
 """The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI."""
 _OLDEST = (3, 2)
 """PEP 384."""

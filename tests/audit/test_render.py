@@ -61,6 +61,12 @@ def test_text_of_a_clean_report_is_one_line():
     assert to_text(AuditReport(subjects=2)) == "2 subjects: 0 errors, 0 warnings, 0 notes, 0 waived, 0 checks skipped\n"
 
 
+def test_a_name_with_a_line_feed_begins_no_line_of_the_report():
+    finding = Finding(code="LB602", severity="error", subject="x.zip!a\n  error   LB101 b", message="m\nn", fix="f")
+    lines = to_text(AuditReport(subjects=1, findings=(finding,))).splitlines()
+    assert lines[:3] == ["x.zip", "  error   LB602 a\\n  error   LB101 b m\\nn", "          fix: f"]
+
+
 def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
     finding = Finding(code="LB602", severity="error", subject="x.zip!\x1b[2J\x07", message="\x9b31m", fix="f")
     text = to_text(AuditReport(subjects=1, findings=(finding,)))

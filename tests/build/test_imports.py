@@ -1,6 +1,7 @@
 """Native files from elsewhere: merged when they are of the same sources, refused with the reason when not."""
 
 import json
+import os
 import shutil
 import zipfile
 
@@ -10,7 +11,7 @@ from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.configfile import load
-from latebind.errors import BuildError, InputError, LatebindError
+from latebind.errors import BuildError, InputError
 from latebind.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
@@ -95,6 +96,38 @@ def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
     assert (tmp_path / "here" / "stage" / "linux-x64" / "manifest.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("floor", ["2.31", "2.17", "", "2.28/../../x"])
+def test_another_floor_than_the_project_promises_is_refused(built, tmp_path, floor):
+    config, workdir, _ = built
+    folder = tmp_path / "stage"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    (folder / "manifest.json").write_text(json.dumps(manifest | {"floor": floor}), encoding="utf-8")
+    with pytest.raises(BuildError, match=f"are for floor {floor or 'none'}, and the project's is 2.28"):
+        import_native(config, [folder], tmp_path / "here")
+
+
+def test_files_that_were_imported_for_an_earlier_floor_are_imported_again(built, tmp_path, tiny):
+    config, workdir, _ = built
+    plain, here = sources(workdir, tmp_path)["folder"], tmp_path / "here"
+    import_native(config, [plain], here, "linux-x64")
+    write_client(tiny, latebind=CONFIG.replace("2.28", "2.34"))
+    raised = load(tiny / "latebind.toml")
+    with pytest.raises(BuildError, match=r"are for floor 2\.28, and the project's is 2\.34"):
+        stage_target(raised, target("linux-x64"), here)
+    import_native(raised, [plain], here, "linux-x64")
+    assert stage_target(raised, target("linux-x64"), here).manifest.floor == "2.34"
+
+
+def test_the_same_bytes_under_another_name_are_another_stage(built, tmp_path):
+    config, workdir, _ = built
+    plain = sources(workdir, tmp_path)["folder"]
+    (one,) = import_native(config, [plain], tmp_path / "one", "linux-x64")
+    (plain / "tiny" / "lib" / "libtiny.so").rename(plain / "tiny" / "lib" / "libother.so")
+    (two,) = import_native(config, [plain], tmp_path / "two", "linux-x64")
+    assert one.key != two.key
+
+
 def test_a_wheel_whose_library_was_changed_afterwards_is_refused(built, tmp_path):
     config, workdir, _ = built
     wheel = sources(workdir, tmp_path)["wheel"]
@@ -142,7 +175,19 @@ def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
         import_native(config, [tmp_path / "thing"], tmp_path / "here")
 
 
-@pytest.mark.parametrize("path", ["../../evil.so", "/etc/evil.so", "a\\b/evil.so", "evil.so"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../evil.so",
+        "/etc/evil.so",
+        "/dev/zero",
+        "a\\b/evil.so",
+        "evil.so",
+        "tiny/\0.so",
+        "./tiny/evil.so",
+        "tiny//evil.so",
+    ],
+)
 def test_a_manifest_cannot_point_outside(built, tmp_path, path):
     config, workdir, _ = built
     folder = tmp_path / "hostile"
@@ -150,9 +195,20 @@ def test_a_manifest_cannot_point_outside(built, tmp_path, path):
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(LatebindError):
+    with pytest.raises(InputError, match="does not lie in a component's folder"):
         import_native(config, [folder], tmp_path / "here")
     assert not (tmp_path / "here").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no named pipes in folders")
+def test_a_pipe_in_a_stage_is_refused_and_not_waited_for(built, tmp_path):
+    config, workdir, _ = built
+    folder = tmp_path / "stage"
+    shutil.copytree(workdir / "stage" / "linux-x64", folder)
+    (folder / "tiny" / "lib" / "libtiny.so").unlink()
+    os.mkfifo(folder / "tiny" / "lib" / "libtiny.so")
+    with pytest.raises(InputError, match="is not a file"):
+        import_native(config, [folder], tmp_path / "here")
 
 
 def test_a_wheel_of_somebody_else_is_refused(built, tmp_path):

@@ -47,6 +47,12 @@ def test_what_changes_the_library_changes_the_key(tiny):
     assert staged.manifest.floor == "2.31"
 
 
+def test_two_libraries_of_one_name_are_refused_since_a_package_has_one_folder(tiny):
+    write_client(tiny, cmakelists=CMAKE + "\ninstall(TARGETS tiny LIBRARY DESTINATION lib/more COMPONENT tiny)\n")
+    with pytest.raises(BuildError, match=r"component tiny installed libtiny\.so in several folders"):
+        stage(tiny)
+
+
 def test_a_file_that_was_tampered_with_is_built_again(tiny):
     first = stage(tiny)
     data = library(first).read_bytes()

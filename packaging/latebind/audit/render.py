@@ -42,7 +42,8 @@ def to_text(report: AuditReport) -> str:
         lines += _skipped(report.skipped)
         lines.append("")
     lines.append(count_line(report))
-    return printable("\n".join(lines)) + "\n"
+    # A line feed in a hostile name would begin a line that looks like a finding of ours.
+    return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
 
 
 def audit_schema() -> dict[str, Any]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
+from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.errors import BuildError, InputError
 from latebind.presets import preset
@@ -26,19 +27,30 @@ _ANY = "cp312-*"
 """Whatever CPython builds a wheel that suits them all."""
 
 
+class _BuildSystem(msgspec.Struct, frozen=True):
+    requires: tuple[str, ...] = ()
+
+
+class _Pyproject(msgspec.Struct, frozen=True, rename="kebab"):
+    """What is read of a pyproject.toml."""
+
+    build_system: _BuildSystem = _BuildSystem()
+
+
 def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     """The text of cibuildwheel.toml for a package's wheel; equal inputs give equal text.
 
     `latebind` is the requirement that brings latebind into the build: `latebind[native]==1.0`, or a path.
 
-    Raises BuildError when the package has no wheel, InputError when its wheel source has no readable pyproject.toml.
+    Raises BuildError when the package has no wheel, or its sources or the script that tries it lie outside the
+    repository; InputError when its wheel source has no readable pyproject.toml, or the script is not there.
     """
     wheel = config.packages[package].wheel if package in config.packages else None
     if wheel is None:
         known = ", ".join(name for name, row in config.packages.items() if row.wheel is not None)
         raise BuildError(f"{package!r} is not a package with a wheel", advice=f"Name one of: {known}.")
     root = _repository(config.root)
-    source = (config.root / wheel.source).relative_to(root).as_posix()
+    source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
     rows = [target(rid) for rid in config.document.targets.include]
     needs = [latebind, *_backend(config.root / wheel.source / "pyproject.toml")]
     return render(
@@ -72,12 +84,16 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
     siblings = [name for name in map(config.wheel_name, config.packages[package].requires) if name]
     # A sibling was built before this one, and is nowhere else yet.
     find = ("pip", "install", "--no-index", "--no-deps", "--find-links", "{project}/wheelhouse", *siblings)
-    script = f"{{project}}/{(config.root / verify.wheel).relative_to(root).as_posix()}"
+    script = config.root / verify.wheel
+    if verify.wheel and not script.is_file():
+        raise InputError("the script that tries a wheel is not there", where=f"verify.wheel = {script}")
     return {
         "before_test": _command(*find) if siblings else "",
         "test_extra": preset(use.preset).python.extra if use is not None and with_extra else "",
         "test_requires": verify.python_requires if verify.wheel else (),
-        "test_command": _command("python", script) if verify.wheel else "",
+        "test_command": _command("python", f"{{project}}/{_inside(root, script, 'verify.wheel')}")
+        if verify.wheel
+        else "",
     }
 
 
@@ -114,11 +130,17 @@ def _image(glibc: str) -> str:
 def _backend(pyproject: Path) -> list[str]:
     """What the wheel source's build needs, but for latebind itself. Raises InputError."""
     try:
-        table: dict[str, Any] = msgspec.toml.decode(pyproject.read_bytes())
-    except (OSError, msgspec.DecodeError) as error:
+        needs = msgspec.toml.decode(pyproject.read_bytes(), type=_Pyproject).build_system.requires
+        return [need for need in needs if Requirement(need).name != "latebind"]
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError, InvalidRequirement) as error:
         raise InputError(f"cannot be read: {error}", where=str(pyproject)) from error
-    needs = table.get("build-system", {}).get("requires", [])
-    return [need for need in needs if not need.startswith("latebind")]
+
+
+def _inside(root: Path, path: Path, key: str) -> str:
+    """A path as cibuildwheel's containers see it: below the repository. Raises BuildError for one outside."""
+    if not path.resolve().is_relative_to(root):
+        raise BuildError(f"lies outside {root}, all of which cibuildwheel copies", where=f"{key} = {path}")
+    return path.resolve().relative_to(root).as_posix()
 
 
 def _repository(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.archive import ZipReader
-from latebind.build.native import hash_sources
+from latebind.build.native import hash_sources, refuse_floor
 from latebind.build.stage import MANIFEST, Manifest, StagedFile, is_library, open_stage, put_manifest, swap_in
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256
@@ -44,8 +44,8 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
 
     All are read and checked before anything is written.
 
-    Raises InputError for what cannot be read, BuildError for other sources than the project's, for a file that is not
-    what its manifest says, and for a component that is there already with other bytes.
+    Raises InputError for what cannot be read, BuildError for other sources or another floor than the project's,
+    for a file that is not what its manifest says, and for a component that is there already with other bytes.
     """
     found = [native for source in sources for native in _read(config, source, rid)]
     current = hash_sources(config)
@@ -56,10 +56,11 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
                 where=native.origin,
                 advice="Build it again from this very revision, configuration and version.",
             )
+        refuse_floor(config, native.manifest, native.origin)
     merged: dict[Rid, Native] = {}
     for native in found:
         merged[native.manifest.rid] = _merge(merged.get(native.manifest.rid), native)
-    return tuple(_write(native, workdir / "stage" / rid, current) for rid, native in merged.items())
+    return tuple(_write(native, workdir / "stage" / rid) for rid, native in merged.items())
 
 
 def _read(config: Config, source: Path, rid: str) -> list[Native]:
@@ -128,11 +129,7 @@ def _from_folder(config: Config, folder: Path, rid: str) -> Native:
 
 
 def _checked(origin: str, manifest: Manifest, files: Mapping[str, bytes]) -> Native:
-    target(manifest.rid)
     for file in manifest.files:
-        path = PurePosixPath(file.path)
-        if path.is_absolute() or ".." in path.parts or "\\" in file.path or len(path.parts) < 2:  # noqa: PLR2004
-            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=origin)
         if _staged(file.path, files[file.path]).sha256 != file.sha256:
             raise BuildError(
                 f"{file.path} is not the file that was built: its bytes were changed afterwards",
@@ -150,22 +147,19 @@ def _merge(known: Native | None, more: Native) -> Native:
         if known.files.get(path, data) != data:
             raise BuildError(f"{path} of {more.manifest.rid} is in {known.origin} with other bytes", where=more.origin)
     files = {**known.files, **more.files}
-    floors = {known.manifest.floor, more.manifest.floor}
-    if len(floors) > 1:
-        raise BuildError(f"built for different floors: {' and '.join(sorted(floors))}", where=more.origin)
     rows = tuple(_staged(path, data) for path, data in files.items())
     toolchain = " + ".join(dict.fromkeys([known.manifest.toolchain, more.manifest.toolchain]))
     manifest = dataclasses.replace(more.manifest, files=rows, toolchain=toolchain)
     return Native(origin=known.origin, manifest=manifest, files=files)
 
 
-def _write(native: Native, root: Path, current: str) -> Manifest:
-    there = open_stage(root)
-    if there is not None and there.manifest.source_hash == current:
+def _write(native: Native, root: Path) -> Manifest:
+    there, current = open_stage(root), native.manifest.source_hash
+    if there is not None and (there.manifest.source_hash, there.manifest.floor) == (current, native.manifest.floor):
         kept = {file.path: (root / file.path).read_bytes() for file in there.manifest.files}
         native = _merge(Native(origin=str(root), manifest=there.manifest, files=kept), native)
     files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
-    key = hashlib.sha256("\0".join([current, *(file.sha256 for file in files)]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
     manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
     aside = root.with_name(f".{root.name}.{os.getpid()}.part")
     shutil.rmtree(aside, ignore_errors=True)
@@ -185,13 +179,23 @@ def _staged(path: str, data: bytes) -> StagedFile:
 
 
 def _manifest(raw: bytes, where: str) -> Manifest:
+    """A manifest whose target and paths can be used: nothing is read by a path before it is judged here."""
     try:
-        return msgspec.json.decode(raw, type=Manifest)
+        manifest = msgspec.json.decode(raw, type=Manifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"not a manifest: {error}", where=where) from error
+    target(manifest.rid)
+    for file in manifest.files:
+        path = PurePosixPath(file.path)
+        plain = str(path) == file.path and file.path.isprintable() and "\\" not in file.path
+        if not plain or path.is_absolute() or ".." in path.parts or len(path.parts) < 2:  # noqa: PLR2004
+            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=where)
+    return manifest
 
 
 def _bytes(path: Path) -> bytes:
+    if path.exists() and not path.is_file():  # to read a pipe or a device may never end
+        raise InputError("is not a file", where=str(path))
     try:
         return path.read_bytes()
     except OSError as error:

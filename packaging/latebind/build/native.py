@@ -17,12 +17,14 @@ from latebind.errors import BuildError, ToolError
 from latebind.log import LOG
 from latebind.resources import cmake_dir
 from latebind.run import run
+from latebind.targets import target as find_target
 from latebind.tree import hash_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.build.extension import Extension
+    from latebind.build.stage import Manifest
     from latebind.config import Config, TomlValue
     from latebind.model import Target
 
@@ -37,16 +39,17 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 
     Files that were imported are kept for as long as the sources are the same.
 
-    Raises BuildError or ToolError with CMake's words; NotRun when there is no compiler for the target.
+    Raises BuildError or ToolError with CMake's words, BuildError for imported files of another floor; NotRun when there
+    is no compiler for the target.
     """
-    source_hash = hash_sources(config)
+    source_hash, floor = hash_sources(config), config.floor(target)
     root = workdir / "stage" / target.rid
     found = open_stage(root)
     if found is not None and found.manifest.imported and found.manifest.source_hash == source_hash:
         LOG.detail(f"{target.rid}: the stage was imported")
+        refuse_floor(config, found.manifest, str(root))
         return found
     chosen = toolchain(config.toolchain(target.rid), target)
-    floor = config.floor(target)
     identity = chosen.identity()
     python = extension(config.module_kind, target, chosen) if config.module_kind else None
     own = [python.identity] if python else []
@@ -99,6 +102,21 @@ def loader_dir(config: Config) -> Path:
     """The loader that a project builds with: the copy that its sdist carries, else this latebind's own."""
     carried = config.root / "loader"
     return carried if (config.root / "PKG-INFO").is_file() and carried.is_dir() else cmake_dir()
+
+
+def refuse_floor(config: Config, manifest: Manifest, where: str) -> None:
+    """Refuse native files that came from elsewhere with another floor than the project's, which its packages promise.
+
+    Raises BuildError.
+    """
+    floor = config.floor(find_target(manifest.rid))
+    if manifest.floor != floor:
+        raise BuildError(
+            f"the native files of {manifest.rid} are for floor {manifest.floor or 'none'}, and the project's is "
+            f"{floor or 'none'}",
+            where=where,
+            advice=f"Build and import them again, or write that floor below [targets] in {config.file.name}.",
+        )
 
 
 def _build(  # noqa: PLR0913  # the things that a build is a function of

@@ -61,7 +61,8 @@ class Stage:
     def libraries(self, component: str) -> tuple[Path, ...]:
         """The shared libraries of a component, sorted by name.
 
-        Raises BuildError when there are none: a package without its library must not be made.
+        Raises BuildError when there are none: a package without its library must not be made; and when two have one
+        name: packages hold all of them in one folder.
         """
         found = tuple(
             self.root / file.path
@@ -73,6 +74,14 @@ class Stage:
                 f"component {component} installed no shared library for {self.rid}",
                 where=str(self.root),
                 advice=f"Add install(TARGETS ... COMPONENT {component}) to the CMake project.",
+            )
+        names = [path.name for path in found]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise BuildError(
+                f"component {component} installed {twice[0]} in several folders, and a package has one for all",
+                where=str(self.root),
+                advice="Give the libraries different names, or install one of them only.",
             )
         return found
 
