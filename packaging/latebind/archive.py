@@ -225,8 +225,10 @@ def source_date_epoch() -> int:
     return max(int(text), _EARLIEST)
 
 
-def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = ()) -> None:
+def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = (), later: int = 0) -> None:
     """Write entries as a deterministic zip: sorted by name (those in `first` lead), one time, fixed modes.
+
+    The time is SOURCE_DATE_EPOCH; where that is not set, the default and `later` seconds.
 
     The archive is written aside and renamed. Raises InputError for a repeated name, OSError when disk or
     permission fail; an earlier file at `path` is then untouched.
@@ -237,7 +239,8 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
     if len(set(names)) != len(names):
         twice = sorted({name for name in names if names.count(name) > 1})
         raise InputError(f"stored more than once: {', '.join(twice)}", where=str(path))
-    moment = time.gmtime(source_date_epoch())[:6]
+    stated = bool(os.environ.get("SOURCE_DATE_EPOCH"))
+    moment = time.gmtime(min(source_date_epoch() + (0 if stated else later), _LATEST))[:6]
     with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for row in rows:
             info = zipfile.ZipInfo(row.name, moment)

@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     build = add("build", _alone(_build), "one native build for each target -> stage/<rid>/<component>/")
     stage = add("stage", _alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
     stage.add_argument(
-        "--import", dest="sources", type=Path, action="append", default=[], metavar="PATH",
+        "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
         help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
     )  # fmt: skip
     stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
 
 HELD_VARIABLE = "LATEBIND_HELD"
 """Names the working folder that a process above this one has locked: build backends run below latebind."""
-_LEFTOVERS = ("stage/.*.part", "stage/.*.old", "dist/.*.part", "build/.pack-*", "build/managed/.managed-*")
+_LEFTOVERS = (
+    "stage/.*.part",
+    "stage/.*.old",
+    "dist/.*.part",
+    "build/.pack-*",
+    "build/.*-symbols-*",
+    "build/managed/.managed-*",
+)
 
 
 @contextmanager

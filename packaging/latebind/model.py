@@ -43,6 +43,8 @@ class Target:
 
 SYMBOLS_SUFFIX = "-symbols.zip"
 """How the names of archives of native debug symbols end."""
+SYMBOLS_MANIFEST = "symbols.json"
+"""What such an archive says of itself, in a file of this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.model import SYMBOLS_SUFFIX, NotMade
+from latebind.nuget.nuspec import semantic_version
 from latebind.presets import preset
 from latebind.pythonabi import abi_tags
 from latebind.targets import host_rid, target, wheel_tag
@@ -68,9 +69,10 @@ def symbols_file(config: Config, rid: str) -> str:
 
 def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:
     """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
-    nuget, version = config.packages[package].nuget, config.project.version
+    nuget = config.packages[package].nuget
     if nuget is None or not stages:
         return []
+    version = semantic_version(config.project.version)
     managed = (nuget.managed,) if nuget.managed else ()
     split = nuget.split is True
     whole = (config.file.name, *managed) if split else (*stages.values(), *managed)

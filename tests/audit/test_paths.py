@@ -1,6 +1,7 @@
 import os
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,12 @@ def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
                     expand([path])
         finally:
             os.seteuid(0)
+
+
+def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):
+    for name, inside in (("tiny-1.0-linux-x64-symbols.zip", "symbols.json"), ("their-symbols.zip", "x.txt")):
+        with zipfile.ZipFile(tmp_path / name, "w") as archive:
+            archive.writestr(inside, "{}")
+    (tmp_path / "broken-symbols.zip").write_bytes(b"no zip")
+    found = [path.name for path, _ in expand([tmp_path])]
+    assert found == ["broken-symbols.zip", "their-symbols.zip"]

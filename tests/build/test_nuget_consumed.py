@@ -121,6 +121,28 @@ def test_a_plain_build_finds_the_library_of_this_machine(tmp_path, feeds, enviro
         assert run([dotnet.find(environment), out / "app.dll"], env=environment).output.strip() == "answer 42"
 
 
+@pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="not run: the library is for x64")
+@pytest.mark.parametrize("verb", ["build", "publish"])
+def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, verb, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    project = write_project(tmp_path / "app", tmp_path / "feed", own(environment, tmp_path))
+    file, seen = project / "app.csproj", []
+    for version, answer in (("0.1.0", 42), ("0.1.1", 43)):
+        (tmp_path / "demo.c").write_text(f"int demo_answer(void) {{ return {answer}; }}", encoding="utf-8")
+        library = tmp_path / version / "libdemo.so"
+        library.parent.mkdir()
+        subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, tmp_path / "demo.c"], check=True)
+        stage = make_stage(tmp_path / version / "stage", {"core": [library]}, "linux-x64")
+        pack_nupkgs(make_config(tmp_path, project={"version": version}), "core", [stage], tmp_path / "feed")
+        file.write_text(file.read_text("utf-8").replace('Version="0.1.0"', f'Version="{version}"'), encoding="utf-8")
+        out, _ = build(project, environment, verb=verb)
+        seen.append(run([dotnet.find(environment), out / "app.dll"], env=environment).output.strip())
+    assert seen == ["answer 42", "answer 43"]
+    sizes = {(tmp_path / version / "libdemo.so").stat().st_size for version in ("0.1.0", "0.1.1")}
+    assert len(sizes) == 1, "else the size would tell them apart"
+
+
 @pytest.mark.parametrize("rid", FILES)
 @pytest.mark.parametrize("shape", ["whole", "split"])
 def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native, environment, shape, rid):

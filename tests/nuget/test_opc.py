@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import string
 import zipfile
@@ -78,6 +79,25 @@ def test_time_and_mode_do_not_depend_on_now(tmp_path, monkeypatch):
     infos = zipfile.ZipFile(tmp_path / "a.nupkg").infolist()
     assert {info.date_time for info in infos} == {(2020, 9, 13, 12, 26, 40)}
     assert {info.external_attr >> 16 for info in infos} == {0o100644}
+
+
+VERSIONS = [
+    *("0.1.0-0.dev.1", "0.1.0-alpha.1", "0.1.0-alpha.2", "0.1.0-beta.1", "0.1.0-rc.1", "0.1.0", "0.1.0.1", "0.1.1"),
+    *("0.2.0", "0.99.99", "1.0.0-rc.1", "1.0.0", "9.9.9", "2026.11.20", "2026.12.1"),
+]
+
+
+def test_files_of_a_later_version_are_later_so_that_they_replace_those_of_an_earlier_one(tmp_path, monkeypatch):
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    times = []
+    for version in VERSIONS:
+        properties = dataclasses.replace(PROPERTIES, version=version)
+        write_nupkg(tmp_path / "a.nupkg", b"<package/>", [Entry(name="a.txt", data=b"1")], properties)
+        (time,) = {info.date_time for info in zipfile.ZipFile(tmp_path / "a.nupkg").infolist()}
+        times.append(time)
+    assert times == sorted(set(times))
+    assert times[0] > (2020, 1, 1, 0, 0, 0)
+    assert times[-1] < (2107, 12, 31, 23, 59, 58)
 
 
 def test_relationships_point_to_nuspec_and_core_properties(tmp_path):

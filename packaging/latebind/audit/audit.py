@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.archive import ZipReader
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Limits, Pool, default_jobs
 from latebind.audit.reading import kind_of, read_package
@@ -16,7 +17,7 @@ from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Package
 from latebind.audit.twins import Facts, facts
 from latebind.errors import InputError
-from latebind.model import SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
+from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -119,7 +120,7 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
         if kind != "folder":
             found[path] = kind
             continue
-        files = sorted(file for file in _files(path) if not file.name.endswith(SYMBOLS_SUFFIX))
+        files = sorted(file for file in _files(path) if not _holds_symbols(file))
         if not files:
             raise InputError("there is nothing to audit in this folder", where=str(path))
         packages = [file for file in files if package_suffix(file.name)]
@@ -127,6 +128,17 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
         if not packages or any(_is_binary(file) for file in files if not package_suffix(file.name)):
             found[path] = "folder"
     return sorted(found.items(), key=lambda row: row[0].as_posix())
+
+
+def _holds_symbols(path: Path) -> bool:
+    """Whether a file is an archive of symbols that latebind made; its name alone is anybody's."""
+    if not path.name.endswith(SYMBOLS_SUFFIX):
+        return False
+    try:
+        with ZipReader(path) as archive:
+            return any(member.name == SYMBOLS_MANIFEST for member in archive.members)
+    except InputError:
+        return False
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -141,4 +141,4 @@ def _read(path: Path, what: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise BuildError(f"the {what} cannot be read: {error.strerror}", where=f"project.{what} = {path}") from error
+        raise BuildError(f"the {what} cannot be read: {error.strerror}", where=f"{what} = {path}") from error

@@ -17,6 +17,7 @@ from latebind.archive import Entry, sha256, write_zip
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.native import build_with_symbols
 from latebind.errors import InputError, NotRun
+from latebind.model import SYMBOLS_MANIFEST
 from latebind.plan import symbols_file
 from latebind.run import run, which
 from latebind.targets import target
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config import Config
 
-MANIFEST = "symbols.json"
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0
 _KEPT = ("Info.plist", "Resources/DWARF")
@@ -55,7 +55,9 @@ def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> P
     }
     text = json.dumps(manifest, indent=2) + "\n"
     path = outdir / symbols_file(config, stage.rid)
-    write_zip(path, [Entry(name=MANIFEST, data=text.encode()), *(entry for _, files in made for entry in files)])
+    write_zip(
+        path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *(entry for _, files in made for entry in files)]
+    )
     return path
 
 

@@ -69,7 +69,28 @@ def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: C
         *files,
     ]
     types = Entry(name=CONTENT_TYPES, data=_content_types(part.name for part in parts))
-    write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest))
+    # NuGet keeps the time when it unpacks, and MSBuild copies no file of the same time and size over another: all
+    # releases with one time would leave the old files in place (dotnet/core#3388, NuGet/Home#8601).
+    write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest), later=_age(properties.version))
+
+
+_STEP = 128
+"""Seconds from one patch release to the next: room for 64 moments that a zip can tell apart."""
+
+
+def _age(version: str) -> int:
+    """Seconds that grow with a version, as long as its second and third number are below 100.
+
+    A final release comes after all its pre-releases, these in their order; a fourth number counts on.
+    """
+    numbers, _, pre = version.partition("-")
+    major, minor, patch, fourth = [*(int(number) for number in numbers.split(".")), 0, 0, 0][:4]
+    whole = ((major * 100 + minor) * 100 + patch) * _STEP
+    if not pre:
+        return whole + 2 * min(40 + fourth, 63)
+    phase, _, number = pre.rpartition(".")
+    order = {"0.dev": 0, "alpha": 10, "beta": 20, "rc": 30}.get(phase, 0)
+    return whole + 2 * (order + min(int(number) if number.isdigit() else 0, 9))
 
 
 def _check_names(names: Sequence[str], *, where: str) -> None:
