@@ -9,9 +9,8 @@ import io
 import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import lief
-
 from latebind.binary.image import Export, FileType, Image, Import, python_module
+from latebind.binary.lief_once import lief
 from latebind.errors import InputError
 
 if TYPE_CHECKING:

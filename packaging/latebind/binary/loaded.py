@@ -10,8 +10,7 @@ import io
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import lief
-
+from latebind.binary.lief_once import lief
 from latebind.binary.read import PEEK, sniff
 from latebind.errors import InputError
 

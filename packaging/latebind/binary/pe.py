@@ -7,9 +7,8 @@ import struct
 import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-import lief
-
 from latebind.binary.image import Export, Image, Import, LinkKind, python_module
+from latebind.binary.lief_once import lief
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
