@@ -14,6 +14,7 @@ import subprocess
 import tempfile
 import time
 import uuid
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,6 +39,34 @@ class Limits:
     memory: int = 4 * _GIB
     addresses: int = 24 * _GIB
     processes: int = 48
+
+
+class Machine(ABC):
+    """Something that runs programs of another kind of system, by a command before theirs. Close it when done."""
+
+    group: Group
+
+    @abstractmethod
+    def command(
+        self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
+    ) -> tuple[list[str | Path], dict[str, str]]:
+        """The whole command that runs a program with `env`, and the environment that the command itself gets."""
+
+    def run(
+        self,
+        program: Path,
+        *words: str | Path,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        feed: bytes = b"",
+    ) -> subprocess.CompletedProcess[bytes]:
+        """Run a program to its end. Raises LimitError."""
+        command, environment = self.command(program, words, env or {})
+        return self.group.run(command, environment, cwd=cwd, feed=feed)
+
+    def close(self) -> None:
+        """End all that still runs because of us."""
+        self.group.close()
 
 
 class Group:

@@ -7,12 +7,12 @@ Taken from this machine where it has them, else from Debian's packages, unpacked
 
 from __future__ import annotations
 
-import re
 import shlex
 import shutil
 import sys
 from pathlib import Path
 
+import programs
 from debian import NotAvailableError, made_once, unpack
 
 SUITE = "bookworm"
@@ -26,27 +26,19 @@ def prepare(dest: Path) -> Path:
     """The folder with the three tools. Raises NotAvailableError when they are neither here nor to be had."""
     if sys.platform == "darwin" and (own := shutil.which("otool")):
         return Path(own).parent
-    found, libraries = _installed(), ""
-    if found is None:
+    tools = {name: programs.find(tool) for name, tool in TOOLS.items()}
+    libraries = ""
+    if not all(tools.values()):
         root = made_once(dest.absolute() / "root", lambda folder: unpack(PACKAGES, folder, suite=SUITE))
-        found = root / "usr" / "lib" / "llvm-14" / "bin"
+        tools = {name: str(root / "usr/lib/llvm-14/bin" / tool) for name, tool in TOOLS.items()}
         libraries = f"LD_LIBRARY_PATH={shlex.quote(str(root / 'usr/lib/x86_64-linux-gnu'))} "
     folder = dest.absolute() / "bin"
     folder.mkdir(parents=True, exist_ok=True)
-    for name, tool in TOOLS.items():
-        if not (found / tool).is_file():
-            raise NotAvailableError(f"{found} has no {tool}")
-        script = f'#!/bin/sh\n{_WITHOUT_M if name == "otool" else ""}{libraries}exec {found / tool} "$@"\n'
+    for name, tool in tools.items():
+        script = f'#!/bin/sh\n{_WITHOUT_M if name == "otool" else ""}{libraries}exec {shlex.quote(str(tool))} "$@"\n'
         (folder / name).write_text(script, encoding="utf-8")
         (folder / name).chmod(0o755)
     return folder
-
-
-def _installed() -> Path | None:
-    """The newest LLVM of this machine that has all three."""
-    places = Path("/usr/lib").glob("llvm-*/bin")
-    whole = [place for place in places if all((place / tool).is_file() for tool in TOOLS.values())]
-    return max(whole, key=lambda place: int(re.sub(r"\D", "", place.parent.name) or 0), default=None)
 
 
 def main() -> int:

@@ -11,12 +11,11 @@ import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from confine import Group, Limits
+from confine import Group, Limits, Machine
 from debian import NotAvailableError, made_once, unpack
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
 SUITE = "bookworm"
@@ -25,27 +24,18 @@ _OURS = ("LANG", "LC_ALL", "TMPDIR")
 
 
 @dataclass
-class Musl:
-    """musl's loader, and the processes that it runs. Close it when done."""
+class Musl(Machine):
+    """musl's loader, and the processes that it runs."""
 
     loader: Path
     group: Group
 
-    def run(
-        self,
-        program: Path,
-        *words: str | Path,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-        feed: bytes = b"",
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run a program that was built for musl. Raises LimitError."""
+    def command(
+        self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
+    ) -> tuple[list[str | Path], dict[str, str]]:
+        """musl's loader runs the program, in the environment that it gets."""
         kept = {name: os.environ[name] for name in _OURS if name in os.environ}
-        return self.group.run([self.loader, program, *words], {**kept, **(env or {})}, cwd=cwd, feed=feed)
-
-    def close(self) -> None:
-        """End all that still runs because of us."""
-        self.group.close()
+        return [self.loader, program, *words], {**kept, **env}
 
 
 def prepare(dest: Path, limits: Limits | None = None) -> Musl:

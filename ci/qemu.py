@@ -18,12 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confine import Group, LimitError, Limits
+from confine import Group, LimitError, Limits, Machine
 from debian import NotAvailableError, made_once, unpack
 
 if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 SUITE = "bookworm"
 PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
@@ -52,30 +51,20 @@ def find() -> Path:
 
 
 @dataclass
-class Qemu:
-    """A root folder that is ready, and the processes that run with it. Close it when done."""
+class Qemu(Machine):
+    """A root folder that is ready, and the processes that run with it."""
 
     emulator: Path
     root: Path
     group: Group
 
-    def run(
-        self,
-        program: Path,
-        *words: str | Path,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-        feed: bytes = b"",
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run an arm64 program. `env` reaches it alone and not the emulator. Raises LimitError."""
+    def command(
+        self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
+    ) -> tuple[list[str | Path], dict[str, str]]:
+        """The emulator runs the program; `env` reaches that alone and not the emulator."""
         kept = {name: os.environ[name] for name in _OURS if name in os.environ}
-        given = [word for name, value in (env or {}).items() for word in ("-E", f"{name}={value}")]
-        command = [self.emulator, "-cpu", "max", "-L", self.root, *given, program, *words]
-        return self.group.run(command, kept, cwd=cwd, feed=feed)
-
-    def close(self) -> None:
-        """End all that still runs because of us."""
-        self.group.close()
+        given = [word for name, value in env.items() for word in ("-E", f"{name}={value}")]
+        return [self.emulator, "-cpu", "max", "-L", self.root, *given, program, *words], kept
 
 
 def prepare(dest: Path, limits: Limits | None = None) -> Qemu:

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confine import Group, LimitError, Limits
+from confine import Group, LimitError, Limits, Machine
 
 if TYPE_CHECKING:
-    import subprocess
     from collections.abc import Mapping, Sequence
 
 _PLACES = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
@@ -57,23 +56,18 @@ def find() -> Path:
 
 
 @dataclass
-class Wine:
+class Wine(Machine):
     """A prefix that is ready, and the processes that run in it. Close it when done: that ends the wineserver."""
 
     loader: Path
     prefix: Path
     group: Group
 
-    def run(
-        self,
-        program: Path,
-        *words: str | Path,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-        feed: bytes = b"",
-    ) -> subprocess.CompletedProcess[bytes]:
-        """Run a Windows program. Its environment is what Windows gives, and `env`. Raises LimitError."""
-        return self.group.run([self.loader, program, *words], self._environment(env or {}), cwd=cwd, feed=feed)
+    def command(
+        self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
+    ) -> tuple[list[str | Path], dict[str, str]]:
+        """The loader runs the program, in what Windows gives and `env`."""
+        return [self.loader, program, *words], self._environment(env)
 
     def system_folder(self) -> Path:
         r"""Where C:\windows\system32 lies."""
@@ -91,10 +85,6 @@ class Wine:
         """
         self.server("-p")
         self.run(Path("cmd"), "/c", "exit")
-
-    def close(self) -> None:
-        """End the wineserver and all else that runs in this prefix because of us."""
-        self.group.close()
 
     def _environment(self, more: Mapping[str, str]) -> dict[str, str]:
         kept = {name: os.environ[name] for name in _OURS if name in os.environ}

@@ -71,7 +71,12 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     """
     ledger = _Ledger(workdir / "build" / "pack.json", dist)
     suited = {name: [row for row in stages if not unsupplied(config, name, row.rid)] for name in config.packages}
-    jobs = [job for name, own in suited.items() for job in (*_wheels(config, name, own), *_nupkgs(config, name, own))]
+    commit = source_commit(config) if config.project.repository else ""
+    jobs = [
+        job
+        for name, own in suited.items()
+        for job in (*_wheels(config, name, own), *_nupkgs(config, name, own, commit))
+    ]
     jobs += _symbols(config, stages)
     made = each(lambda job: _run(job, ledger, workdir, dist), jobs)
     ledger.close()
@@ -116,13 +121,12 @@ def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]
     ]
 
 
-def _nupkgs(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
+def _nupkgs(config: Config, package: str, stages: Sequence[Stage], commit: str) -> list[_Job]:
     """One nupkg with all targets, or one for each and one above them; symbols beside."""
     nuget = config.packages[package].nuget
     if nuget is None or not stages:
         return []
     source = config.root / nuget.managed if nuget.managed else None
-    commit = source_commit(config) if config.project.repository else ""
     return [
         _Job(
             name=f"nupkg {package}",
