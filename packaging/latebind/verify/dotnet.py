@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
-from latebind.verify.cells import scenario
 from latebind.verify.dotnet_project import Consumer, Layout, SmokeRun, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.smoke import Smoke, judge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from latebind.verify.cell import Bench
 
 _LAYOUTS: dict[str, Layout] = {"dotnet-build": "build", "dotnet-publish": "publish", "dotnet-cache": "cache"}
-_PLATFORM = {"linux-x64": "x86_64"}
 ASSEMBLED = "the runtime's nupkg was assembled for this cell from its PyPI wheel"
 
 
@@ -31,8 +31,9 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
     if not wanted <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
-    if bench.use is not None and bench.cell.version:
-        library = bench.supply.library(bench.use, bench.cell.version, _PLATFORM[bench.cell.target])
+    situation = bench.situation
+    library = _runtime(bench)
+    if library is not None and bench.use is not None:
         feed = bench.work / "runtime"
         packages.append(
             assemble_runtime_nupkg(library, bench.cell.version, feed, rid=bench.cell.target, runtime=bench.use.preset)
@@ -41,21 +42,22 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         project=bench.config.root / bench.config.document.verify.dotnet,
         packages=packages,
         version=bench.config.project.version,
-        environment=_environment(),
+        environment={**_environment(), **situation.environment},
         layout=_LAYOUTS[bench.cell.consumer],
         rid=bench.cell.target,
         runtime_version=bench.cell.version,
     )
     cases = bench.supply.data(bench.entry)
-    ended = run_smoke(consumer, cases, bench.work / "dotnet", arguments=bench.arguments(), log=bench.log)
+    ended = run_smoke(consumer, cases, bench.work / situation.folder, arguments=situation.arguments, log=bench.log)
     outcome = judge(
         bench.cell,
-        scenario(bench.cell.scenario),
+        bench.scenario,
         _smoke(ended),
-        bench.work,
-        values=bench.values(),
+        [str(bench.work)],
+        values=bench.values(library.name if library else ""),
         reference=bench.reference(),
         at_least=bench.at_least(),
+        binds=bench.binds(),
     )
     if outcome.state is State.PASSED and bench.cell.version:
         return Outcome(
@@ -65,6 +67,19 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
             facts={**outcome.facts, "runtime_package": ASSEMBLED, "framework": ended.framework, "sdk": ended.sdk},
         )
     return outcome
+
+
+def _runtime(bench: Bench) -> Path | None:
+    """The runtime's library as the scenario wants it; None for none."""
+    if bench.use is None or not bench.cell.version:
+        return None
+    library = bench.supply.library(bench.use, bench.cell.version, bench.cell.target)
+    if bench.situation.spoil is None:
+        return library
+    spoiled = bench.work / "spoiled" / library.name
+    spoiled.parent.mkdir()
+    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    return spoiled
 
 
 def _smoke(ended: SmokeRun) -> Smoke:
