@@ -19,7 +19,7 @@ class Limits:
 
 
 def watch(pid: int, limits: Limits) -> None:
-    """Look once at a process and its descendants. Raises PastLimitError."""
+    """Look once at a process and its descendants. Raises PastLimitError, and ImportError without psutil."""
     import psutil  # noqa: PLC0415  # cells alone are watched; an audit must not load it
 
     resident = count = 0

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TAIL_LINES = 40
 _LOOK_SECONDS = 0.5
+_VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
 _LIVE: set[subprocess.Popen[bytes]] = set()
 _LOCK = threading.Lock()
 _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
@@ -131,9 +132,16 @@ def _waited(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
         try:
             return process.communicate(timeout=_LOOK_SECONDS)[0] or b""
         except subprocess.TimeoutExpired:
-            watch(process.pid, limits)
+            _look(process, limits)
         if time.monotonic() > end:
             raise PastLimitError(f"{limits.seconds:.0f} s")
+
+
+def _look(process: subprocess.Popen[bytes], limits: Limits) -> None:
+    try:
+        watch(process.pid, limits)
+    except ImportError as error:
+        raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE) from error
 
 
 def end_all() -> None:

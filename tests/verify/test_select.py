@@ -10,17 +10,16 @@ from hypothesis import strategies as st
 from latebind.configfile import load
 from latebind.errors import InputError
 from latebind.model import Cell, Rid
-from latebind.verify.cells import BELOW_FLOOR, expand
+from latebind.verify.cells import Scope, expand, questions
 from latebind.verify.select import matches, names, read_shard, selector, shard
+from latebind.verify.versions import BELOW_FLOOR, Answers
 
 CONFIG = load(Path(__file__).resolve().parents[2] / "latenn" / "latebind.toml")
-VERSIONS = {("onnxruntime", entry): version for entry, version in
-            (("minimum", "1.19.2"), ("latest", "1.31.1"), (BELOW_FLOOR, "1.18.1"))}  # fmt: skip
-CELLS = tuple(
-    planned.cell
-    for rid in ("linux-x64", "linux-arm64", "win-x64")
-    for planned in expand(CONFIG, Rid(rid), "python3.11", VERSIONS)
-)
+VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
+RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
+SCOPE = Scope(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
+ANSWERS = Answers(found={row: VERSIONS[row.entry] for row in questions(CONFIG, RIDS, SCOPE)})
+CELLS = tuple(planned.cell for rid in RIDS for planned in expand(CONFIG, rid, SCOPE, ANSWERS))
 CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
 NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")

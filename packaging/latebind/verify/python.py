@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,7 @@ def run_python_cell(bench: Bench) -> Outcome:
     wheels = [artifact for artifact in bench.artifacts if artifact.kind == "wheel"]
     if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every wheel of the project was made")
+    _check_main(bench)
     chosen = [wheel for wheel in wheels if not _left_out(bench, wheel)]
     ready = _installed(bench, chosen)
     situation = bench.situation
@@ -87,6 +89,19 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
         lock(environment.root)
         hand_over(home, answers)
     return _Ready(environment=environment, home=home, answers=answers, prefix=python.prefix, installed=library)
+
+
+def _check_main(bench: Bench) -> None:
+    """Some scenarios call the script's main(arguments). Raises NotRun when it has none."""
+    if not set(bench.situation.action) & {"--threads", "--fork", "--spawn"}:
+        return
+    script = bench.config.root / bench.config.document.verify.python
+    try:
+        rows = ast.parse(script.read_bytes()).body
+    except SyntaxError:  # the consumer itself will say it
+        return
+    if not any(isinstance(row, ast.FunctionDef) and row.name == "main" and row.args.args for row in rows):
+        raise NotRun("no-main", f"{script.name} has no main(arguments)")
 
 
 def _left_out(bench: Bench, wheel: Artifact) -> bool:
