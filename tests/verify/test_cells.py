@@ -56,6 +56,11 @@ def test_everything_is_each_minor_version_each_distribution_and_each_python():
         MINORS
     )
     assert {row.version for row in works if row.consumer == "python3.13"} == {"1.19.2", "1.31.1"}
+    assert {row.cell.version: row.entry for row in expanded(everything=True) if row.cell.scenario == "works"} == {
+        "1.19.2": "minimum",
+        "1.20.1": "minimum",
+        "1.31.1": "latest",
+    }
     assert {row.runtime for row in works} >= {"onnxruntime-gpu", "onnxruntime-openvino"}
     assert len({cell.id for cell in cells}) == len(cells)
 
@@ -188,6 +193,8 @@ def test_a_scenario_may_bind_another_version_than_its_cell():
     older = changed(runtime_version="1.19.2")
     assert judged(older, binds=("1.19.2",)).state is State.PASSED
     assert "bound runtime 1.31.1, expected 1.19.2" in judged(GOOD, binds=("1.19.2",)).reason
+    assert judged(older, binds=()).state is State.PASSED
+    assert "expected one that says its version" in judged(changed(runtime_version=""), binds=()).reason
 
 
 NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))

@@ -92,15 +92,21 @@ class Bench:
         }
 
     def binds(self) -> tuple[str, ...]:
-        """The runtime versions that may be bound."""
+        """The runtime versions that may be bound; () for any: other distributions count their versions by themselves."""
+        if self.use and self.cell.kind == "wheel" and self.cell.runtime not in ("", self._ordinary()):
+            return ()
         return self.situation.binds or (self.cell.version,)
+
+    def _ordinary(self) -> str:
+        return preset(self.use.preset).python.distribution if self.use else ""
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where they do not matter or nobody can tell."""
         if self.scenario.negative or self.use is None:
             return None
-        name = self.cell.runtime if self.cell.kind == "wheel" else preset(self.use.preset).python.distribution
-        return self.supply.reference(name, self.binds()[0], self.data_entry())
+        name = self.cell.runtime if self.cell.kind == "wheel" else self._ordinary()
+        version = next(iter(self.binds()), self.cell.version)
+        return self.supply.reference(name, version, self.data_entry())
 
     def data_entry(self) -> str:
         """Whose data the consumer computes: an older runtime knows less."""

@@ -85,7 +85,9 @@ def expand(config: Config, rid: Rid, scope: Scope, answers: Answers) -> tuple[Pl
     found: dict[str, Planned] = {}
     for row in _rows(config, rid, scope):
         for planned in _planned(config, row, rid, answers):
-            found.setdefault(planned.cell.id, planned)
+            # A version that is named by itself has data of its own; as one of all minor versions it has not.
+            if planned.cell.id not in found or row.entry != EACH_MINOR:
+                found[planned.cell.id] = planned
     return tuple(found.values())
 
 

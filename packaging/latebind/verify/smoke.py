@@ -106,7 +106,7 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     values: Mapping[str, str],
     reference: frozenset[str] | None = None,
     at_least: int = 1,
-    binds: Sequence[str] = (),
+    binds: Sequence[str] | None = None,
     seen: Seen | None = None,
     base: str = "",
 ) -> Outcome:
@@ -115,11 +115,13 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     `roots` are the folders that every library of the packages and the runtime must lie in; `values` fill the
     placeholders of `row.says`; `reference` are the cases that the runtime's own API passes: failing another is no
     failure. Fewer than `at_least` that pass are too few, whatever else. One of the versions `binds` must be bound, by
-    default the cell's. `seen` is the process as the driver saw it, which may use the interpreter's own folder `base`
+    default the cell's; () is any. `seen` is the process as the driver saw it, which may use the interpreter's own folder `base`
     and the system's besides.
     """
     inside = tuple(roots)
-    wanted = _Wanted(row=row, versions=tuple(binds) or (cell.version,), reference=reference, at_least=at_least)
+    wanted = _Wanted(
+        row=row, versions=(cell.version,) if binds is None else tuple(binds), reference=reference, at_least=at_least
+    )
     problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, inside, wanted)
     if seen is not None:
         problems += _unclean(seen, inside, base)
@@ -163,8 +165,9 @@ def _positive(cell: Cell, smoke: Smoke, roots: Sequence[str], wanted: _Wanted) -
     absent = (reference or frozenset()) - set(smoke.passed) - {name for name, _ in smoke.failed}
     if absent and not problems and not wanted.row.sample:
         problems.append(f"{len(absent)} models were never tried, {min(absent)} among them")
-    if not problems and smoke.runtime_version not in wanted.versions:
-        expected = " or ".join(wanted.versions)
+    fits = smoke.runtime_version in wanted.versions if wanted.versions else bool(smoke.runtime_version)
+    if not problems and not fits:
+        expected = " or ".join(wanted.versions) or "one that says its version"
         problems.append(f"bound runtime {smoke.runtime_version or 'of no version'}, expected {expected}")
     if cell.target.startswith("linux") and cell.runtime and not smoke.libraries:
         problems.append("the consumer did not say which libraries it had loaded")
