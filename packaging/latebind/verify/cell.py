@@ -92,7 +92,7 @@ class Bench:
         }
 
     def binds(self) -> tuple[str, ...]:
-        """The runtime versions that may be bound; () for any: other distributions count their versions by themselves."""
+        """The runtime versions that may be bound; () for any: other distributions count theirs by themselves."""
         if self.use and self.cell.kind == "wheel" and self.cell.runtime not in ("", self._ordinary()):
             return ()
         return self.situation.binds or (self.cell.version,)

@@ -115,8 +115,8 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     `roots` are the folders that every library of the packages and the runtime must lie in; `values` fill the
     placeholders of `row.says`; `reference` are the cases that the runtime's own API passes: failing another is no
     failure. Fewer than `at_least` that pass are too few, whatever else. One of the versions `binds` must be bound, by
-    default the cell's; () is any. `seen` is the process as the driver saw it, which may use the interpreter's own folder `base`
-    and the system's besides.
+    default the cell's; () is any. `seen` is the process as the driver saw it, which may use the interpreter's own
+    folder `base` and the system's besides.
     """
     inside = tuple(roots)
     wanted = _Wanted(
