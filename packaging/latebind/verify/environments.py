@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _TIME_LIMIT = 600.0
 _ANSWER_LIMIT = 120.0
-_PIN = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
+PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
 _SILENT = (
     "Failed to establish a new connection",
     "Failed to fetch",
@@ -68,13 +68,18 @@ def installer(home: Path) -> Installer:
 
     Raises ToolError when neither is.
     """
-    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
-    uv = beside if beside.is_file() else which("uv")
+    uv = find_uv()
     if uv is not None:
         return _Uv(uv, home)
     if importlib.util.find_spec("virtualenv"):
         return _Virtualenv(home)
     raise ToolError("neither uv nor virtualenv is here", advice='Run: pip install "latebind[verify]"')
+
+
+def find_uv() -> Path | None:
+    """uv beside this Python or on PATH; None without it."""
+    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
+    return beside if beside.is_file() else which("uv")
 
 
 def python_of(folder: Path) -> Path:
@@ -116,12 +121,12 @@ class _Uv:
             *more,
             *wanted,
         ]
-        _run(argv, self._environment(), log)
+        run_installer(argv, self._environment(), log)
 
     def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
         argv += ["--python-platform", f"{platform}-manylinux_2_28", "--python", sys.executable, wanted]
-        _run(argv, self._environment(), log)
+        run_installer(argv, self._environment(), log)
 
     def resolve(self, wanted: str, python: Path) -> str:
         with tempfile.TemporaryDirectory() as folder:
@@ -137,8 +142,8 @@ class _Uv:
                 "--only-binary",
                 ":all:",
             ]
-            output = _asked([*argv, "--python", python, file], self._environment(), wanted)
-        match = _PIN.search(output)
+            output = ask_index([*argv, "--python", python, file], self._environment(), wanted)
+        match = PINNED.search(output)
         if match is None:
             raise NotRun("no-distribution", f"the index has no {wanted}")
         return match[1]
@@ -162,14 +167,14 @@ class _Virtualenv:
         del ours  # pip caches no local files
         more = ["--find-links", str(links)] if links else []
         argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
-        _run(argv, installer_environment(self.home), log)
+        run_installer(argv, installer_environment(self.home), log)
 
     def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
         argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
         argv += ["--target", folder, *(f"--platform=manylinux_2_{minor}_{platform}" for minor in (28, 27, 17)), wanted]
-        _run(argv, installer_environment(self.home), log)
+        run_installer(argv, installer_environment(self.home), log)
 
     def resolve(self, wanted: str, python: Path) -> str:
         scratch, report = self.home / "resolver", self.home / "resolved.json"
@@ -185,12 +190,17 @@ class _Virtualenv:
             "--no-deps",
             "--quiet",
         ]
-        _asked([*argv, "--only-binary", ":all:", "--report", report, wanted], installer_environment(self.home), wanted)
+        ask_index(
+            [*argv, "--only-binary", ":all:", "--report", report, wanted], installer_environment(self.home), wanted
+        )
         return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 
 
-def _asked(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
-    """What the index answers."""
+def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
+    """What an installer says that the index has.
+
+    Raises NotRun: `no-distribution`, or `no-index` when the index does not answer.
+    """
     try:
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
     except ToolError as error:
@@ -199,7 +209,8 @@ def _asked(argv: Sequence[str | Path], environment: dict[str, str], wanted: str)
         raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
 
 
-def _run(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+    """Let an installer work. Raises NotRun `no-distribution` when nothing fits, ToolError when it fails otherwise."""
     try:
         run(argv, env=environment, timeout=_TIME_LIMIT, log=log)
     except ToolError as error:
