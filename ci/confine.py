@@ -18,7 +18,7 @@ import uuid
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -204,7 +204,7 @@ class _Pipe:
 def _input(feed: bytes, opened: contextlib.ExitStack) -> int:
     if not feed:
         return subprocess.DEVNULL
-    stdin = opened.enter_context(tempfile.TemporaryFile())
+    stdin: IO[bytes] = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # `opened` closes it
     stdin.write(feed)
     stdin.seek(0)
     return stdin.fileno()

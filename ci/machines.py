@@ -40,9 +40,9 @@ def windows(dest: Path) -> dict[str, Any]:
             version = machine.group.run([machine.loader, "--version"], {}).stdout.decode().strip()
         finally:
             machine.close()
-    number = _python_version(done)
+    number, wine_version = _python_version(done), version.removeprefix("wine-").partition(" ")[0]
     return {
-        "title": f"{version.replace('-', ' ', 1).partition(' (')[0]} with CPython {number} and a stand-in for dxcore.dll",
+        "title": f"wine {wine_version} with CPython {number} and a stand-in for dxcore.dll",
         "command": _command("wine.py", dest),
         "python": str(python),
         "python_version": number,
@@ -74,10 +74,11 @@ def arm64(dest: Path) -> dict[str, Any]:
 MAKERS: dict[str, Callable[[Path], dict[str, Any]]] = {"win-x64": windows, "linux-arm64": arm64}
 
 
-def make(dest: Path) -> dict[str, str]:
-    """Make them all; tell of each target what it is, or why it is not available."""
+def make(dest: Path, *rids: str) -> dict[str, str]:
+    """Make those, by default all; tell of each target what it is, or why it is not available."""
     told = {}
-    for rid, maker in MAKERS.items():
+    for rid in rids or MAKERS:
+        maker = MAKERS[rid]
         file = dest / f"{rid}.toml"
         try:
             row = {"rid": rid, **maker(dest / rid)}
