@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import resource
+import select
 import signal
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ import uuid
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +26,13 @@ if TYPE_CHECKING:
 MARK = "CONFINED_BY"
 _GIB = 1024**3
 _LOOK_SECONDS = 0.2
+_KEPT: list[int] = []
 
 
 class LimitError(Exception):
-    """A run went over a limit and was ended; the message says over which."""
+    """A run went over a limit and was ended; the message says over which. `output` is what it had said."""
+
+    output: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -79,32 +83,32 @@ class Group:
     def run(
         self, command: Sequence[str | Path], env: Mapping[str, str], *, cwd: Path | None = None, feed: bytes = b""
     ) -> subprocess.CompletedProcess[bytes]:
-        """Run a command to its end. Files take its output: what lives on behind it would keep a pipe open.
+        """Run a command to its end. Its input is `feed`, or nothing.
 
+        What lives on behind it keeps its pipes open and is not waited for.
         Raises LimitError when it goes over a limit; everything of this group is ended then.
         """
-        with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-            stdin.write(feed)
-            stdin.seek(0)
+        with contextlib.ExitStack() as opened:
+            out, err = opened.enter_context(_Pipe()), opened.enter_context(_Pipe())
             child = subprocess.Popen(
                 [os.fspath(word) for word in command],
                 env={**env, MARK: self._mark},
                 cwd=cwd,
-                stdin=stdin,
-                stdout=out,
-                stderr=err,
+                stdin=_input(feed, opened),
+                stdout=out.theirs,
+                stderr=err.theirs,
                 start_new_session=True,
                 preexec_fn=self._limit,  # noqa: PLW1509  # it only sets limits
             )
             try:
-                self._watch(child)
-            except BaseException:
+                self._watch(child, (out, err))
+            except BaseException as error:
                 self.close()
                 child.wait()
+                if isinstance(error, LimitError):
+                    error.output = bytes(out.data + err.data)
                 raise
-            out.seek(0)
-            err.seek(0)
-            return subprocess.CompletedProcess(child.args, child.returncode, out.read(), err.read())
+            return subprocess.CompletedProcess(child.args, child.returncode, bytes(out.data), bytes(err.data))
 
     def members(self) -> list[int]:
         """The process ids of what is alive of this group."""
@@ -122,24 +126,88 @@ class Group:
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.02)
 
+    def guard(self) -> None:
+        """End all of this group also when this very process is killed. For a program's main() alone: it forks.
+
+        Locks that this process holds stay held until the group is gone.
+        """
+        ours, theirs = os.pipe()
+        if os.fork():
+            os.close(ours)
+            _KEPT.append(theirs)  # open until this process ends, in whatever way
+            return
+        os.setsid()
+        os.close(theirs)
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for standard in range(3):  # whoever reads our output must not wait for this one
+            os.dup2(nothing, standard)
+        os.read(ours, 1)
+        self.close()
+        os._exit(0)
+
     def _limit(self) -> None:
         for what, value in ((resource.RLIMIT_AS, self.limits.addresses), (resource.RLIMIT_CORE, 0)):
             resource.setrlimit(what, (value, value))
 
-    def _watch(self, child: subprocess.Popen[bytes]) -> None:
+    def _watch(self, child: subprocess.Popen[bytes], pipes: Sequence[_Pipe]) -> None:
         end = time.monotonic() + self.limits.seconds
-        while True:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(_LOOK_SECONDS)
-                return
-            alive = self.members()
-            memory = sum(_resident(pid) for pid in alive)
-            if time.monotonic() > end:
-                raise LimitError(f"over {self.limits.seconds:g} seconds: {child.args!r}")
-            if len(alive) > self.limits.processes:
-                raise LimitError(f"over {self.limits.processes} processes: {child.args!r}")
-            if memory > self.limits.memory:
-                raise LimitError(f"over {self.limits.memory // 1024**2} MiB of memory: {child.args!r}")
+        look = 0.0
+        ended = os.pidfd_open(child.pid)
+        try:
+            while True:
+                waiting = [ended, *(pipe.ours for pipe in pipes)]
+                ready, _, _ = select.select(waiting, [], [], _LOOK_SECONDS)
+                for pipe in pipes:
+                    pipe.read()  # after the end, too: what it had said is in there by then
+                if ended in ready:
+                    child.wait()
+                    return
+                if time.monotonic() >= look:
+                    self._check(child, end)
+                    look = time.monotonic() + _LOOK_SECONDS
+        finally:
+            os.close(ended)
+
+    def _check(self, child: subprocess.Popen[bytes], end: float) -> None:
+        alive = self.members()
+        memory = sum(_resident(pid) for pid in alive)
+        if time.monotonic() > end:
+            raise LimitError(f"over {self.limits.seconds:g} seconds: {child.args!r}")
+        if len(alive) > self.limits.processes:
+            raise LimitError(f"over {self.limits.processes} processes: {child.args!r}")
+        if memory > self.limits.memory:
+            raise LimitError(f"over {self.limits.memory // 1024**2} MiB of memory: {child.args!r}")
+
+
+class _Pipe:
+    """What a program says. A pipe, because wine 8 cannot tell a Python about an output that is a file."""
+
+    def __init__(self) -> None:
+        self.ours, self.theirs = os.pipe()  # both stay open until the end, so that reading never meets an end
+        os.set_blocking(self.ours, False)
+        self.data = bytearray()
+
+    def __enter__(self) -> _Pipe:  # noqa: PYI034  # Self is of Python 3.11
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self.ours)
+        os.close(self.theirs)
+
+    def read(self) -> None:
+        """Take what is there."""
+        with contextlib.suppress(BlockingIOError):
+            while chunk := os.read(self.ours, 1 << 16):
+                self.data += chunk
+
+
+def _input(feed: bytes, opened: contextlib.ExitStack) -> int:
+    if not feed:
+        return subprocess.DEVNULL
+    stdin: IO[bytes] = opened.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  # `opened` closes it
+    stdin.write(feed)
+    stdin.seek(0)
+    return stdin.fileno()
 
 
 def _processes() -> Iterator[int]:

@@ -10,7 +10,6 @@ numbers count, times do not.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -18,7 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from confine import Group, LimitError, Limits, Machine
+import serving
+from confine import Group, Limits, Machine
 from debian import NotAvailableError, made_once, unpack
 
 if TYPE_CHECKING:
@@ -61,10 +61,21 @@ class Qemu(Machine):
     def command(
         self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
     ) -> tuple[list[str | Path], dict[str, str]]:
-        """The emulator runs the program; `env` reaches that alone and not the emulator."""
+        """The emulator runs the program; `env` reaches that alone and not the emulator.
+
+        A script names its own interpreter, which may be a launcher of ours (arm64_python.py): the kernel starts it.
+        """
+        if is_script(program):
+            return [program, *words], dict(env)
         kept = {name: os.environ[name] for name in _OURS if name in os.environ}
         given = [word for name, value in env.items() for word in ("-E", f"{name}={value}")]
         return [self.emulator, "-cpu", "max", "-L", self.root, *given, program, *words], kept
+
+
+def is_script(program: Path) -> bool:
+    """Whether the file begins as a script does."""
+    with program.open("rb") as stream:
+        return stream.read(2) == b"#!"
 
 
 def prepare(dest: Path, limits: Limits | None = None) -> Qemu:
@@ -77,6 +88,11 @@ def prepare(dest: Path, limits: Limits | None = None) -> Qemu:
 
 def _make(root: Path) -> None:
     unpack(PACKAGES, root, suite=SUITE, architecture="arm64")
+    add_processors(root)
+
+
+def add_processors(root: Path) -> None:
+    """Describe this machine's processors as arm64 ones, for programs that look."""
     (root / "proc").mkdir()
     processors = (CPUINFO.format(number=number) for number in range(os.cpu_count() or 1))
     (root / "proc" / "cpuinfo").write_text("\n".join(processors), encoding="ascii")
@@ -84,29 +100,20 @@ def _make(root: Path) -> None:
 
 def main() -> int:
     """Make the folder; run a program when one is named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dest", type=Path, help="the folder that gets the root folder")
-    parser.add_argument("program", type=Path, nargs="?", help="an arm64 program to run")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="its arguments")
-    arguments = parser.parse_args()
+    request = serving.asked(__doc__)
     try:
-        qemu = prepare(arguments.dest)
+        qemu = prepare(request.dest, request.limits)
     except NotAvailableError as reason:
         print(f"not available: {reason}", file=sys.stderr)
         return 1
-    if arguments.program is None:
+    if request.program is None:
         print(f"{qemu.emulator}\n-L {qemu.root}")
-        return 0
-    try:
-        done = qemu.run(arguments.program, *arguments.words)
-    except LimitError as error:
-        print(error, file=sys.stderr)
-        return 124
-    finally:
-        qemu.close()
-    sys.stdout.buffer.write(done.stdout)
-    sys.stderr.buffer.write(done.stderr)
-    return done.returncode
+    return serving.serve(qemu, request, _hurts)
+
+
+def _hurts(name: str) -> bool:
+    """Whether a variable of this system names what an arm64 program cannot load."""
+    return name.startswith(("LD_", "QEMU_", "CONFINED_"))
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 def c_sources() -> list[Path]:
     """The C files that are ours."""
-    folders = [ROOT / name for name in ("loader", "latenn", "templates", "tests/native")]
+    folders = [ROOT / name for name in ("loader", "latenn", "templates", "tests/native", "ci")]
     return [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
 
 

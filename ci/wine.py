@@ -1,7 +1,7 @@
 """Makes a Windows x64 for tests from Debian's wine64: a prefix in a folder, and a way to run programs in it.
 
     apt-get install --no-install-recommends wine64
-    python ci/wine.py DEST                     # makes the prefix, prints where wine is
+    python ci/wine.py DEST                     # makes a prefix, prints where it and wine are
     python ci/wine.py DEST program.exe WORD... # and runs a program, with limits; ends all of it afterwards
 
 Nothing is installed and nothing outside DEST is written. It is wine 8 or newer, not Windows: what passes here is
@@ -10,23 +10,27 @@ evidence, not proof. Never run it under an emulator of another processor: its pr
 
 from __future__ import annotations
 
-import argparse
+import contextlib
+import fcntl
 import os
 import platform
 import shutil
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import serving
 from confine import Group, LimitError, Limits, Machine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 _PLACES = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
 _READY = "made-by-ci-wine"
+_WAIT_SECONDS = 0.1
 _QUIET = {
     "WINEDEBUG": "-all",
     "LC_ALL": "C.UTF-8",  # without a UTF-8 locale wine cannot name files in other scripts
@@ -141,34 +145,47 @@ def _rename(aside: Path, prefix: Path) -> None:
 
 
 def main() -> int:
-    """Make the prefix; run a program when one is named."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("dest", type=Path, help="the folder that gets the prefix")
-    parser.add_argument("program", type=Path, nargs="?", help="a Windows program to run")
-    parser.add_argument("words", nargs=argparse.REMAINDER, help="its arguments")
-    arguments = parser.parse_args()
+    """Make the prefix; run a program when one is named, in a prefix that nobody else uses."""
+    request = serving.asked(__doc__)
     try:
-        wine = prepare(arguments.dest)
+        with one_of(request.dest) as dest:
+            wine = prepare(dest, request.limits)
+            if request.program is None:
+                print(f"{wine.loader}\nWINEPREFIX={wine.prefix}")
+            return serving.serve(wine, request, _hurts)
     except NotAvailableError as reason:
         print(f"not available: {reason}", file=sys.stderr)
         return 1
-    if arguments.program is None:
-        print(f"{wine.loader}\nWINEPREFIX={wine.prefix}")
-        return 0
-    return _run(wine, arguments.program, arguments.words)
 
 
-def _run(wine: Wine, program: Path, words: Sequence[str]) -> int:
-    try:
-        done = wine.run(program, *words)
-    except LimitError as error:
-        print(error, file=sys.stderr)
-        return 124
-    finally:
-        wine.close()
-    sys.stdout.buffer.write(done.stdout)
-    sys.stderr.buffer.write(done.stderr)
-    return done.returncode
+@contextlib.contextmanager
+def one_of(dest: Path, most: int = 0) -> Iterator[Path]:
+    """A folder below `dest` for one prefix that no other process uses; waits while `most` are in use.
+
+    Programs in one prefix share a wineserver, and the first to end would end it for all. `most` is by default the
+    number of processors.
+    """
+    with contextlib.ExitStack() as held:
+        yield _first_free(dest, most or os.cpu_count() or 1, held)
+
+
+def _first_free(dest: Path, most: int, held: contextlib.ExitStack) -> Path:
+    while True:
+        for number in range(most):
+            folder = dest.absolute() / f"wine-{number}"
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "lock").open("w")
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                held.enter_context(lock)
+                return folder
+            lock.close()
+        time.sleep(_WAIT_SECONDS)
+
+
+def _hurts(name: str) -> bool:
+    """Whether a variable of this system would mislead wine or a Windows program, which have their own."""
+    return name in {"DISPLAY", "LANG", "TMPDIR"} or name.startswith(("WINE", "LC_", "LD_", "CONFINED_"))
 
 
 if __name__ == "__main__":

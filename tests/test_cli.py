@@ -1,6 +1,7 @@
 """What a user sees when something is wrong: one clear error, a non-zero status, and earlier output as it was."""
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -232,6 +233,20 @@ def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     assert result.returncode == 0
     assert "no   dotnet" in result.stdout
     assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", result.stdout)
+
+
+def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
+    assert "python ci/machines.py DEST (by wine)" in latebind("doctor").stdout
+    file = tmp_path / "win-x64.toml"
+    machine = {"rid": "win-x64", "title": "a wine", "command": ["wine"], "python": sys.executable}
+    machine |= {"python_version": "3.11.9", "platforms": ["win_amd64"]}
+    file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in machine.items()), encoding="utf-8")
+    result = latebind("doctor", "--machines", tmp_path)
+    assert re.search(r"yes  win-x64 +built here by zig; its packages run here by a wine", result.stdout)
+    file.write_text("rid = 1\n", encoding="utf-8")
+    result = latebind("doctor", env={"LATEBIND_MACHINES": str(tmp_path)})
+    assert result.returncode == 2
+    assert f"{file}: not a machine file: Expected `str`, got `int` - at `$.rid`" in result.stderr
 
 
 def test_help_is_quick_to_import():

@@ -48,6 +48,8 @@ _READ_ERRORS = (
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first moment that a zip can name
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
+_UNIX = 3
+"""The system that made a zip (APPNOTE.TXT 4.4.2). We always name this one: equal bytes wherever a zip is made."""
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 ProblemKind = Literal["unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"]
@@ -245,9 +247,24 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
         for row in rows:
             info = zipfile.ZipInfo(row.name, moment)
             info.external_attr = (stat.S_IFREG | row.mode) << 16
-            info.create_system = 3  # Unix, wherever this runs: equal bytes on every system
+            info.create_system = _UNIX
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, row.data)
+
+
+def name_unix(path: Path) -> None:
+    """Write a zip of another's making anew when it names another system than Unix, which says nothing of its files.
+
+    Its bytes are then those that its maker would have written on Linux.
+    """
+    with zipfile.ZipFile(path) as archive:
+        rows = [(info, archive.read(info)) for info in archive.infolist()]
+    if all(info.create_system == _UNIX for info, _ in rows):
+        return
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in rows:
+            info.create_system = _UNIX
+            archive.writestr(info, data)
 
 
 @contextmanager

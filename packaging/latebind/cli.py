@@ -31,6 +31,7 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    _speak_alike()
     arguments = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
@@ -53,6 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     else:
         return status
+
+
+def _speak_alike() -> None:
+    """Windows would write CR LF and, into a pipe, a code page that has few letters: output is the same everywhere."""
+    if sys.platform == "win32":
+        for stream in (sys.stdout, sys.stderr):
+            stream.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _interrupt(*_: object) -> None:
@@ -92,7 +100,8 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=run)
         return command
 
-    add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    _add_machines(doctor)
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
     build = add("build", _alone(_build), "one native build for each target -> stage/<rid>/<component>/")
     stage = add("stage", _alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
@@ -120,6 +129,7 @@ def _parser() -> argparse.ArgumentParser:
     verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
     verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
+    verify.add_argument("--machines", type=Path, metavar="DIR", help="machine files, which say how other targets run")
     verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json"), default="text")
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
@@ -177,10 +187,17 @@ def _rids(arguments: argparse.Namespace, config: Config) -> list[Rid]:
     return list(dict.fromkeys(target(name).rid for name in names))
 
 
-def _doctor(arguments: argparse.Namespace) -> int:  # noqa: ARG001  # one signature for all commands
-    from latebind.doctor import examine  # noqa: PLC0415
+def _add_machines(command: argparse.ArgumentParser) -> None:
+    text = "folder of files that say how programs of other targets run here; by default LATEBIND_MACHINES, .machines"
+    command.add_argument("--machines", type=Path, metavar="DIR", help=text)
 
-    rows = examine()
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from latebind.doctor import examine  # noqa: PLC0415
+    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
+
+    workdir = (arguments.workdir or arguments.project).resolve()
+    rows = examine(machines(machines_folder(arguments.machines, workdir)))
     width = max(len(row.what) for row in rows)
     for row in rows:
         print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
@@ -252,7 +269,7 @@ def _stage(arguments: argparse.Namespace) -> int:
 def _show_stage(stage: Stage, workdir: Path) -> None:
     manifest = stage.manifest
     how = "imported, " if manifest.imported else ""
-    print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+    print(f"{stage.root.relative_to(workdir).as_posix()}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
     for file in manifest.files:
         print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
 
@@ -314,20 +331,22 @@ def _verify(arguments: argparse.Namespace) -> int:
     from latebind.archive import write_text  # noqa: PLC0415
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.verify.dist import artifacts_in  # noqa: PLC0415
+    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
     from latebind.verify.report import to_console, to_json, to_markdown  # noqa: PLC0415
     from latebind.verify.select import read_shard  # noqa: PLC0415
     from latebind.verify.verify import Options, listed, verify  # noqa: PLC0415
 
     if arguments.everything:
         arguments.target = arguments.target or ["all"]
+    config, workdir = _load(arguments)
     options = Options(
+        machines=machines(machines_folder(arguments.machines, workdir)),
         everything=arguments.everything,
         select=arguments.select,
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs,
         fresh=arguments.fresh,
     )
-    config, workdir = _load(arguments)
     rids = _rids(arguments, config)
     if arguments.list:
         print(listed(config, rids, workdir, options))

@@ -13,9 +13,11 @@ from latebind.run import run, which
 from latebind.targets import host_rid, targets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
-    from latebind.model import Target
+    from latebind.model import Rid, Target
+    from latebind.verify.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,8 +30,8 @@ class Row:
     cure: str = ""
 
 
-def examine() -> tuple[Row, ...]:
-    """All rows, in the order in which a build needs them."""
+def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
+    """All rows, in the order in which a build needs them. `machines` are those of other targets."""
     return (
         Row(what="python", there=True, detail=platform.python_version()),
         _program("cmake", CMAKE_REQUIREMENT),
@@ -40,7 +42,7 @@ def examine() -> tuple[Row, ...]:
         _program("uv", "uv", "clean environments are made by virtualenv without it"),
         _dotnet(),
         _dsymutil(),
-        *_machines(),
+        *_targets(machines),
     )
 
 
@@ -97,16 +99,24 @@ def _dsymutil() -> Row:
     return Row(what="dsymutil", there=True, detail=_version(found))
 
 
-def _machines() -> list[Row]:
-    """For each target: whether it is built and whether its binaries run here."""
-    host = host_rid()
+def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
+    """For each target: whether it is built and whether its packages run here."""
     rows = []
     for rid, row in targets().items():
         builders = [name for name in ("zig", "host") if _builds(name, row)]
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
-        detail = f"{built}; its packages {'run' if rid == host else 'do not run'} here"
-        rows.append(Row(what=rid, there=bool(builders) and rid == host, detail=detail))
+        runs = _runs(rid, machines.get(rid))
+        detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
+        cure = f"Run: python ci/machines.py DEST (by {row.emulator})" if runs is None and row.emulator else ""
+        rows.append(Row(what=rid, there=bool(builders) and runs is not None, detail=detail, cure=cure))
     return rows
+
+
+def _runs(rid: Rid, machine: Machine | None) -> str | None:
+    """By what the target's packages run here: "" for this very machine, None where they do not."""
+    if rid == host_rid():
+        return ""
+    return f" by {machine.title}" if machine else None
 
 
 def _builds(name: str, row: Target) -> bool:

@@ -16,14 +16,15 @@ _SCRATCH = ("*.pyc", ".#*", "*~", "*.swp", "#*#")
 """What interpreters and editors leave beside sources."""
 
 
-def hash_tree(root: Path, *, without: frozenset[str] = frozenset()) -> str:
+def hash_tree(root: Path, *, without: frozenset[str] = frozenset(), modes: bool = True) -> str:
     """A hash of the names, contents and executable bits of all files below a folder; times and its place do not count.
 
-    `without` are names of folders that are left out.
+    `without` are names of folders that are left out. Without `modes` the hash is the same on Windows, which has no
+    executable bits.
     """
     digest = hashlib.sha256()
     for path in list_tree(root, without=without):
-        mark = b"x" if path.stat().st_mode & 0o100 else b"-"
+        mark = b"x" if modes and path.stat().st_mode & 0o100 else b"-"
         digest.update(path.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0" + mark)
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()

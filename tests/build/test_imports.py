@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 from latebind.build.imports import import_native
-from latebind.build.native import stage_target
+from latebind.build.native import needs_compiler, stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.configfile import load
@@ -63,6 +63,16 @@ def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, 
         assert len({zipfile.ZipFile(package).read(library) for package in packages}) == 1
     else:
         assert made == expected
+
+
+def test_packing_an_import_asks_for_no_compiler(built, tmp_path, tiny):
+    config, workdir, _ = built
+    here, row = tmp_path / "here", target("linux-x64")
+    assert needs_compiler(config, row, here)
+    import_native(config, [workdir / "stage"], here)
+    assert not needs_compiler(config, row, here)
+    (tiny / "native" / "tiny.c").write_text("int other;\n", encoding="utf-8")
+    assert needs_compiler(load(tiny / "latebind.toml"), row, here)
 
 
 def test_importing_the_same_again_changes_nothing(built, tmp_path):

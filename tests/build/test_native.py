@@ -131,6 +131,12 @@ def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
     assert hash_tree(one / "native") != hash_tree(two / "native")
 
 
+def test_the_source_hash_is_the_same_on_windows_which_has_no_executable_bits(tmp_path):
+    one, two = write_client(tmp_path / "a"), write_client(tmp_path / "b")
+    (two / "native" / "tiny.c").chmod(0o755)
+    assert hash_sources(load(one / "latebind.toml")) == hash_sources(load(two / "latebind.toml"))
+
+
 HOST = CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n'
 MARKED = CMAKE + 'if(DEFINED MARK)\n  target_compile_definitions(tiny PRIVATE "MARK=${MARK}")\nendif()\n'
 GUARD = "#ifndef MARK\n#define MARK 0\n#endif\n"

@@ -19,9 +19,10 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
 from packaging.version import Version
 
+from latebind.archive import name_unix, write_text
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.native import loader_dir, stage_target
+from latebind.build.native import loader_dir, needs_compiler, stage_target
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
@@ -77,9 +78,15 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _rid(self) -> str:
         return os.environ.get(TARGET_VARIABLE) or host_rid()
 
+    @cached_property
+    def _workdir(self) -> Path:
+        return Path(os.environ.get(WORKDIR_VARIABLE) or self._project.root).resolve()
+
     def dependencies(self) -> list[str]:
-        """Build requirements: only what this machine lacks."""
-        return [] if self.target_name == "sdist" else missing_requirements(self._project.toolchain(self._rid))
+        """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
+        if self.target_name == "sdist" or not needs_compiler(self._project, target(self._rid), self._workdir):
+            return []
+        return missing_requirements(self._project.toolchain(self._rid))
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
@@ -119,9 +126,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
         kind = config.wheel_kind(package)
         refuse_foreign(kind, self._rid)
-        workdir = Path(os.environ.get(WORKDIR_VARIABLE) or config.root)
-        with exclusive(workdir.resolve()):
-            stage = stage_target(config, target(self._rid), workdir.resolve())
+        with exclusive(self._workdir):
+            stage = stage_target(config, target(self._rid), self._workdir)
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         component = config.packages[package].component
@@ -150,7 +156,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         code = render("editable.py.j2", package=".".join(parts), parts=parts)
         made = self._made or Path()
         for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
-            (made / f"{name}{suffix}").write_text(text, encoding="utf-8")
+            write_text(made / f"{name}{suffix}", text)
         return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
 
     def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
@@ -158,11 +164,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
         text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
         file = (self._made or Path()) / Path(WHEEL_MANIFEST).name
-        file.write_text(text, encoding="utf-8")
+        write_text(file, text)
         return str(file)
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
         """Called by hatchling when the distribution is written."""
+        if self.target_name == "wheel":
+            name_unix(Path(artifact_path))
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
 
@@ -180,7 +188,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         else:
             self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
             own = self._made / CONFIG_NAME
-            own.write_text(own_file(config.file), encoding="utf-8")
+            write_text(own, own_file(config.file))
             files[own] = CONFIG_NAME
         inside = Path(self.root).resolve()
         return {str(path): name for path, name in files.items() if path.resolve() != inside / name}

@@ -45,7 +45,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     source_hash, floor = hash_sources(config), config.floor(target)
     root = workdir / "stage" / target.rid
     found = open_stage(root)
-    if found is not None and found.manifest.imported and found.manifest.source_hash == source_hash:
+    if found is not None and _is_current_import(found, source_hash):
         LOG.detail(f"{target.rid}: the stage was imported")
         refuse_floor(config, found.manifest, str(root))
         return found
@@ -74,6 +74,16 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     return staged
 
 
+def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
+    """Whether stage_target() would look for a compiler: there is no import of the present sources."""
+    found = open_stage(workdir / "stage" / target.rid)
+    return found is None or not _is_current_import(found, hash_sources(config))
+
+
+def _is_current_import(stage: Stage, source_hash: str) -> bool:
+    return stage.manifest.imported and stage.manifest.source_hash == source_hash
+
+
 def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Path) -> None:
     """Build a target once more, with debug information that is kept, and install its components below `prefix`.
 
@@ -86,7 +96,10 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
 
 
 def hash_sources(config: Config) -> str:
-    """A hash of all that the native files are made from, but for the compiler: sources, loader, settings."""
+    """A hash of all that the native files are made from, but for the compiler: sources, loader, settings.
+
+    It is the same on every system: files that one built are imported on another.
+    """
     settings = {
         "version": config.project.version,
         "define": config.document.native.define,
@@ -95,7 +108,7 @@ def hash_sources(config: Config) -> str:
         "components": sorted({package.component for package in config.packages.values()}),
     }
     text = json.dumps(settings, sort_keys=True)
-    return _digest([text, hash_tree(config.native_source), hash_tree(loader_dir(config))])
+    return _digest([text, *(hash_tree(root, modes=False) for root in (config.native_source, loader_dir(config)))])
 
 
 def loader_dir(config: Config) -> Path:

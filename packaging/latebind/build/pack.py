@@ -205,7 +205,7 @@ def _key(job: _Job) -> str:
         *(stage.manifest.key for stage in job.stages),
         *(file.sha256 for stage in job.stages for file in stage.manifest.files),
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
-        hash_sources(config) if job.kind == "sdist" else "",
+        hash_sources(config) + hash_tree(config.native_source) if job.kind == "sdist" else "",
         sha256(config.file),
         abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.model import Rid
-    from latebind.verify.machine import Machine
 
 _TIME_LIMIT = 600.0
 _ANSWER_LIMIT = 120.0
-_PIN = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
+PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
 _SILENT = (
     "Failed to establish a new connection",
     "Failed to fetch",
@@ -45,6 +44,10 @@ class Installer(Protocol):
     def name(self) -> str:
         """`uv` or `virtualenv`."""
 
+    @property
+    def home(self) -> Path:
+        """Where its own scratch files lie."""
+
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
 
@@ -56,11 +59,11 @@ class Installer(Protocol):
         Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
         """
 
-    def fill(  # noqa: PLR0913  # as `install`, and where to, for which Python of which target
-        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
-        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    def fill(  # noqa: PLR0913  # as `install`, and where to
+        self, folder: Path, wanted: Sequence[str], python: Path, *,
+        links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
-        """As `pip install --target` into a folder, which no interpreter belongs to: for any target and Python.
+        """As `pip install --target` into a folder, for an interpreter that knows nothing of it.
 
         Raises NotRun as `install` does.
         """
@@ -85,8 +88,7 @@ def installer(home: Path) -> Installer:
 
     Raises ToolError when neither is.
     """
-    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
-    uv = beside if beside.is_file() else which("uv")
+    uv = find_uv()
     if uv is not None:
         return _Uv(uv, home)
     if importlib.util.find_spec("virtualenv"):
@@ -94,61 +96,15 @@ def installer(home: Path) -> Installer:
     raise ToolError("neither uv nor virtualenv is here", advice='Run: pip install "latebind[verify]"')
 
 
+def find_uv() -> Path | None:
+    """The uv beside this Python, else the one on PATH."""
+    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
+    return beside if beside.is_file() else which("uv")
+
+
 def python_of(folder: Path) -> Path:
     """The interpreter of an environment."""
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """A clean place for packages: a virtual environment, or a folder of packages beside an interpreter."""
-
-    installer: Installer
-    root: Path
-    """Everything that is installed lies below it."""
-    python: Path
-    """The interpreter, of the machine that runs the consumer."""
-    rid: Rid
-    minor: str
-    host_python: Path
-    """An interpreter of this machine, for the installer."""
-    packages: Path | None
-    """A folder of packages that the interpreter must be told of; None for those of a virtual environment."""
-
-    @property
-    def site(self) -> Path:
-        """Where packages lie."""
-        if self.packages is not None:
-            return self.packages
-        return next(self.root.glob("Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages"))
-
-    def install(self, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path) -> None:
-        """Install as Installer.install() and fill() do."""
-        if self.packages is None:
-            self.installer.install(self.root, wanted, links=links, ours=ours, log=log)
-            return
-        self.installer.fill(
-            self.packages, wanted, self.host_python, self.rid, self.minor, links=links, ours=ours, log=log
-        )
-
-
-def empty_environment(  # noqa: PLR0913  # whose, where, for what
-    tool: Installer, folder: Path, python: Path, machine: Machine, *, target: bool, log: Path
-) -> Environment:
-    """An environment with nothing in it: virtual on this machine, a folder of packages on another or with `target`."""
-    own = machine.python
-    if (
-        own is None
-    ):  # this machine's: also beside a folder of packages, so that nothing of the interpreter's own is seen
-        tool.create(folder, python, log)
-        own = python_of(folder)
-    packages = folder / "packages" if target or machine.emulated else None
-    if packages is not None:
-        packages.mkdir(parents=True)
-    minor = ".".join(machine.python_version.split(".")[:2])
-    return Environment(
-        installer=tool, root=folder, python=own, rid=machine.rid, minor=minor, host_python=python, packages=packages
-    )
 
 
 def consumer_environment(python: Path, home: Path) -> dict[str, str]:
@@ -172,17 +128,15 @@ class _Uv:
         self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
     ) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:"]
-        _run([*argv, *self._more(links, ours), *wanted], self._environment(), log)
+        run_installer([*argv, *self._more(links, ours), *wanted], self._environment(), log)
 
     def fill(  # noqa: PLR0913  # as the protocol says
-        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
-        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+        self, folder: Path, wanted: Sequence[str], python: Path, *,
+        links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
-        argv: list[str | Path] = [self.uv, "pip", "install", "--target", folder, "--only-binary", ":all:"]
-        argv += ["--python", python]
-        if rid != host_rid():
-            argv += ["--python-platform", uv_platform(rid), "--python-version", minor]
-        _run([*argv, *self._more(links, ours), *wanted], self._environment(), log)
+        argv: list[str | Path] = [self.uv, "pip", "install", "--target", folder, "--python", python]
+        argv += ["--only-binary", ":all:", *self._more(links, ours), *wanted]
+        run_installer(argv, self._environment(), log)
 
     def _more(self, links: Path | None, ours: Sequence[str]) -> list[str]:
         more = ["--find-links", str(links)] if links else []
@@ -192,7 +146,7 @@ class _Uv:
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
         argv += ["--python-platform", uv_platform(rid), "--python", sys.executable, wanted]
-        _run(argv, self._environment(), log)
+        run_installer(argv, self._environment(), log)
 
     def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         other = ["--python-platform", uv_platform(rid)] if rid not in (None, host_rid()) else []
@@ -210,8 +164,8 @@ class _Uv:
                 "--only-binary",
                 ":all:",
             ]
-            output = _asked([*argv, *other, "--python", python, file], self._environment(), wanted)
-        match = _PIN.search(output)
+            output = ask_index([*argv, *other, "--python", python, file], self._environment(), wanted)
+        match = PINNED.search(output)
         if match is None:
             raise NotRun("no-distribution", f"the index has no {wanted}")
         return match[1]
@@ -236,27 +190,23 @@ class _Virtualenv:
         del ours  # pip caches no local files
         more = ["--find-links", str(links)] if links else []
         argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
-        _run(argv, installer_environment(self.home), log)
+        run_installer(argv, installer_environment(self.home), log)
 
     def fill(  # noqa: PLR0913  # as the protocol says
-        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
-        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+        self, folder: Path, wanted: Sequence[str], python: Path, *,
+        links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         del ours
-        scratch = folder.with_name(f"{folder.name}.env")
-        self.create(scratch, python, log)
-        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--target", folder]
-        argv += ["--only-binary", ":all:", *(["--find-links", str(links)] if links else [])]
-        if rid != host_rid():
-            argv += [f"--python-version={minor}", *(f"--platform={name}" for name in pip_platforms(rid))]
-        _run([*argv, *wanted], installer_environment(self.home), log)
+        argv: list[str | Path] = [python, "-m", "pip", "install", "--target", folder, "--only-binary", ":all:"]
+        argv += ["--find-links", str(links)] if links else []
+        run_installer([*argv, *wanted], installer_environment(self.home), log)
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
         argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
         argv += ["--target", folder, *(f"--platform={name}" for name in pip_platforms(rid)), wanted]
-        _run(argv, installer_environment(self.home), log)
+        run_installer(argv, installer_environment(self.home), log)
 
     def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         scratch = self.home / "resolver"
@@ -282,11 +232,11 @@ class _Virtualenv:
             "--quiet",
         ]
         argv += [*other, "--only-binary", ":all:", "--report", report, wanted]
-        _asked(argv, installer_environment(self.home), wanted)
+        ask_index(argv, installer_environment(self.home), wanted)
         return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 
 
-def _asked(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
+def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
     """What the index answers."""
     try:
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
@@ -296,7 +246,8 @@ def _asked(argv: Sequence[str | Path], environment: dict[str, str], wanted: str)
         raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
 
 
-def _run(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+    """Run an installer. Raises NotRun `no-distribution` when the index has nothing that fits, else ToolError."""
     try:
         run(argv, env=environment, timeout=_TIME_LIMIT, log=log)
     except ToolError as error:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from latebind.archive import ZipReader
 from latebind.presets import preset
 from latebind.run import run
+from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.verify.cell import Bench
-    from latebind.verify.environments import Environment
+    from latebind.verify.clean import Environment
 
 REQUIREMENT = "pyinstaller>=6"
 _TIME_LIMIT = 600.0
@@ -26,7 +27,7 @@ def freeze(bench: Bench, environment: Environment, script: Path) -> Path:
     """
     environment.install([REQUIREMENT], log=bench.log)
     folder = bench.work / "frozen"
-    names = sorted({name for row in bench.artifacts if row.kind == "wheel" for name in _packages(row.path)})
+    names = sorted({name for row in wheels_for(bench.cell.target, bench.artifacts) for name in _packages(row.path)})
     if bench.use is not None and bench.cell.version:
         names.append(preset(bench.use.preset).python.folder.partition("/")[0])
     argv: list[str | Path] = [environment.python, "-I", "-m", "PyInstaller", "--noconfirm", "--onedir"]

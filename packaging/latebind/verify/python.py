@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +16,18 @@ from latebind.limits import Limits
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
-from latebind.verify.environments import Environment, consumer_environment, empty_environment
+from latebind.verify.clean import Environment, empty_environment
+from latebind.verify.dist import wheels_for
+from latebind.verify.environments import consumer_environment
+from latebind.verify.foreign import foreign_installer
 from latebind.verify.interpreters import choose
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.supply import runtime_library
 from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from latebind.model import Artifact, Outcome
     from latebind.verify.cell import Bench
     from latebind.verify.smoke import Smoke
@@ -50,9 +55,9 @@ def run_python_cell(bench: Bench) -> Outcome:
 
     Raises NotRun when the cell cannot be tried here, LatebindError when something other than the packages failed.
     """
-    if bench.machine.emulated and not bench.scenario.emulated:
+    if not (bench.machine.is_host or bench.scenario.emulated):
         raise NotRun("not-emulated", f"{bench.machine.title} cannot hold it")
-    wheels = [artifact for artifact in bench.artifacts if artifact.kind == "wheel"]
+    wheels = wheels_for(bench.cell.target, bench.artifacts)
     if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every wheel of the project was made")
     _check_main(bench)
@@ -76,10 +81,12 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     home, answers = bench.work / "home", bench.work / "answers"
     for folder in (home, answers):
         folder.mkdir(parents=True, exist_ok=True)
-    environment = empty_environment(
-        bench.supply.installer, bench.work / situation.folder, python.path, bench.machine,
-        target=situation.layout == "target", log=bench.log,
-    )  # fmt: skip
+    machine = replace(bench.machine, python=python.path, python_version=python.version)
+    tool = bench.supply.installer
+    if not bench.machine.is_host:
+        machine, tool = bench.machine, foreign_installer(bench.machine, bench.supply.installer.home)
+    folder = bench.work / situation.folder
+    environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])
     environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
@@ -146,7 +153,7 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
         ]
     version = bench.situation.first or bench.cell.version
     runtime = [f"{bench.cell.runtime}=={version}"] if version else []
-    requires = [*bench.config.document.verify.python_requires, *bench.situation.also, *bench.machine.constraints]
+    requires = [*bench.config.document.verify.python_requires, *bench.situation.also]
     return [*(str(wheel.path) for wheel in wheels), *runtime, *requires]
 
 
@@ -163,7 +170,7 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
     words = ["--cases", path(bench.supply.data(bench.data_entry())), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
         program = frozen.freeze(bench, environment, script)
-        argv: list[str | Path] = [program, *words]
+        argv: Sequence[str | Path] = [program, *words]
     else:
         driver = ["--seen", path(seen)]
         driver += ["--site", path(environment.site)] if environment.packages else []
@@ -208,7 +215,7 @@ def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, bin
         reference=bench.reference(),
         at_least=bench.at_least(),
         binds=binds,
-        seen=None if bench.machine.emulated else seen,
+        seen=seen if bench.machine.is_host else None,
         base=ready.prefix,
     )
 

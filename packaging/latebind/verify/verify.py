@@ -121,7 +121,7 @@ def listed(config: Config, rids: Sequence[Rid], workdir: Path, options: Options)
     """The cells one a line, each that would not be run with its reason, and how many there are."""
     tool, pythons = prepare(config, workdir / "build" / "verify")
     cells, answers = plan_cells(config, rids, tool, options, pythons)
-    machines = {host_rid(): host_machine(), **options.machines}
+    machines = {host_rid(): host_machine(pythons[0].path), **options.machines}
     lines, count = [], 0
     for planned in cells:
         try:
@@ -168,7 +168,7 @@ def verify(
         folder=folder,
         answers=answers,
         pythons=pythons,
-        machines={host_rid(): host_machine(), **options.machines},
+        machines={host_rid(): host_machine(pythons[0].path), **options.machines},
         memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
@@ -233,7 +233,7 @@ def _able(
     machine = machines.get(cell.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
-    if machine.emulated or cell.kind == "nupkg":
+    if not machine.is_host or cell.kind == "nupkg":
         return machine, tuple(installed[:1])
     pythons = tuple(row for row in installed if row.minor == planned.python)
     if not pythons:

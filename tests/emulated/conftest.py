@@ -1,0 +1,23 @@
+"""Machines of other targets, as `python ci/machines.py` makes them."""
+
+from __future__ import annotations
+
+import fcntl
+
+import machines as maker
+import pytest
+from latebind.verify.machine import machines
+
+from tests.native.emulated import cache
+
+
+@pytest.fixture(scope="module", params=list(maker.MAKERS))
+def machine(request):
+    dest = cache() / "machines"
+    dest.mkdir(exist_ok=True)
+    with (dest / ".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        told = maker.make(dest, request.param)[request.param]
+    if told.startswith("not available"):
+        pytest.skip(f"not run: {told}")
+    return machines(dest)[request.param]

@@ -1,0 +1,111 @@
+"""latebind itself on the Pythons of other systems: the same bytes and the same JSON as here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.verify.foreign import foreign_installer
+
+from tests.client import write_portable
+
+pytestmark = [pytest.mark.emulated, pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
+RIDS = ["linux-x64", "linux-arm64", "win-x64"]
+TARGETS = [word for rid in RIDS for word in ("--target", rid)]
+WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
+
+
+def hashes(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in folder.iterdir() if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def told(machine, tmp_path_factory):
+    """Run a command line of latebind on the machine; paths among its words are translated."""
+    work = tmp_path_factory.mktemp("a tool")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT]
+    subprocess.run(build, check=True, capture_output=True)
+    (wheel,) = work.glob("*.whl")
+    environment = work / "an environment"
+    installer = foreign_installer(machine, work)
+    installer.create(environment, machine.python, work / "log")
+    installer.install(environment, [str(wheel)], log=work / "log")
+
+    def run(*words):
+        command = machine.argv(machine.python_of(environment), "-I", "-m", "latebind.cli", *words)
+        return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """A project with native files that were built here, its packages, and a wheel under another's name."""
+    folder = write_portable(tmp_path_factory.mktemp("a project") / "tiny", RIDS)
+    here(folder, "built", "build", *TARGETS)
+    return folder
+
+
+def here(folder, workdir, *words):
+    command = [sys.executable, "-m", "latebind.cli", "-C", folder, "--workdir", folder.parent / workdir, *words]
+    return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
+
+
+def test_plan_pack_and_audit_give_the_same_as_here(machine, told, project):
+    built, ours, theirs = (project.parent / name for name in ("built", "ours", f"theirs {machine.rid}"))
+
+    def there(*words):
+        return told("-C", project, "--workdir", theirs, *words)
+
+    assert here(project, "ours", "stage", "--import", built / "stage").returncode == 0
+    imported = there("stage", "--import", built / "stage")
+    assert (imported.returncode, imported.stdout) == (0, here(project, "ours", "stage").stdout), imported.stderr
+
+    planned, expected = there("plan", *TARGETS), here(project, "ours", "plan", *TARGETS)
+    names = planned.stdout.decode().replace(machine.path(theirs / "dist"), str(ours / "dist"))
+    assert names.replace("dist\\", "dist/") == expected.stdout.decode()
+
+    packed, expected = there("pack", *TARGETS), here(project, "ours", "pack", *TARGETS)
+    assert packed.returncode == 0, packed.stderr
+    assert hashes(theirs / "dist") == hashes(ours / "dist")
+    assert len(hashes(ours / "dist")) == len(RIDS) + 2
+    assert packed.stdout.replace(b"dist\\", b"dist/") == expected.stdout
+
+    audited, expected = there("audit", "--format", "json"), here(project, "ours", "audit", "--format", "json")
+    assert (audited.returncode, audited.stdout) == (0, expected.stdout)
+    assert json.loads(audited.stdout)["subjects"] == len(RIDS) + 2
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_findings_are_the_same_as_here(machine, told, project, form):
+    here(project, "ours", "pack", *TARGETS)
+    bad = project.parent / "bad"
+    bad.mkdir(exist_ok=True)
+    shutil.copy(project.parent / "ours" / "dist" / "tiny-1.2.3-py3-none-win_amd64.whl", bad / WRONG_NAME)
+
+    theirs = told("-C", project, "audit", bad, "--format", form)
+    ours = here(project, "ours", "audit", bad, "--format", form)
+
+    assert (theirs.returncode, ours.returncode) == (1, 1)
+    assert theirs.stdout.decode() == ours.stdout.decode()
+
+
+def test_output_in_any_script_goes_through_a_pipe(told, tmp_path):
+    folder = tmp_path / "日本 ä"
+    folder.mkdir()
+    done = told("audit", folder)
+    assert done.returncode == 2
+    assert "日本 ä" in done.stderr.decode("utf-8")
+    assert b"\r" not in done.stderr
+
+
+def test_doctor_runs_there(told):
+    done = told("doctor")
+    assert done.returncode == 0, done.stderr
+    assert "python" in done.stdout.decode()
