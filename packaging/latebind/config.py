@@ -190,6 +190,13 @@ class Verify(_Strict, frozen=True):
         dict[str, tuple[str, ...]],
         Meta(description="Versions of each runtime: minimum, latest, or a version."),
     ] = msgspec.field(default_factory=dict)
+    required: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs over the ids of cells that must pass somewhere before a release: */linux-x64/*/works. "
+            "By default works and every negative scenario, for every target."
+        ),
+    ] = ()
 
 
 class Document(_Strict, frozen=True):

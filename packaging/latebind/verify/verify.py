@@ -25,7 +25,7 @@ from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.tree import hash_file, hash_tree
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement, scenario
+from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement
 from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import Installer, installer
 from latebind.verify.python import run_python_cell
@@ -48,13 +48,6 @@ class Verified:
     artifacts: tuple[Artifact, ...]
     outcomes: tuple[Outcome, ...]
     machine: Mapping[str, str]
-
-    @property
-    def exit_status(self) -> int:
-        """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
-        failed = any(outcome.state is State.FAILED for outcome in self.outcomes)
-        works = (row for row in self.outcomes if not scenario(row.cell.scenario).negative)
-        return int(failed or not any(outcome.state is State.PASSED for outcome in works))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
