@@ -44,7 +44,12 @@ def large():
     """Over 500 cells of six targets, Python and .NET; a few failures, some of them with hostile words."""
     rows = [
         _large_row(kind, consumer, rid, version, scenario)
-        for kind, consumer in (("wheel", "python3.10"), ("wheel", "python3.14"), ("nupkg", "dotnet-build"))
+        for kind, consumer in (
+            ("wheel", "python3.10"),
+            ("wheel", "python3.14"),
+            ("nupkg", "dotnet-build"),
+            ("nupkg", "dotnet-publish"),
+        )
         for rid in RIDS
         for version, scenario in [(version, "works") for version in MINORS]
         + [(MINORS[-1], scenario) for scenario in (*NEGATIVE, *POSITIVE)]

@@ -46,15 +46,15 @@ def groups(report: Report) -> tuple[Group, ...]:
 
 
 def words(report: Report, row: Row) -> str:
-    """What became of a cell, in words for a reader, with other machines named where the cell ended there, too."""
+    """What became of a cell, in words for a reader, with all machines named where they disagree."""
     if row.outcome is State.NOT_RUN:
         text = f"not run: {row.reason} ({NOT_RUN_REASONS.get(row.reason, row.summary)})"
     else:
         text = row.reason if row.outcome is State.FAILED else row.summary
-    if not row.elsewhere:
+    if all(other.outcome is row.outcome for other in row.elsewhere):
         return text
     ends = [(row.machine, row.outcome), *((other.machine, other.outcome) for other in row.elsewhere)]
-    return f"{text}\n" + "; ".join(f"{state.value} on {machine_name(report, index)}" for index, state in ends)
+    return f"{text}\n({'; '.join(f'{state.value} on {machine_name(report, index)}' for index, state in ends)})"
 
 
 def synopsis(text: str, longest: int = _SYNOPSIS) -> str:

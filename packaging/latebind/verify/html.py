@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from latebind.model import State
 from latebind.resources import folder
 from latebind.templates import render
-from latebind.text import encodable, plural, printable
+from latebind.text import plural, printable
 from latebind.verify.grid import groups, machine_name, runtime, synopsis, words
 from latebind.verify.render import count
 
@@ -76,7 +76,7 @@ def _data(report: Report, log_of: Callable[[Row], str]) -> str:
     Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
     """
     text = json.dumps([_cell(report, row, log_of(row)) for row in report.cells], ensure_ascii=False)
-    return encodable(text).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
 def _cell(report: Report, row: Row, log: str) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def _check_different(reports: Mapping[str, Report]) -> None:
     for name, report in reports.items():
         twin = names.setdefault(msgspec.json.encode(report, order="deterministic"), name)
         if twin != name:
-            raise InputError("is the same report", where=f"{name} and {twin}", advice="Name each report once.")
+            raise InputError("is the same report", where=f"{twin} and {name}", advice="Name each report once.")
 
 
 def _packages(reports: Mapping[str, Report]) -> tuple[Package, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
@@ -67,7 +66,8 @@ def to_markdown(report: Report) -> str:
     lines = [f"## {'❌' if report.exit_status else '✅'} latebind verify", "", f"{count(report)}.", *_failures(report)]
     for group in groups(report):
         for grid in group.grids:
-            lines += ["", f"### {group.kind}, {group.consumer}: {grid.title}", "", *_table(grid)]
+            title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
+            lines += ["", f"### {title}", "", *_table(grid)]
     kept, left = "\n".join(lines) + "\n", 0
     for block in (_packages(report), _cells(report), *_out_of_scope(report)):
         text = "\n".join(["", *block]) + "\n"
@@ -83,9 +83,12 @@ def to_markdown(report: Report) -> str:
 def to_junit(report: Report) -> str:
     """A suite for each package kind, target and consumer, a case for each cell."""
     root = ET.Element("testsuites", name="latebind verify")
-    for (kind, target, consumer), rows in groupby(report.cells, key=lambda row: (row.kind, row.target, row.consumer)):
-        name = printable(f"{kind} {target} {consumer}")
-        suite = ET.SubElement(root, "testsuite", name=name, hostname=_host(report))
+    suites: dict[str, list[Row]] = {}
+    for row in report.cells:
+        suites.setdefault(f"{row.kind} {row.target} {row.consumer}", []).append(row)
+    for name, rows in suites.items():
+        hosts = dict.fromkeys(machine_name(report, row.machine) for row in rows)
+        suite = ET.SubElement(root, "testsuite", name=printable(name), hostname=printable("; ".join(hosts)))
         for row in rows:
             _case(suite, report, row)
     for element in (*root, root):
@@ -97,10 +100,6 @@ def to_junit(report: Report) -> str:
         element.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.2f}")
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def _host(report: Report) -> str:
-    return printable(", ".join(machine.get("target", "") for machine in report.machines))
 
 
 def _case(suite: ET.Element, report: Report, row: Row) -> None:
@@ -173,7 +172,7 @@ def _out_of_scope(report: Report) -> Iterator[list[str]]:
         names = row.facts.get("out_of_scope")
         if isinstance(names, dict) and names and names not in seen:
             seen.append(names)
-            title = markdown_text(f"Out of scope for {row.id}: {len(names)} cases", _SENTENCE)
+            title = markdown_text(f"Out of scope for {row.id}: {plural(len(names), 'case')}", _SENTENCE)
             lines = [
                 f"- {markdown_code(str(name))}: {markdown_text(str(why), _SENTENCE)}" for name, why in names.items()
             ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +11,6 @@ import msgspec
 
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
-from latebind.text import encodable
 from latebind.verify.cells import SCENARIOS
 from latebind.verify.select import read_shard
 
@@ -76,7 +76,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole report. Each machine says what it is; with `share` (`2/5`) and `targets`, which part of the cells it ran."""
+    """A whole report. Each machine says what it is; `share` (`2/5`) and `targets`: which part it ran."""
 
     packages: tuple[Package, ...]
     cells: tuple[Row, ...]
@@ -100,7 +100,9 @@ def report_of(verified: Verified) -> Report:
 
 def to_json(report: Report) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
-    return encodable(json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False)) + "\n"
+    text = json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False)
+    # Bytes of a program's output that are no text: as they are, no JSON; escaped once, no Unicode.
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def read_report(file: Path) -> Report:
