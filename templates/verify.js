@@ -48,6 +48,7 @@ function show(mark) {
   tip.replaceChildren(made("strong", `${cell.state}: ${cell.id}`),
     cell.words.length > 400 ? `${cell.words.slice(0, 400)} …` : cell.words);
   tip.hidden = false;
+  mark.setAttribute("aria-describedby", "tip");
   const at = mark.getBoundingClientRect(), box = tip.getBoundingClientRect();
   const left = Math.max(8, Math.min(at.left + at.width / 2 - box.width / 2, innerWidth - box.width - 12));
   const above = at.top - box.height - 8;

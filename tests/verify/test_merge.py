@@ -123,6 +123,11 @@ def test_the_command_refuses_and_leaves_nothing(latebind, tmp_path, two):
     assert not (tmp_path / "all").exists()
 
 
+def test_the_command_refuses_a_file_that_is_named_twice(latebind, tmp_path, two):
+    ended = latebind("verify", "--merge", two[0], two[0].parent / ".." / "a" / "verify.json", "--output-dir", tmp_path)
+    assert (ended.returncode, "is named twice" in ended.stderr) == (2, True)
+
+
 def test_a_failed_cell_is_the_exit_status(latebind, tmp_path, two):
     document = json.loads(two[1].read_text("utf-8"))
     document["cells"][0].update(outcome="failed", reason="it broke")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.archive import write_text
+from latebind.errors import InputError
 from latebind.verify.html import to_html
 from latebind.verify.merge import merge
 from latebind.verify.render import to_junit, to_markdown
@@ -34,8 +36,11 @@ def write_reports(report: Report, folder: Path, log_of: Callable[[Row], str]) ->
 def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[Row], str]]:
     """The reports of several files added up, and what gives the log of a cell, from beside the report it came from.
 
-    Raises InputError as `read_report` and `merge` do.
+    Raises InputError for a file that is named twice, and as `read_report` and `merge` do.
     """
+    twice = [str(file) for file, number in Counter(file.resolve() for file in files).items() if number > 1]
+    if twice:
+        raise InputError("is named twice", where=", ".join(twice), advice="Name each report once.")
     reports = {str(file): read_report(file) for file in files}
     merged = merge(reports)
     beside = [Path(name).parent for name, report in reports.items() for _ in report.machines]

@@ -115,10 +115,13 @@ def _block(report: Report, row: Row) -> Block:
 
 
 def to_text(gate: Gate) -> str:
-    """For a terminal: what blocks, each with what to do; the required cells; the last line counts."""
+    """For a terminal: the required cells; what blocks, equal reasons once, with what to do; the last line counts."""
     lines = [f"{MARKS[row.outcome]}  {row.id}" for row in gate.required]
+    reasons: dict[tuple[str, str], list[str]] = {}
     for block in gate.blocks:
-        lines += ["", f"{block.subject} {block.why}", f"  {block.cure}"]
+        reasons.setdefault((block.why, block.cure), []).append(block.subject)
+    for (why, cure), subjects in reasons.items():
+        lines += ["", *subjects, f"  {why}", f"  {cure}"]
     return "".join(f"{printable(line)}\n" for line in [*lines, "", count(gate)])
 
 
