@@ -15,6 +15,7 @@ function filter() {
   for (const mark of marks) mark.classList.toggle("off", !fits[mark.dataset.i]);
   for (const item of find(".failures button")) item.parentElement.hidden = !fits[item.dataset.i];
   for (const box of find("tbody tr[data-row], .grid, .group")) box.hidden = !box.querySelector(".m:not(.off)");
+  for (const list of find(".failures")) list.parentElement.hidden = !list.querySelector("li:not([hidden])");
   const shown = fits.filter(Boolean).length;
   by("shown").textContent = shown === cells.length ? `All ${shown} cells are shown. Open one for what it says and its log.`
     : `${shown} of ${cells.length} cells are shown.`;

@@ -123,7 +123,7 @@ def test_words_and_states_filter_the_cells(visit):
     assert shown_marks(page) == 1
     assert page.locator(".m:visible").get_attribute("aria-label").startswith("failed: win-x64")
     page.get_by_label("Filter by the words").fill("no such cell")
-    assert (shown_marks(page), page.locator(".group:visible").count()) == (0, 0)
+    assert (shown_marks(page), page.locator("section:visible").count()) == (0, 0)
 
 
 @pytest.mark.browser
