@@ -51,8 +51,12 @@ def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
     assert (read.packages, read.machines, read.cells[0].facts) == (made.packages, made.machines, {"passed": 2})
 
 
+FEW = [cell for cell in EVERY.cells if cell.outcome is not State.NOT_RUN or cell.reason == "no-dotnet"]
+SMALL = msgspec.structs.replace(EVERY, cells=tuple(FEW))  # the golden files need not know every reason
+
+
 @pytest.mark.parametrize(
-    ("name", "text"), [("verify.md", to_markdown(EVERY)), ("verify.xml", to_junit(EVERY))], ids=["markdown", "junit"]
+    ("name", "text"), [("verify.md", to_markdown(SMALL)), ("verify.xml", to_junit(SMALL))], ids=["markdown", "junit"]
 )
 def test_renderings_are_as_they_were_reviewed(name, text):
     assert text == (GOLDEN / name).read_text("utf-8")
