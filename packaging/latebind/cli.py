@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
+from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
+from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
 from latebind.log import LOG
 
@@ -21,17 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from latebind.audit.policy import Policy
-    from latebind.build.pack import Packed
     from latebind.build.stage import Stage
     from latebind.config import Config
-    from latebind.model import Rid
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    _speak_alike()
     arguments = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
@@ -54,13 +53,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     else:
         return status
-
-
-def _speak_alike() -> None:
-    """Windows would write CR LF and, into a pipe, a code page that has few letters: output is the same everywhere."""
-    if sys.platform == "win32":
-        for stream in (sys.stdout, sys.stderr):
-            stream.reconfigure(encoding="utf-8", newline="\n")
 
 
 def _interrupt(*_: object) -> None:
@@ -100,17 +92,16 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=run)
         return command
 
-    doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
-    _add_machines(doctor)
+    add_machines(add("doctor", _doctor, "what this machine can build, run, and not run, and why"))
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
-    build = add("build", _alone(_build), "one native build for each target -> stage/<rid>/<component>/")
-    stage = add("stage", _alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
+    build = add("build", alone(_build), "one native build for each target -> stage/<rid>/<component>/")
+    stage = add("stage", alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
     stage.add_argument(
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
         help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
     )  # fmt: skip
     stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")
-    pack = add("pack", _alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
+    pack = add("pack", alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
     audit.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
@@ -122,16 +113,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME|FILE.toml",
         help="audit against this runtime alone: a preset, or one that a file describes; may be repeated",
     )
-    verify = add("verify", _alone(_verify), "install the packages into clean environments, load, infer, report")
-    verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
-    verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
-    verify.add_argument("-k", dest="select", default="", metavar="EXPRESSION", help="cells such as 'win and 1.2*'")
-    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
-    verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
-    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
-    verify.add_argument("--machines", type=Path, metavar="DIR", help="machine files, which say how other targets run")
-    verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
-    verify.add_argument("--format", choices=("text", "json"), default="text")
+    verify = declare_verify(add)
+    declare_gate(add)
+    matrix = declare_matrix(add)
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
     native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
     native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")
@@ -140,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
+    matrix.add_argument("--target", action="append", metavar="RID", help="by default all of the project's")
     return parser
 
 
@@ -148,48 +133,12 @@ def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", default=default, help="only results and errors")
 
 
-def _count(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
-    return int(text)
-
-
 class _CMakeDir(argparse.Action):
     def __call__(self, *_: object) -> None:
         from latebind.resources import cmake_dir  # noqa: PLC0415  # as all imports below: --help must be quick
 
         print(cmake_dir())
         sys.exit(0)
-
-
-def _load(arguments: argparse.Namespace) -> tuple[Config, Path]:
-    from latebind.configfile import find, load  # noqa: PLC0415
-
-    config = load(find(arguments.project))
-    workdir = (arguments.workdir or config.root).resolve()
-    return config, workdir
-
-
-def _rids(arguments: argparse.Namespace, config: Config) -> list[Rid]:
-    from latebind.targets import host_rid, target  # noqa: PLC0415
-
-    included = config.document.targets.include
-    if not arguments.target:
-        host = host_rid()
-        if host not in included:
-            raise LatebindError(
-                f"this machine is {host}, which is not a target of the project",
-                where=config.file.name,
-                advice=f"Name one: --target {included[0]}.",
-            )
-        return [host]
-    names = included if "all" in arguments.target else arguments.target
-    return list(dict.fromkeys(target(name).rid for name in names))
-
-
-def _add_machines(command: argparse.ArgumentParser) -> None:
-    text = "folder of files that say how programs of other targets run here; by default LATEBIND_MACHINES, .machines"
-    command.add_argument("--machines", type=Path, metavar="DIR", help=text)
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
@@ -210,8 +159,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.plan import plan, refused  # noqa: PLC0415
 
-    config, workdir = _load(arguments)
-    rids = _rids(arguments, config)
+    config, workdir = configured(arguments)
+    rids = chosen(arguments, config)
     for row in plan(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
     for missing in refused(config, rids):
@@ -219,33 +168,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _staged(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
-    from latebind.build.native import stage_target  # noqa: PLC0415
-    from latebind.parallel import each  # noqa: PLC0415
-    from latebind.targets import target  # noqa: PLC0415
-
-    config, workdir = _load(arguments)
-    rids = _rids(arguments, config)
-    return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
-
-
-def _alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command that no other latebind may disturb in the same working folder."""
-
-    def command(arguments: argparse.Namespace) -> int:
-        from latebind.archive import source_date_epoch  # noqa: PLC0415
-        from latebind.lock import exclusive  # noqa: PLC0415
-
-        source_date_epoch()  # compilers and backends read it, too, and would say it worse
-        _, workdir = _load(arguments)
-        with exclusive(workdir):
-            return work(arguments)
-
-    return command
-
-
 def _build(arguments: argparse.Namespace) -> int:
-    _, workdir, stages = _staged(arguments)
+    _, workdir, stages = stage_all(arguments)
     for stage in stages:
         _show_stage(stage, workdir)
     return 0
@@ -256,7 +180,7 @@ def _stage(arguments: argparse.Namespace) -> int:
     from latebind.build.stage import open_stage  # noqa: PLC0415
     from latebind.targets import targets  # noqa: PLC0415
 
-    config, workdir = _load(arguments)
+    config, workdir = configured(arguments)
     if arguments.sources:
         import_native(config, arguments.sources, workdir, arguments.target)
     for rid in targets():
@@ -269,23 +193,16 @@ def _stage(arguments: argparse.Namespace) -> int:
 def _show_stage(stage: Stage, workdir: Path) -> None:
     manifest = stage.manifest
     how = "imported, " if manifest.imported else ""
-    print(f"{stage.root.relative_to(workdir).as_posix()}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+    print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
     for file in manifest.files:
         print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
-
-
-def _packed(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
-    from latebind.build.pack import pack  # noqa: PLC0415
-
-    config, workdir, stages = _staged(arguments)
-    return config, workdir, pack(config, stages, workdir, workdir / "dist")
 
 
 def _pack(arguments: argparse.Namespace) -> int:
     from latebind.archive import write_text  # noqa: PLC0415
     from latebind.build.table import to_console, to_json, to_markdown  # noqa: PLC0415
 
-    _, workdir, packed = _packed(arguments)
+    _, workdir, packed = pack_all(arguments)
     write_text(workdir / "reports" / "packages.json", to_json(packed))
     write_text(workdir / "reports" / "packages.md", to_markdown(packed))
     print(to_console(packed, "dist"))
@@ -303,7 +220,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
         print(render_page(explain(arguments.explain)))
         return 0
-    config, workdir = _load(arguments) if not arguments.paths else (None, Path())
+    config, workdir = configured(arguments) if not arguments.paths else (None, Path())
     paths = arguments.paths or [workdir / "dist"]
     report = audit_paths(paths, _policy(arguments, config))
     print(RENDERERS[arguments.format](report), end="")
@@ -322,55 +239,16 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     from latebind.audit.project import project_policy  # noqa: PLC0415
 
     if config is None and arguments.project != Path():
-        config, _ = _load(arguments)
+        config, _ = configured(arguments)
     policy = project_policy(config) if config else Policy()
     return replace(policy, runtimes=runtimes_named(arguments.preset, Path())) if arguments.preset else policy
-
-
-def _verify(arguments: argparse.Namespace) -> int:
-    from latebind.archive import write_text  # noqa: PLC0415
-    from latebind.build.table import not_made  # noqa: PLC0415
-    from latebind.verify.dist import artifacts_in  # noqa: PLC0415
-    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
-    from latebind.verify.report import to_console, to_json, to_markdown  # noqa: PLC0415
-    from latebind.verify.select import read_shard  # noqa: PLC0415
-    from latebind.verify.verify import Options, listed, verify  # noqa: PLC0415
-
-    if arguments.everything:
-        arguments.target = arguments.target or ["all"]
-    config, workdir = _load(arguments)
-    options = Options(
-        machines=machines(machines_folder(arguments.machines, workdir)),
-        everything=arguments.everything,
-        select=arguments.select,
-        shard=read_shard(arguments.shard),
-        jobs=arguments.jobs,
-        fresh=arguments.fresh,
-    )
-    rids = _rids(arguments, config)
-    if arguments.list:
-        print(listed(config, rids, workdir, options))
-        return 0
-    if arguments.dist:
-        artifacts = artifacts_in(arguments.dist)
-    else:
-        _, _, packed = _packed(arguments)
-        artifacts = packed.artifacts
-        for missing in packed.not_made:
-            LOG.say(not_made(missing))
-    verified = verify(config, artifacts, rids, workdir, options)
-    reports = workdir / "reports"
-    write_text(reports / "verify.json", to_json(verified))
-    write_text(reports / "verify.md", to_markdown(verified))
-    print(to_json(verified) if arguments.format == "json" else to_console(verified))
-    return verified.exit_status
 
 
 def _reproduce(arguments: argparse.Namespace) -> int:
     from latebind.reproduce import reproduce  # noqa: PLC0415
 
-    config, _ = _load(arguments)
-    result = reproduce(config, _rids(arguments, config))
+    config, _ = configured(arguments)
+    result = reproduce(config, chosen(arguments, config))
     for name in result.equal:
         print(f"equal  {name}")
     for row in result.differences:
@@ -384,7 +262,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
     from latebind.build.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
 
-    config, _ = _load(arguments)
+    config, _ = configured(arguments)
     print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")
     return 0
 

@@ -198,6 +198,13 @@ class Verify(_Strict, frozen=True):
         tuple[str, ...],
         Meta(description="CPythons that the wheels are tried with, with --all: 3.10, 3.11. By default latebind's own."),
     ] = ()
+    required: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs over the ids of cells that must pass somewhere before a release: */linux-x64/*/works. "
+            "By default works and every negative scenario, for every target."
+        ),
+    ] = ()
 
 
 class Document(_Strict, frozen=True):

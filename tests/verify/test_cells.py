@@ -3,19 +3,16 @@
 import dataclasses
 from pathlib import Path
 
-import jsonschema
 import msgspec
 import pytest
 from latebind.configfile import load
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
+from latebind.model import Cell, Rid, State
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Scope, expand, questions
 from latebind.verify.machine import host_machine
-from latebind.verify.report import count, to_console, to_document, to_json, to_markdown, verify_schema
 from latebind.verify.scenarios import SCENARIOS, Scenario, scenario
 from latebind.verify.smoke import Seen, Smoke, judge, read_python
-from latebind.verify.verify import Verified
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers
 
 from tests.client import CONFIG as TINY
@@ -214,46 +211,6 @@ def test_a_negative_scenario_wants_the_sentence(smoke, problem):
     outcome = judged(smoke, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
     assert (outcome.state is State.PASSED) == (problem == "")
     assert problem in outcome.reason
-
-
-def verified(*outcomes):
-    artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256("0" * 64), size=1)
-    return Verified(artifacts=(artifact,), outcomes=outcomes, machine={"target": "linux-x64"})
-
-
-REPORT = verified(
-    judged(GOOD),
-    Outcome(cell=CELL, state=State.FAILED, reason="it | broke\nbadly", log="logs/x.log"),
-    *(Outcome(cell=CELL, state=State.NOT_RUN, reason=reason) for reason in NOT_RUN_REASONS),
-)
-
-
-def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
-    jsonschema.Draft202012Validator.check_schema(verify_schema())
-    document = to_document(REPORT)
-    jsonschema.validate(document, verify_schema())
-    document["cells"][2]["reason"] = "because"
-    with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(document, verify_schema())
-
-
-def test_not_run_is_a_state_of_its_own_in_every_rendering():
-    last = count(REPORT)
-    assert last.startswith(f"1 passed, 1 failed, {len(NOT_RUN_REASONS)} not run (")
-    for text in (to_console(REPORT, width=200), to_markdown(REPORT)):
-        assert last in text
-        assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
-    assert '"outcome": "not run"' in to_json(REPORT)
-    assert "it \\| broke<br>badly" in to_markdown(REPORT)
-
-
-def test_the_exit_status_tells_failure_and_nothing_run_from_success():
-    passed, not_run = judged(GOOD), Outcome(cell=CELL, state=State.NOT_RUN, reason="no-index")
-    refused = Outcome(cell=dataclasses.replace(CELL, scenario="absent"), state=State.PASSED)
-    assert verified(refused, not_run).exit_status == 1
-    assert REPORT.exit_status == 1
-    assert verified(passed, not_run).exit_status == 0
-    assert verified(not_run).exit_status == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
-from latebind.audit.wording import printable
+from latebind.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import matches
-from latebind.audit.wording import SYSTEMS, needs, plural, search_paths, some
+from latebind.audit.wording import SYSTEMS, needs, search_paths, some
 from latebind.binary.floors import is_glibc
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from latebind.audit.wording import count_line, printable
+from latebind.audit.wording import count_line
+from latebind.text import markdown_code, markdown_text
 
 if TYPE_CHECKING:
     from latebind.model import AuditReport, Finding
@@ -19,29 +19,23 @@ def to_markdown(report: AuditReport) -> str:
     """A table for each package, errors first, then what was waived; the first line counts."""
     lines = [f"## {'❌' if report.exit_status else '✅'} latebind audit", "", f"{count_line(report)}."]
     for package, found in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
-        lines += ["", f"### {_code(package)}", "", "| | check | where | what | fix |", "|---|---|---|---|---|"]
+        lines += ["", f"### {markdown_code(package)}", "", "| | check | where | what | fix |", "|---|---|---|---|---|"]
         lines += [_row(row) for row in sorted(found, key=lambda row: list(_SIGNS).index(row.severity))]
     if report.waived:
         lines += ["", "### Waived", "", "| check | where | reason |", "|---|---|---|"]
         lines += [
-            f"| {row.finding.code} | {_code(row.finding.subject)} | {_text(row.reason)} |" for row in report.waived
+            f"| {row.finding.code} | {markdown_code(row.finding.subject)} | {_text(row.reason)} |"
+            for row in report.waived
         ]
     return "\n".join(lines) + "\n"
 
 
 def _row(row: Finding) -> str:
     inner = row.subject.partition("!")[2]
-    where = _code(inner) if inner else ""
+    where = markdown_code(inner) if inner else ""
     sign = f"{_SIGNS[row.severity]} {row.severity}"
     return f"| {sign} | {row.code} | {where} | {_text(row.message)} | {_text(row.fix)} |"
 
 
-def _code(text: str) -> str:
-    """A name as code. No name has two backticks in a row but a hostile one's."""
-    return f"`{printable(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`".replace("\n", " ")
-
-
 def _text(text: str) -> str:
-    """Text in which nothing is Markdown or HTML: names come from strangers."""
-    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-    return re.sub(r"([\\`*_{}\[\]<>|#~@])", r"\\\1", printable(short).replace("\n", " "))
+    return markdown_text(text, _LONGEST)

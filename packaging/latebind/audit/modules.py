@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from latebind import pythonabi
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.wording import plural, some
+from latebind.audit.wording import some
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

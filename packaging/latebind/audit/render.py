@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from latebind.audit.junit import to_junit
 from latebind.audit.markdown import to_markdown
 from latebind.audit.sarif import to_sarif
-from latebind.audit.wording import SEVERITIES, count_line, encodable, printable
+from latebind.audit.wording import SEVERITIES, count_line
+from latebind.text import encodable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from latebind import __version__
 from latebind.audit.registry import Check, checks
-from latebind.audit.wording import encodable, printable
+from latebind.text import encodable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

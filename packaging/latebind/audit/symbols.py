@@ -6,7 +6,8 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.wording import plural, some
+from latebind.audit.wording import some
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

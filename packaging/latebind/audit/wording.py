@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from latebind.text import plural
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
@@ -24,11 +26,6 @@ SEVERITIES = ("error", "warning", "note")
 SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
 
 
-def plural(count: int, noun: str) -> str:
-    """`1 symbol`, `2 symbols`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def count_line(report: AuditReport) -> str:
     """`2 subjects: 1 error, 0 warnings, 0 notes, 0 waived, 0 checks skipped`."""
     counts: Counter[str] = Counter(row.severity for row in report.findings)
@@ -37,16 +34,6 @@ def count_line(report: AuditReport) -> str:
         f"{plural(report.subjects, 'subject')}: {found}, {len(report.waived)} waived, "
         f"{plural(len(report.skipped), 'check')} skipped"
     )
-
-
-def printable(text: str) -> str:
-    """Names come from hostile files: no control character of theirs reaches a terminal or a document."""
-    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
-
-
-def encodable(text: str) -> str:
-    """JSON that UTF-8 can hold: tar archives give bytes of names that are no text as lone surrogates."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def some(names: list[str]) -> tuple[str, ...]:

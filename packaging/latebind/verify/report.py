@@ -1,128 +1,199 @@
-"""The verification report: one JSON document, and the console and Markdown renderings of it."""
+"""The verification report as data: what one machine, or several added up, found; its JSON and the JSON's schema."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from typing import TYPE_CHECKING, Any
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
 
-from latebind.model import NOT_RUN_REASONS, State
+import msgspec
+
+from latebind.errors import InputError
+from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
+from latebind.verify.scenarios import SCENARIOS
+from latebind.verify.select import read_shard
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from latebind.model import Outcome
     from latebind.verify.verify import Verified
 
-_MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
-_LONGEST, _SENTENCE = 1500, 200
-_STYLES = {State.PASSED: "green", State.FAILED: "bold red", State.NOT_RUN: "yellow"}
+_NEGATIVE = frozenset(row.name for row in SCENARIOS if row.negative)
+_HASH = r"^[0-9a-f]{64}$"
 
 
-def to_document(verified: Verified) -> dict[str, Any]:
-    """The report as data; `verify_schema()` describes it."""
-    return {
-        "packages": [{"file": artifact.path.name, "sha256": artifact.sha256} for artifact in verified.artifacts],
-        "cells": [_cell(outcome) for outcome in verified.outcomes],
-        "machines": [dict(verified.machine)],
-    }
+class Package(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A package that was verified, by the hash of its bytes."""
+
+    file: str
+    sha256: str
 
 
-def to_json(verified: Verified) -> str:
-    """The report as JSON text."""
-    return json.dumps(to_document(verified), indent=2, ensure_ascii=False) + "\n"
+class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a cell ended on another machine than the one whose outcome counts."""
+
+    machine: int
+    outcome: State
+    reason: str = ""
 
 
-def to_markdown(verified: Verified) -> str:
-    """The report for a pull request or a job summary."""
-    lines = ["# Verification", "", "| | cell | runtime | result | s |", "|---|---|---|---|---|"]
-    for outcome in verified.outcomes:
-        cell = outcome.cell
-        runtime = f"{cell.runtime} {cell.version}".strip() or "none"
-        name = f"{cell.kind} {cell.target} {cell.consumer} **{cell.scenario}**"
-        text = _words(outcome).replace("|", "\\|").replace("\n", "<br>")
-        lines.append(f"| {_MARKS[outcome.state]} | {name} | {runtime} | {text} | {outcome.seconds:.1f} |")
-    lines += ["", count(verified), "", "| package | sha256 |", "|---|---|"]
-    lines += [f"| {artifact.path.name} | `{artifact.sha256}` |" for artifact in verified.artifacts]
-    scopes = _out_of_scope(verified)
-    for consumer, names in scopes.items():
-        lines += ["", f"Out of scope for {consumer}, {len(names)} models:", ""]
-        lines += [f"- `{name}`: {reason}" for name, reason in names.items()]
-    return "\n".join(lines) + "\n"
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A cell and its outcome."""
+
+    id: str
+    kind: Literal["wheel", "nupkg"]
+    target: str
+    consumer: str
+    runtime: str
+    version: str
+    scenario: str
+    outcome: State
+    reason: str
+    """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
+    summary: str
+    seconds: float
+    log: str
+    """The log, relative to the report; "" where the cell did not run."""
+    cached: bool
+    facts: dict[str, Any]
+    machine: int = 0
+    """Whose outcome this is, as an index of `machines`."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that the row is about."""
+        return Cell(
+            kind=self.kind,
+            target=Rid(self.target),
+            consumer=self.consumer,
+            runtime=self.runtime,
+            version=self.version,
+            scenario=self.scenario,
+        )
 
 
-def to_console(verified: Verified, *, width: int | None = None) -> str:
-    """The table for a terminal; colours only where the terminal and NO_COLOR allow."""
-    import io  # noqa: PLC0415  # rich is slow to import and only this needs it
+class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole report. Each machine says what it is; `share` (`2/5`) and `targets`: which part it ran."""
 
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    packages: tuple[Package, ...]
+    cells: tuple[Row, ...]
+    machines: tuple[dict[str, str], ...]
 
-    table = Table(title=None, box=None, pad_edge=False, show_edge=False)
-    for heading in ("", "cell", "runtime", "result"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("s", justify="right")
-    for outcome in verified.outcomes:
-        cell = outcome.cell
-        style = _STYLES[outcome.state]
-        seconds = f"{outcome.seconds:.1f}" + ("*" if outcome.cached else "")
-        name = f"{cell.kind} {cell.target} {cell.consumer} {cell.scenario}"
-        table.add_row(
-            f"[{style}]{_MARKS[outcome.state]}[/]", name, f"{cell.runtime} {cell.version}".strip(),
-            _escaped(_shortened(outcome)), seconds,
-        )  # fmt: skip
-    buffer = io.StringIO()
-    terminal = Console().is_terminal
-    console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
-    console.print(table)
-    remembered = any(outcome.cached for outcome in verified.outcomes)
-    return buffer.getvalue() + count(verified) + ("  (* remembered: nothing has changed)" if remembered else "")
+    @property
+    def exit_status(self) -> int:
+        """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
+        works = any(row.outcome is State.PASSED and row.scenario not in _NEGATIVE for row in self.cells)
+        return int(any(row.outcome is State.FAILED for row in self.cells) or not works)
 
 
-def count(verified: Verified) -> str:
-    """The last line: how many of each state, and the reasons of what was not run."""
-    states = Counter(outcome.state for outcome in verified.outcomes)
-    text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
-    reasons = Counter(outcome.reason for outcome in verified.outcomes if outcome.state is State.NOT_RUN)
-    if reasons:
-        text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
-    return text
+def report_of(verified: Verified) -> Report:
+    """The report of what this machine verified."""
+    return Report(
+        packages=tuple(Package(artifact.path.name, artifact.sha256) for artifact in verified.artifacts),
+        cells=tuple(_row(outcome) for outcome in verified.outcomes),
+        machines=(dict(verified.machine),),
+    )
+
+
+def to_json(report: Report) -> str:
+    """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
+    text = json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False)
+    # Bytes of a program's output that are no text: as they are, no JSON; escaped once, no Unicode.
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def read_report(file: Path) -> Report:
+    """Read a report that `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
+    advice = "Give a verify.json that latebind verify wrote."
+    try:
+        report = msgspec.json.decode(file.read_bytes(), type=Report)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no report of a verification: {error}", where=str(file), advice=advice) from error
+    problem = _problem(report)
+    if problem:
+        raise InputError(f"is no report of a verification: {problem}", where=str(file), advice=advice)
+    return report
+
+
+def _problem(report: Report) -> str:
+    """What the types do not say; "" when all is well."""
+    if len({row.id for row in report.cells}) < len(report.cells):
+        return "a cell is there twice"
+    if len({package.file for package in report.packages}) < len(report.packages):
+        return "a package is there twice"
+    rows = (problem for row in report.cells if (problem := _row_problem(row, len(report.machines))))
+    return next(rows, "") or next((text for text in map(_share_problem, report.machines) if text), "")
+
+
+def _row_problem(row: Row, machines: int) -> str:
+    log = PurePosixPath(row.log)
+    if row.id != row.cell.id:
+        return f"the id {row.id} is not that of its cell"
+    if row.outcome is State.NOT_RUN and row.reason not in NOT_RUN_REASONS:
+        return f"{row.id}: {row.reason!r} is no reason for not running"
+    if not all(0 <= index < machines for index in (row.machine, *(end.machine for end in row.elsewhere))):
+        return f"{row.id} names a machine that is not there"
+    if row.log and (log.parts[:1] != ("logs",) or ".." in log.parts or set("\\\0") & set(row.log)):
+        return f"{row.id}: the log {row.log!r} does not lie in logs/"
+    return ""
+
+
+def _share_problem(machine: dict[str, str]) -> str:
+    try:
+        read_shard(machine.get("share") or "1/1")
+    except InputError as error:
+        return error.message
+    return ""
 
 
 def verify_schema() -> dict[str, Any]:
     """JSON Schema of the report."""
     text = {"type": "string"}
+    outcome = {"enum": [state.value for state in State]}
+    machine = {"type": "integer", "minimum": 0, "description": "an index of machines"}
     cell = {
-        "id": text,
+        "id": {**text, "description": "kind/target/consumer/runtime-version/scenario"},
         "kind": {"enum": ["wheel", "nupkg"]},
-        "target": text,
-        "consumer": text,
-        "runtime": text,
-        "version": text,
-        "scenario": text,
-        "outcome": {"enum": [state.value for state in State]},
-        "reason": text,
-        "summary": text,
+        **dict.fromkeys(("target", "consumer", "runtime", "version", "scenario"), text),
+        "outcome": outcome,
+        **dict.fromkeys(("reason", "summary"), text),
         "seconds": {"type": "number"},
-        "log": text,
+        "log": {**text, "description": "relative to the report; empty where nothing ran"},
         "cached": {"type": "boolean"},
         "facts": {"type": "object"},
+        "machine": {**machine, "description": "whose outcome counts: an index of machines"},
+        "elsewhere": {
+            "type": "array",
+            "description": "how the cell ended on other machines, in a merged report",
+            "items": _object({"machine": machine, "outcome": outcome, "reason": text}),
+        },
     }
+    reasons = "; ".join(f"{key}: {words}" for key, words in NOT_RUN_REASONS.items())
+    package = {"file": text, "sha256": {**text, "pattern": _HASH}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "latebind verify report",
-        "description": "Reasons of `not run`: " + "; ".join(f"{key}: {text}" for key, text in NOT_RUN_REASONS.items()),
-        "type": "object",
-        "required": ["packages", "cells", "machines"],
-        "additionalProperties": False,
-        "properties": {
-            "packages": {"type": "array", "items": _object({"file": text, "sha256": text})},
-            "cells": {"type": "array", "items": _object(cell)},
-            "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
-        },
-        "allOf": [{"properties": {"cells": {"items": {
-            "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
-            "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
-        }}}}],
-    }  # fmt: skip
+        "description": f"Reasons of `not run`: {reasons}",
+        **_object(
+            {
+                "packages": {"type": "array", "items": _object(package)},
+                "cells": {"type": "array", "items": {**_object(cell), **_CLOSED}},
+                "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
+            }
+        ),
+    }
+
+
+_CLOSED = {
+    "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
+    "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
+}
+"""A cell that did not run says why, by a reason of the closed list."""
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -134,52 +205,21 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _cell(outcome: Outcome) -> dict[str, Any]:
+def _row(outcome: Outcome) -> Row:
     cell = outcome.cell
-    return {
-        "id": cell.id,
-        "kind": cell.kind,
-        "target": cell.target,
-        "consumer": cell.consumer,
-        "runtime": cell.runtime,
-        "version": cell.version,
-        "scenario": cell.scenario,
-        "outcome": outcome.state.value,
-        "reason": outcome.reason,
-        "summary": outcome.summary,
-        "seconds": outcome.seconds,
-        "log": outcome.log,
-        "cached": outcome.cached,
-        "facts": dict(outcome.facts),
-    }
-
-
-def _words(outcome: Outcome) -> str:
-    if outcome.state is State.NOT_RUN:
-        return f"not run: {outcome.reason} ({NOT_RUN_REASONS.get(outcome.reason, outcome.summary)})"
-    if outcome.state is State.FAILED:
-        short = outcome.reason if len(outcome.reason) < _LONGEST else outcome.reason[:_LONGEST] + " ..."
-        return f"{short}\nlog: {outcome.log}"
-    return outcome.summary
-
-
-def _shortened(outcome: Outcome) -> str:
-    """For a table: a long sentence of a passed cell loses its middle; the report has it whole."""
-    text = _words(outcome)
-    if outcome.state is State.PASSED and len(text) > _SENTENCE:
-        return f"{text[: _SENTENCE // 2].rstrip()} … {text[-_SENTENCE // 2 :].lstrip()}"
-    return text
-
-
-def _escaped(text: str) -> str:
-    return text.replace("[", "\\[")
-
-
-def _out_of_scope(verified: Verified) -> dict[str, dict[str, str]]:
-    """Models that were left out, by the cell that left them out; equal lists once."""
-    found: dict[str, dict[str, str]] = {}
-    for outcome in verified.outcomes:
-        names = outcome.facts.get("out_of_scope")
-        if isinstance(names, dict) and names and names not in found.values():
-            found[outcome.cell.id] = names
-    return found
+    return Row(
+        id=cell.id,
+        kind=cell.kind,
+        target=cell.target,
+        consumer=cell.consumer,
+        runtime=cell.runtime,
+        version=cell.version,
+        scenario=cell.scenario,
+        outcome=outcome.state,
+        reason=outcome.reason,
+        summary=outcome.summary,
+        seconds=outcome.seconds,
+        log=outcome.log,
+        cached=outcome.cached,
+        facts=dict(outcome.facts),
+    )

@@ -64,13 +64,6 @@ class Verified:
     outcomes: tuple[Outcome, ...]
     machine: Mapping[str, str]
 
-    @property
-    def exit_status(self) -> int:
-        """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
-        failed = any(outcome.state is State.FAILED for outcome in self.outcomes)
-        works = (row for row in self.outcomes if not scenario(row.cell.scenario).negative)
-        return int(failed or not any(outcome.state is State.PASSED for outcome in works))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
@@ -175,7 +168,7 @@ def verify(
     outcomes = tuple(each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs))
     place = {planned.cell.id: number for number, planned in enumerate(cells)}
     ordered = sorted(outcomes, key=lambda row: place[row.cell.id])
-    return Verified(artifacts=run.artifacts, outcomes=tuple(ordered), machine=_machine(supply))
+    return Verified(artifacts=run.artifacts, outcomes=tuple(ordered), machine=_machine(supply, rids, options))
 
 
 def _longest_first(cells: Sequence[Planned]) -> list[Planned]:
@@ -295,8 +288,13 @@ def _sdk(config: Config) -> str:
         return ""
 
 
-def _machine(supply: Supply) -> dict[str, str]:
+def _machine(supply: Supply, rids: Sequence[Rid], options: Options) -> dict[str, str]:
+    share = {"share": "/".join(map(str, options.shard))} if options.shard != (1, 1) else {}
+    emulated = {f"{rid} by": machine.title for rid, machine in options.machines.items() if rid in rids}
     return {
+        **share,
+        **emulated,
+        "targets": " ".join(rids),
         "target": host_rid(),
         "system": platform.platform(),
         "python": platform.python_version(),

@@ -1,0 +1,94 @@
+"""What several commands do first: read the configuration, choose targets, stage, pack; imports late, prints nothing."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import LatebindError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from latebind.build.pack import Packed
+    from latebind.build.stage import Stage
+    from latebind.config import Config
+    from latebind.model import Rid
+
+
+def count(text: str) -> int:
+    """A number from 1 on, for argparse."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+    return int(text)
+
+
+def add_machines(command: argparse.ArgumentParser) -> None:
+    """The option that names the folder of machine files."""
+    text = "folder of files that say how programs of other targets run here; by default LATEBIND_MACHINES, .machines"
+    command.add_argument("--machines", type=Path, metavar="DIR", help=text)
+
+
+def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
+    """The configuration of the project and the working folder. Raises as `configfile.find` and `load` do."""
+    from latebind.configfile import find, load  # noqa: PLC0415
+
+    config = load(find(arguments.project))
+    workdir = (arguments.workdir or config.root).resolve()
+    return config, workdir
+
+
+def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
+    """The targets that --target names, by default this machine's.
+
+    Raises LatebindError for a name that is no target, and when this machine is none of the project.
+    """
+    from latebind.targets import host_rid, target  # noqa: PLC0415
+
+    included = config.document.targets.include
+    if not arguments.target:
+        host = host_rid()
+        if host not in included:
+            raise LatebindError(
+                f"this machine is {host}, which is not a target of the project",
+                where=config.file.name,
+                advice=f"Name one: --target {included[0]}.",
+            )
+        return [host]
+    names = included if "all" in arguments.target else arguments.target
+    return list(dict.fromkeys(target(name).rid for name in names))
+
+
+def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
+    """Build or find the stage of each chosen target."""
+    from latebind.build.native import stage_target  # noqa: PLC0415
+    from latebind.parallel import each  # noqa: PLC0415
+    from latebind.targets import target  # noqa: PLC0415
+
+    config, workdir = configured(arguments)
+    rids = chosen(arguments, config)
+    return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
+
+
+def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
+    """Stage the chosen targets and pack them."""
+    from latebind.build.pack import pack  # noqa: PLC0415
+
+    config, workdir, stages = stage_all(arguments)
+    return config, workdir, pack(config, stages, workdir, workdir / "dist")
+
+
+def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
+    """A command that no other latebind may disturb in the same working folder."""
+
+    def command(arguments: argparse.Namespace) -> int:
+        from latebind.archive import source_date_epoch  # noqa: PLC0415
+        from latebind.lock import exclusive  # noqa: PLC0415
+
+        source_date_epoch()  # compilers and backends read it, too, and would say it worse
+        _, workdir = configured(arguments)
+        with exclusive(workdir):
+            return work(arguments)
+
+    return command

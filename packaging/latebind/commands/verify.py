@@ -1,0 +1,147 @@
+"""The commands `verify`, `gate` and `matrix`: arguments, one call each, printing; decides nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import add_machines, alone, chosen, configured, count, pack_all
+from latebind.log import LOG
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from latebind.model import Artifact
+    from latebind.verify.report import Report
+    from latebind.verify.verify import Options
+
+    Command = Callable[[argparse.Namespace], int]
+    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+
+
+def declare_verify(add: Add) -> argparse.ArgumentParser:
+    """`latebind verify`."""
+    verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
+    verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
+    verify.add_argument("-k", dest="select", default="", metavar="EXPRESSION", help="cells such as 'win and 1.2*'")
+    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
+    verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
+    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
+    add_machines(verify)
+    verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
+    verify.add_argument("--jobs", type=count, default=0, metavar="N", help="cells at once; by default one a processor")
+    verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
+    verify.add_argument(
+        "--merge", type=Path, nargs="+", default=[], metavar="REPORT.json",
+        help="run nothing: add up the reports of several machines on the same packages",
+    )  # fmt: skip
+    verify.add_argument("--output-dir", type=Path, metavar="DIR", help="where reports are written; by default reports/")
+    return verify
+
+
+def declare_gate(add: Add) -> argparse.ArgumentParser:
+    """`latebind gate`."""
+    gate = add("gate", _gate, "whether every required cell of a report passed; what is missing and what to run")
+    gate.add_argument("report", type=Path, nargs="?", metavar="REPORT.json", help="by default reports/verify.json")
+    gate.add_argument("--format", choices=("text", "json", "markdown"), default="text")
+    return gate
+
+
+def declare_matrix(add: Add) -> argparse.ArgumentParser:
+    """`latebind matrix`."""
+    matrix = add("matrix", _matrix, "the cells as JSON for a GitHub Actions matrix, shared out to runners")
+    matrix.add_argument("--max-jobs", type=count, default=256, metavar="N", help="jobs at most; GitHub allows 256")
+    matrix.add_argument(
+        "--python", action="append", metavar="X.Y", help="Python of the jobs; by default this one's; may be repeated"
+    )
+    return matrix
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    return _merge(arguments) if arguments.merge else alone(_run)(arguments)
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from latebind.verify.files import read_log, write_reports  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.report import report_of  # noqa: PLC0415
+    from latebind.verify.verify import listed, verify  # noqa: PLC0415
+
+    if arguments.everything and not arguments.target:
+        arguments.target = ["all"]
+    config, workdir = configured(arguments)
+    options, rids = _options(arguments, workdir), chosen(arguments, config)
+    if arguments.list:
+        print(listed(config, rids, workdir, options))
+        return 0
+    report = report_of(verify(config, _artifacts(arguments), rids, workdir, options))
+    logs = workdir / "build" / "verify"
+    write_reports(report, arguments.output_dir or workdir / "reports", lambda row: read_log(logs, row))
+    _show(report, arguments.format)
+    return report.exit_status
+
+
+def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
+    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.select import read_shard  # noqa: PLC0415
+    from latebind.verify.verify import Options  # noqa: PLC0415
+
+    return Options(
+        everything=arguments.everything,
+        select=arguments.select,
+        shard=read_shard(arguments.shard),
+        jobs=arguments.jobs,
+        fresh=arguments.fresh,
+        machines=machines(machines_folder(arguments.machines, workdir)),
+    )
+
+
+def _artifacts(arguments: argparse.Namespace) -> tuple[Artifact, ...]:
+    """Those of --dist, else what is packed now."""
+    from latebind.build.table import not_made  # noqa: PLC0415
+    from latebind.verify.dist import artifacts_in  # noqa: PLC0415
+
+    if arguments.dist:
+        return artifacts_in(arguments.dist)
+    _, _, packed = pack_all(arguments)
+    for missing in packed.not_made:
+        LOG.say(not_made(missing))
+    return packed.artifacts
+
+
+def _merge(arguments: argparse.Namespace) -> int:
+    from latebind.verify.files import merge_files, write_reports  # noqa: PLC0415
+
+    merged, log_of = merge_files(arguments.merge)
+    write_reports(merged, arguments.output_dir or configured(arguments)[1] / "reports", log_of)
+    _show(merged, arguments.format)
+    return merged.exit_status
+
+
+def _show(report: Report, form: str) -> None:
+    from latebind.verify.render import to_console, to_junit, to_markdown  # noqa: PLC0415
+    from latebind.verify.report import to_json  # noqa: PLC0415
+
+    render = {"text": to_console, "json": to_json, "markdown": to_markdown, "junit": to_junit}[form]
+    print(render(report).removesuffix("\n"))
+
+
+def _gate(arguments: argparse.Namespace) -> int:
+    from latebind.verify.gate import RENDERERS, judge_gate  # noqa: PLC0415
+    from latebind.verify.report import read_report  # noqa: PLC0415
+
+    config, workdir = configured(arguments)
+    gate = judge_gate(config, read_report(arguments.report or workdir / "reports" / "verify.json"))
+    print(RENDERERS[arguments.format](gate), end="")
+    return gate.exit_status
+
+
+def _matrix(arguments: argparse.Namespace) -> int:
+    from latebind.verify.matrix import matrix, to_text  # noqa: PLC0415
+
+    config, _ = configured(arguments)
+    arguments.target = arguments.target or ["all"]
+    pythons = arguments.python or [f"{sys.version_info.major}.{sys.version_info.minor}"]
+    print(to_text(matrix(config, chosen(arguments, config), pythons, arguments.max_jobs)), end="")
+    return 0

@@ -1,0 +1,31 @@
+"""Text of strangers, made safe for terminals, documents and Markdown; knows nothing of what it says."""
+
+from __future__ import annotations
+
+import re
+
+
+def plural(count: int, noun: str) -> str:
+    """`1 symbol`, `2 symbols`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    """Names come from hostile files: no control character of theirs reaches a terminal or a document."""
+    return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
+
+
+def encodable(text: str) -> str:
+    """JSON that UTF-8 can hold: tar archives give bytes of names that are no text as lone surrogates."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def markdown_code(text: str) -> str:
+    """A name as code. No name has two backticks in a row but a hostile one's."""
+    return f"`{printable(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`".replace("\n", " ")
+
+
+def markdown_text(text: str, longest: int) -> str:
+    """Text in which nothing is Markdown or HTML, on one line."""
+    short = text if len(text) <= longest else f"{text[:longest]} ..."
+    return re.sub(r"([\\`*_{}\[\]<>|#~@])", r"\\\1", printable(short).replace("\n", " "))

@@ -1,0 +1,115 @@
+"use strict";
+// Filters marks, shows what a mark stands for, and opens a cell. Text is only ever set as text.
+const cells = JSON.parse(document.getElementById("cells").textContent);
+const find = (query, from = document) => [...from.querySelectorAll(query)];
+const by = (id) => document.getElementById(id);
+const marks = find(".m"), states = find(".tools button"), search = by("search"), tip = by("tip"), dialog = by("cell");
+const haystack = cells.map((cell) => `${cell.id} ${cell.words}`.toLowerCase());
+
+const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
+
+function filter() {
+  const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const on = new Set(states.filter((b) => b.getAttribute("aria-pressed") === "true").map((b) => b.dataset.style));
+  const fits = cells.map((cell, i) => on.has(cell.style) && wanted.every((word) => haystack[i].includes(word)));
+  for (const mark of marks) mark.classList.toggle("off", !fits[mark.dataset.i]);
+  for (const item of find(".failures button")) item.parentElement.hidden = !fits[item.dataset.i];
+  for (const box of find("tbody tr[data-row], .grid, .group")) box.hidden = !box.querySelector(".m:not(.off)");
+  for (const list of find(".failures")) list.parentElement.hidden = !list.querySelector("li:not([hidden])");
+  const shown = fits.filter(Boolean).length;
+  by("shown").textContent = shown === cells.length ? `All ${shown} cells are shown. Open one for what it says and its log.`
+    : `${shown} of ${cells.length} cells are shown.`;
+  rove();
+}
+
+// One stop of the tabulator for each table; arrows go on from there.
+function rove() {
+  for (const table of find(".grid")) {
+    const visible = find(".m:not(.off)", table);
+    const stop = visible.find((mark) => mark.tabIndex === 0) || visible[0];
+    for (const mark of find(".m", table)) mark.tabIndex = mark === stop ? 0 : -1;
+  }
+}
+
+function neighbour(mark, key) {
+  const table = mark.closest("table"), visible = find(".m:not(.off)", table), at = visible.indexOf(mark);
+  if (key === "Home") return visible[0];
+  if (key === "End") return visible[visible.length - 1];
+  if (key === "ArrowLeft" || key === "ArrowRight") return visible[at + (key === "ArrowRight" ? 1 : -1)];
+  const rows = find("tbody tr", table).filter((row) => row.querySelector(".m:not(.off)"));
+  const row = rows[rows.indexOf(mark.closest("tr")) + (key === "ArrowDown" ? 1 : -1)];
+  if (!row) return undefined;
+  const x = mark.getBoundingClientRect().left;
+  const distance = (other) => Math.abs(other.getBoundingClientRect().left - x);
+  return find(".m:not(.off)", row).reduce((best, other) => (distance(other) < distance(best) ? other : best));
+}
+
+function show(mark) {
+  const cell = cells[mark.dataset.i];
+  tip.replaceChildren(made("strong", `${cell.state}: ${cell.id}`),
+    cell.words.length > 400 ? `${cell.words.slice(0, 400)} …` : cell.words);
+  tip.hidden = false;
+  mark.setAttribute("aria-describedby", "tip");
+  const at = mark.getBoundingClientRect(), box = tip.getBoundingClientRect();
+  const left = Math.max(8, Math.min(at.left + at.width / 2 - box.width / 2, innerWidth - box.width - 12));
+  const above = at.top - box.height - 8;
+  tip.style.left = `${left + scrollX}px`;
+  tip.style.top = `${(above > 4 ? above : at.bottom + 8) + scrollY}px`;
+}
+
+function open(index) {
+  const cell = cells[index];
+  tip.hidden = true;
+  by("cell-id").textContent = cell.id;
+  by("cell-mark").setAttribute("class", cell.style);
+  by("cell-mark").firstElementChild.setAttribute("href", `#s-${cell.style}`);
+  by("cell-words").textContent = `${cell.state}${cell.words ? `: ${cell.words.replace(/^not run: /, "")}` : ""}`;
+  const [short, long] = [cell.facts.filter(([, text]) => !text.includes("\n")),
+    cell.facts.filter(([, text]) => text.includes("\n"))];
+  by("cell-facts").replaceChildren(...short.flatMap(([name, text]) => [made("dt", name), made("dd", text)]));
+  by("cell-lists").replaceChildren(...long.map(([name, text]) => {
+    const box = document.createElement("details"), [head, ...lines] = text.split("\n");
+    box.append(made("summary", `${name}: ${head.replace(":", "")}`), made("pre", lines.join("\n")));
+    return box;
+  }));
+  by("cell-log").textContent = cell.log;
+  by("cell-log").hidden = !cell.log;
+  by("cell-file").textContent = cell.log ? `Log: ${cell.file}` : "There is no log of this cell.";
+  dialog.showModal();
+  dialog.scrollTop = by("cell-log").scrollTop = 0;
+  by("close").focus();
+}
+
+document.addEventListener("click", (event) => {
+  const item = event.target.closest("[data-i]");
+  if (item) open(item.dataset.i);
+  else if (event.target === dialog) dialog.close();
+});
+by("close").addEventListener("click", () => dialog.close());
+for (const button of states) button.addEventListener("click", () => {
+  button.setAttribute("aria-pressed", button.getAttribute("aria-pressed") !== "true");
+  filter();
+});
+search.addEventListener("input", filter);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    if (!tip.hidden) tip.hidden = true;
+    else if (event.target === search) { search.value = ""; filter(); }
+  }
+  if (event.key === "/" && !dialog.open && event.target !== search) { event.preventDefault(); search.focus(); }
+  const keys = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"];
+  if (!keys.includes(event.key) || !event.target.matches(".m")) return;
+  event.preventDefault();
+  const next = neighbour(event.target, event.key);
+  if (!next) return;
+  event.target.tabIndex = -1;
+  next.tabIndex = 0;
+  next.focus();
+});
+for (const type of ["mouseover", "focusin"]) document.addEventListener(type, (event) => {
+  const mark = event.target.closest(".m");
+  if (mark && (type === "mouseover" || mark.matches(":focus-visible"))) show(mark);
+});
+for (const type of ["mouseout", "focusout"]) document.addEventListener(type, () => { tip.hidden = true; });
+find(".tools, #shown").forEach((part) => { part.hidden = false; });
+filter();

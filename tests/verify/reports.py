@@ -1,0 +1,73 @@
+"""Reports for tests: small ones of known cells, and a large one such as many machines make together."""
+
+from latebind.model import Cell, Rid, State
+from latebind.verify.report import Package, Report, Row
+
+HASH = "0" * 64
+HOSTILE = (
+    '</script><script>document.title = "taken"</script><!-- <img src=x onerror=alert(1)> \u2028\x1b[31m{{ 7 * 7 }}'
+)
+RIDS = ("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
+MINORS = tuple(f"1.{minor}.{minor % 3}" for minor in range(19, 32))
+NEGATIVE = ("absent", "too-old", "path-wrong", "not-a-library", "wrong-architecture", "no-shared-library")
+POSITIVE = ("extra", "fork", "threads", "upgraded", "frozen")
+
+
+def row(state="passed", **fields):
+    """A cell of linux-x64 that works with 1.31.1, but for what is given."""
+    state = State(state)
+    names = ("kind", "target", "consumer", "runtime", "version", "scenario")
+    known = {"kind": "wheel", "target": "linux-x64", "consumer": "python3.11", "runtime": "onnxruntime",
+             "version": "1.31.1", "scenario": "works"}  # fmt: skip
+    cell = {name: fields.pop(name, known[name]) for name in names}
+    identity = Cell(**{**cell, "target": Rid(cell["target"])}).id
+    reasons = {State.PASSED: "", State.FAILED: "it broke", State.NOT_RUN: "no-machine"}
+    rest = {
+        "reason": reasons[state],
+        "summary": "3 models agree" if state is State.PASSED else "",
+        "seconds": 0.0 if state is State.NOT_RUN else 1.5,
+        "log": "" if state is State.NOT_RUN else f"logs/{identity.replace('/', '_')}.log",
+        "cached": False,
+        "facts": {},
+    }
+    return Row(id=identity, outcome=state, **cell, **{**rest, **fields})
+
+
+def report(*rows, packages=("x.tar.gz",), machine=None):
+    """A report of one machine; packages are names, or names with hashes."""
+    known = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
+    machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)
+    return Report(tuple(Package(file, digest) for file, digest in known.items()), tuple(rows), machines)
+
+
+def large():
+    """Over 500 cells of six targets, Python and .NET; a few failures, some of them with hostile words."""
+    rows = [
+        _large_row(kind, consumer, rid, version, scenario)
+        for kind, consumer in (
+            ("wheel", "python3.10"),
+            ("wheel", "python3.14"),
+            ("nupkg", "dotnet-build"),
+            ("nupkg", "dotnet-publish"),
+        )
+        for rid in RIDS
+        for version, scenario in [(version, "works") for version in MINORS]
+        + [(MINORS[-1], scenario) for scenario in (*NEGATIVE, *POSITIVE)]
+        + ([] if kind == "nupkg" else [(MINORS[0], "extra"), (MINORS[0], "fork"), (MINORS[0], "threads")])
+    ]
+    machines = tuple({"target": rid, "system": "a system", "python": "3.11.7"} for rid in RIDS)
+    return Report(report(packages=[f"x-{rid}.whl" for rid in RIDS]).packages, tuple(rows), machines)
+
+
+def _large_row(kind, consumer, rid, version, scenario):
+    runtime = "onnxruntime" if kind == "wheel" else "Microsoft.ML.OnnxRuntime"
+    cell = {"kind": kind, "consumer": consumer, "target": rid, "runtime": runtime, "version": version,
+            "scenario": scenario, "machine": RIDS.index(rid)}  # fmt: skip
+    if (consumer, rid, version, scenario) == ("python3.10", "win-x64", MINORS[4], "works"):
+        return row("failed", reason=f"2 models differ\n{HOSTILE}", **cell)
+    if (consumer, rid, scenario) == ("dotnet-build", "linux-arm64", "too-old"):
+        return row("failed", reason='the sentence lacks "version 1.32 or newer"; it was: "Segmentation fault"', **cell)
+    if rid == "win-arm64" or (rid == "osx-x64" and version in MINORS[5:]):
+        return row("not run", reason="no-distribution" if rid == "osx-x64" else "no-machine", **cell)
+    facts = {"passed": 1148, "runtime_version": version, "out_of_scope": {"test_if_seq": "res is a sequence"}}
+    return row(facts=facts, summary="1148 models agree, 1106 through the runtime's own API", **cell)
