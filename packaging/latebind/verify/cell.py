@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from latebind.errors import NotRun
 from latebind.presets import preset
+from latebind.verify.machine import host_machine
 from latebind.verify.scenarios import scenario
 from latebind.verify.situations import Situation, situation
 
@@ -106,7 +107,8 @@ class Bench:
             return None
         name = self.cell.runtime if self.cell.kind == "wheel" else self._ordinary()
         version = next(iter(self.binds()), self.cell.version)
-        return self.supply.reference(name, version, self.data_entry())
+        machine = self.machine if self.cell.kind == "wheel" else host_machine(self.python)
+        return self.supply.reference(machine, name, version, self.data_entry())
 
     def data_entry(self) -> str:
         """Whose data the consumer computes: an older runtime knows less."""

@@ -19,7 +19,6 @@ from latebind.verify import frozen
 from latebind.verify.clean import Environment, empty_environment
 from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
-from latebind.verify.foreign import foreign_installer
 from latebind.verify.interpreters import choose
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.supply import runtime_library
@@ -81,11 +80,10 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     home, answers = bench.work / "home", bench.work / "answers"
     for folder in (home, answers):
         folder.mkdir(parents=True, exist_ok=True)
-    machine = replace(bench.machine, python=python.path, python_version=python.version)
-    tool = bench.supply.installer
-    if not bench.machine.is_host:
-        machine, tool = bench.machine, foreign_installer(bench.machine, bench.supply.installer.home)
-    folder = bench.work / situation.folder
+    machine = bench.machine
+    if machine.is_host:
+        machine = replace(machine, python=python.path, python_version=python.version)
+    tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])

@@ -18,11 +18,14 @@ from latebind.errors import InputError
 from latebind.presets import preset
 from latebind.run import run
 from latebind.targets import target
+from latebind.verify.clean import empty_environment
 from latebind.verify.environments import Installer, consumer_environment, python_of
+from latebind.verify.foreign import foreign_installer
 
 if TYPE_CHECKING:
     from latebind.config import Config, RuntimeUse
     from latebind.model import Rid
+    from latebind.verify.machine import Machine
 
 _TIME_LIMIT = 900.0
 
@@ -60,8 +63,8 @@ class Supply:
                 self._prepare(script, requires, made)
         return made
 
-    def reference(self, name: str, version: str, entry: str) -> frozenset[str] | None:
-        """The names of the cases that the own API of a distribution of the runtime computes as expected.
+    def reference(self, machine: Machine, name: str, version: str, entry: str) -> frozenset[str] | None:
+        """The names of the cases that the own API of a distribution of the runtime computes as expected on a machine.
 
         None without [verify] reference. Raises NotRun when the index has no such runtime, ToolError when the
         project's script fails.
@@ -71,12 +74,12 @@ class Supply:
             return None
         path = self.config.root / script
         data = self.data(entry)
-        parts = [_beside(path), data.name, name, version, *self.pins]
+        parts = [_beside(path), data.name, name, version, machine.rid, machine.title, *self.pins]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         made = self.folder / "reference" / f"{key}.json"
         with self._locks[made]:
             if not made.is_file():
-                self._compute_reference(path, f"{name}=={version}", data, made)
+                self._compute_reference(machine, path, f"{name}=={version}", data, made)
         return frozenset(json.loads(made.read_text("utf-8"))["passed"])
 
     def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
@@ -96,19 +99,29 @@ class Supply:
                 aside.rename(made)
         return runtime_library(use, made, rid)
 
-    def _compute_reference(self, script: Path, runtime: str, data: Path, made: Path) -> None:
+    def _compute_reference(self, machine: Machine, script: Path, runtime: str, data: Path, made: Path) -> None:
         env, log = made.with_suffix(".env"), made.with_suffix(".log")
         aside = made.with_suffix(".part")
         shutil.rmtree(env, ignore_errors=True)
         env.parent.mkdir(parents=True, exist_ok=True)
         try:
-            self.installer.create(env, Path(sys.executable), log)
-            self.installer.install(env, [runtime, *self.config.document.verify.python_requires], log=log)
-            argv: list[str | Path] = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
-            run(argv, cwd=env, env=consumer_environment(python_of(env), env), timeout=_TIME_LIMIT, log=log)
+            environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
+            environment.install([runtime, *self.config.document.verify.python_requires], log=log)
+            words: list[str | Path] = ["-I", script, "--reference", "--cases", data, "--out", aside]
+            run(
+                machine.argv(environment.python, *words),
+                cwd=env,
+                env=consumer_environment(environment.python, env),
+                timeout=_TIME_LIMIT,
+                log=log,
+            )
             aside.replace(made)
         finally:
             shutil.rmtree(env, ignore_errors=True)
+
+    def installer_for(self, machine: Machine) -> Installer:
+        """What fills environments of a machine from here. Raises ToolError for another machine's without uv."""
+        return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     def _prepare(self, script: Path, requires: tuple[str, ...], made: Path) -> None:
         aside, env = made.with_name(f".{made.name}.part"), made.with_name(f".{made.name}.env")
