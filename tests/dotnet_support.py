@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -15,11 +16,15 @@ import pytest
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config import Config, Document
 from latebind.model import Rid
+from latebind.verify.dotnet_project import Consumer
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk
 
 ROOT = Path(__file__).resolve().parent.parent
+LATENN = ROOT / "latenn"
+SMOKE = LATENN / "verify" / "Smoke"
+VERSION = "0.1.0"
 RID = Rid("linux-x64")
 
 
@@ -74,6 +79,30 @@ def make_config(root: Path, **changes: object) -> Config:
         },
     }
     return Config(root=root, file=root / "latebind.toml", document=msgspec.convert(document, type=Document))
+
+
+def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **changes: object) -> Consumer:
+    """latenn's consumer of packages, and of a runtime (version, package)."""
+    version, package = runtime or ("", None)
+    given = {
+        "project": SMOKE,
+        "packages": [*packages, *([package] if package else [])],
+        "version": VERSION,
+        "environment": dotnet_environment(),
+        "runtime_version": version,
+    }
+    return Consumer(**given | changes)
+
+
+def without(package: Path, part: str, folder: Path) -> Path:
+    """The package without the members whose name holds `part`: broken by hand, but a package that restores."""
+    folder.mkdir()
+    broken = folder / package.name
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(broken, "w") as out:
+        for info in source.infolist():
+            if part not in info.filename:
+                out.writestr(info, source.read(info))
+    return broken
 
 
 class CaseWriter:

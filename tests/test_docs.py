@@ -19,6 +19,7 @@ from latebind.configfile import load
 from latebind.resources import cmake_dir
 from latebind.verify import cells
 from latebind.verify.dotnet_project import Consumer, _properties
+from latebind.verify.layouts import LAYOUTS
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -163,6 +164,12 @@ def test_every_scenario_has_its_row_with_its_sentence():
         assert re.findall(r"`([^`]+)`", says) == list(scenario.says), scenario.name
         assert ("Python" in consumers) == ("python" in scenario.consumers), scenario.name
         assert (".NET" in consumers) == any("dotnet" in name for name in scenario.consumers), scenario.name
+
+
+def test_every_dotnet_consumer_has_its_row():
+    rows = dict(re.findall(r"^\| `(dotnet-[a-z0-9.-]+)` \| (.*?) \|", text_of(DOCS / "verify.md"), re.MULTILINE))
+    assert list(rows) == [layout.name for layout in LAYOUTS]
+    assert [layout.name for layout in LAYOUTS if layout.title not in rows[layout.name]] == []
 
 
 def test_every_key_reason_and_property_of_verification_is_named():

@@ -11,6 +11,7 @@ from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
 from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, SCENARIOS, Scenario, expand, raised_minimum, requirement, scenario
+from latebind.verify.layouts import LAYOUTS, RUNNING
 from latebind.verify.report import count, to_console, to_document, to_json, to_markdown, verify_schema
 from latebind.verify.smoke import Smoke, judge, read_python
 from latebind.verify.verify import Verified
@@ -39,7 +40,8 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     cells = [planned.cell for planned in expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)]
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
     consumers = ("python3.11", "dotnet-build", "dotnet-publish", "dotnet-cache")
-    assert works == {(consumer, version) for consumer in consumers for version in ("1.19.2", "1.31.1")}
+    every = {(consumer, version) for consumer in consumers for version in ("1.19.2", "1.31.1")}
+    assert works == every | {(row.name, "1.31.1") for row in LAYOUTS if row.newest_only and row.name in RUNNING}
     assert len({cell.id for cell in cells}) == len(cells)
     assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS}
 
@@ -196,6 +198,8 @@ def test_the_exit_status_tells_failure_and_nothing_run_from_success():
     assert REPORT.exit_status == 1
     assert verified(passed, not_run).exit_status == 0
     assert verified(not_run).exit_status == 1
+    files = Outcome(cell=dataclasses.replace(CELL, scenario="files"), state=State.PASSED)
+    assert verified(files).exit_status == 1, "nothing was computed"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@ using System;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
+using System.Reflection;
+using System.Runtime.Versioning;
 using System.Text.Json;
 using Latenn;
 
@@ -20,7 +22,7 @@ namespace Smoke
             Arguments? given = Arguments.Parse(arguments);
             if (given == null)
             {
-                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--runtime-path P] [--runtime-minimum V]");
+                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--sample N] [--runtime-path P] [--runtime-minimum V]");
                 return Usage;
             }
             var results = new Results();
@@ -34,10 +36,8 @@ namespace Smoke
             Runtime.Warning += (sender, warning) => results.Warnings.Add(warning.Message);
             var options = new LoadOptions { RuntimePath = given.RuntimePath, RuntimeMinimum = given.RuntimeMinimum };
             using CaseFile file = CaseFile.Open(given.Cases);
-            foreach (Case one in file.Cases)
+            foreach (Case one in given.Chosen(file.Cases))
             {
-                if (given.PathContains != null && !one.Name.Contains(given.PathContains, StringComparison.Ordinal))
-                    continue;
                 try
                 {
                     string? difference = one.Run(options, results);
@@ -60,6 +60,7 @@ namespace Smoke
             if (results.Passed.Count + results.Failed.Count == 0)
                 results.Failed.Add(("(no case)", "No case was run: the file holds none, or none has the name asked for."));
             results.SetLibraries();
+            results.SetAssembly();
             return results.Failed.Count == 0 ? Passed : Failed;
         }
 
@@ -77,9 +78,21 @@ namespace Smoke
 
         public string? PathContains { get; private set; }
 
+        /// <summary>How many cases to compute, spread evenly over all; 0 computes all.</summary>
+        public int Sample { get; private set; }
+
         public string? RuntimePath { get; private set; }
 
         public string? RuntimeMinimum { get; private set; }
+
+        /// <summary>The cases to compute: those of the name asked for, and of these a sample, the first one in it.</summary>
+        public IReadOnlyList<Case> Chosen(IEnumerable<Case> cases)
+        {
+            List<Case> named = cases.Where(one => PathContains == null || one.Name.Contains(PathContains, StringComparison.Ordinal)).ToList();
+            if (Sample == 0 || Sample >= named.Count)
+                return named;
+            return Enumerable.Range(0, Sample).Select(i => named[(int)((long)i * named.Count / Sample)]).ToList();
+        }
 
         /// <summary>Null when the line is not as the usage says.</summary>
         public static Arguments? Parse(string[] line)
@@ -92,6 +105,11 @@ namespace Smoke
                 switch (line[i])
                 {
                     case "--path-contains": given.PathContains = line[i + 1]; break;
+                    case "--sample":
+                        if (!int.TryParse(line[i + 1], out int sample) || sample < 1)
+                            return null;
+                        given.Sample = sample;
+                        break;
                     case "--runtime-path": given.RuntimePath = line[i + 1]; break;
                     case "--runtime-minimum": given.RuntimeMinimum = line[i + 1]; break;
                     default: return null;
@@ -116,6 +134,8 @@ namespace Smoke
 
         public LatennException? Error { get; set; }
 
+        private string _assembly = "";
+        private string _framework = "";
         private IReadOnlyList<string> _libraries = Array.Empty<string>();
 
         /// <summary>The libraries in this process whose name holds latenn or onnxruntime.</summary>
@@ -127,6 +147,14 @@ namespace Smoke
             _libraries = files
                 .Where(file => IsLibrary(Path.GetFileName(file)))
                 .Distinct().OrderBy(file => file, StringComparer.Ordinal).ToList();
+        }
+
+        /// <summary>Which of the package's assemblies is here. Within a program it has no file of its own.</summary>
+        public void SetAssembly()
+        {
+            Assembly assembly = typeof(Model).Assembly;
+            _assembly = assembly.Location;
+            _framework = assembly.GetCustomAttribute<TargetFrameworkAttribute>()?.FrameworkName ?? "";
         }
 
         private static bool IsLibrary(string name) =>
@@ -154,6 +182,10 @@ namespace Smoke
                 }
                 json.WriteEndArray();
                 WriteNames(json, "libraries", _libraries);
+                json.WriteStartObject("assembly");
+                json.WriteString("path", _assembly);
+                json.WriteString("framework", _framework);
+                json.WriteEndObject();
                 WriteNames(json, "warnings", Warnings);
                 if (Error != null)
                 {

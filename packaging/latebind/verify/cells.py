@@ -9,12 +9,14 @@ from packaging.version import Version
 
 from latebind.model import Cell, Rid
 from latebind.presets import preset
+from latebind.verify.layouts import LAYOUTS, RUNNING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from latebind.config import Config, RuntimeUse
 
+_NEWEST_ONLY = frozenset(row.name for row in LAYOUTS if row.newest_only)
 BELOW_FLOOR = "<"
 """Stands, before a version, for the newest release below it."""
 
@@ -33,6 +35,8 @@ class Scenario:
     versions: str = "latest"
     """Which runtime versions it is tried with: `all` (as configured), `latest`, `below` (the floor), `none`."""
     consumers: tuple[str, ...] = ("python",)
+    computes: bool = True
+    """Whether the consumer runs; without, its files are looked at."""
 
     @property
     def negative(self) -> bool:
@@ -42,7 +46,9 @@ class Scenario:
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=("python", "dotnet-build", "dotnet-publish", "dotnet-cache")),
+             consumers=("python", *RUNNING)),
+    Scenario(name="files", title="lays out the files of the target, and no others", versions="none", computes=False,
+             consumers=("dotnet-files",)),
     Scenario(name="extra", title="installed with its extra, as a user would"),
     Scenario(name="absent", title="no runtime is installed", versions="none",
              says=("{title} was not found", "{minimum}", "{install}"), consumers=("python", "dotnet-build")),
@@ -95,7 +101,7 @@ def expand(config: Config, rid: Rid, python: str, versions: Mapping[tuple[str, s
         for row in SCENARIOS
         for consumer in row.consumers
         if _wanted(config, consumer)
-        for asked in _asked(row, use, config)
+        for asked in _asked(row, use, config, consumer)
     )
 
 
@@ -132,11 +138,13 @@ def _wanted(config: Config, consumer: str) -> bool:
     return bool(verify.python if consumer == "python" else verify.dotnet)
 
 
-def _asked(row: Scenario, use: RuntimeUse | None, config: Config) -> tuple[str, ...]:
+def _asked(row: Scenario, use: RuntimeUse | None, config: Config, consumer: str) -> tuple[str, ...]:
     """What the index is asked for a scenario. Without a runtime there is nothing to try but that it works."""
     if use is None:
-        return ("",) if row.name == "works" else ()
+        return ("",) if not row.negative and row.versions in ("all", "none") else ()
     wanted = entries(config, use)
+    if consumer in _NEWEST_ONLY and row.versions == "all":
+        return wanted[-1:]
     table = {"all": wanted, "latest": wanted[-1:], "below": (BELOW_FLOOR,), "none": ("",)}
     return table[row.versions]
 

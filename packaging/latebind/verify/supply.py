@@ -18,9 +18,11 @@ from latebind.errors import InputError
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify.environments import Installer, consumer_environment, python_of
+from latebind.verify.feed import assemble_runtime_nupkg
 
 if TYPE_CHECKING:
     from latebind.config import Config, RuntimeUse
+    from latebind.model import Rid
 
 _TIME_LIMIT = 900.0
 
@@ -98,6 +100,18 @@ class Supply:
         if not found:
             raise InputError(f"{name} {version} holds no shared runtime", where=str(folder))
         return found[0]
+
+    def runtime_nupkg(self, use: RuntimeUse, version: str, platform: str, rid: Rid) -> Path:
+        """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
+        library = self.library(use, version, platform)
+        made = self.folder / "nupkgs" / f"{preset(use.preset).python.distribution}-{version}-{rid}"
+        with self._locks[made]:
+            if not made.is_dir():
+                aside = made.with_name(f".{made.name}.part")
+                shutil.rmtree(aside, ignore_errors=True)
+                assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.preset)
+                aside.rename(made)
+        return next(made.glob("*.nupkg"))
 
     def _compute_reference(self, script: Path, runtime: str, data: Path, made: Path) -> None:
         env, log = made.with_suffix(".env"), made.with_suffix(".log")

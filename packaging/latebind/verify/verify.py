@@ -28,6 +28,7 @@ from latebind.verify.cell import Bench
 from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement, scenario
 from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import Installer, installer
+from latebind.verify.layouts import ANYWHERE
 from latebind.verify.python import run_python_cell
 from latebind.verify.supply import Supply
 
@@ -53,7 +54,7 @@ class Verified:
     def exit_status(self) -> int:
         """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
         failed = any(outcome.state is State.FAILED for outcome in self.outcomes)
-        works = (row for row in self.outcomes if not scenario(row.cell.scenario).negative)
+        works = (row for row in self.outcomes if _computes(row.cell))
         return int(failed or not any(outcome.state is State.PASSED for outcome in works))
 
 
@@ -113,6 +114,11 @@ def verify(  # noqa: PLR0913  # what, for which target, where, how many at once,
     return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
 
 
+def _computes(cell: Cell) -> bool:
+    row = scenario(cell.scenario)
+    return row.computes and not row.negative
+
+
 def _check_scripts(config: Config) -> None:
     """Every script and folder that [verify] names must be there before anything is installed for it."""
     verify = config.document.verify
@@ -153,7 +159,7 @@ def _outcome(run: _Run, planned: Planned, trouble: Mapping[_Key, NotRun]) -> Out
     error = trouble.get((planned.use.preset, planned.asked)) if planned.use else None
     if error is not None:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
-    if cell.target != host_rid():
+    if cell.target != host_rid() and cell.consumer not in ANYWHERE:
         return Outcome(cell=cell, state=State.NOT_RUN, reason="no-machine", summary=f"this machine is {host_rid()}")
     memory = run.folder / "passed" / f"{_key(run, planned)}.json"
     known = None if run.fresh else _remembered(cell, memory)
