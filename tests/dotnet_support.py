@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import zipfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -20,6 +22,9 @@ from latebind.verify.dotnet_project import Consumer
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 LATENN = ROOT / "latenn"
@@ -105,6 +110,16 @@ def without(package: Path, part: str, folder: Path) -> Path:
     return broken
 
 
+@cache
+def cases_script() -> ModuleType:
+    """latenn/verify/cases.py, which is no part of a package."""
+    spec = importlib.util.spec_from_file_location("latenn_cases", LATENN / "verify" / "cases.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class CaseWriter:
     """Writes cases.json and cases.bin, the input of the .NET consumer."""
 
@@ -122,6 +137,7 @@ class CaseWriter:
         document = {"source": f"onnx {onnx.__version__}", "cases": self._cases}
         (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
         (folder / "cases.bin").write_bytes(self._data)
+        (folder / "cases.txt").write_text(cases_script().words(self._cases), encoding="utf-8")
         return folder
 
     def _put(self, data: bytes) -> list[int]:

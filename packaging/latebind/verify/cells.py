@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from latebind.config import Config, RuntimeUse
 
-_NEWEST_ONLY = frozenset(row.name for row in LAYOUTS if row.newest_only)
+C_NUPKG = "c-nupkg"
+"""A C program that takes header and library out of the nupkgs."""
+_NEWEST_ONLY = frozenset(row.name for row in LAYOUTS if row.newest_only) | {C_NUPKG}
 BELOW_FLOOR = "<"
 """Stands, before a version, for the newest release below it."""
 
@@ -46,7 +48,7 @@ class Scenario:
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=("python", *RUNNING)),
+             consumers=("python", *RUNNING, C_NUPKG)),
     Scenario(name="files", title="lays out the files of the target, and no others", versions="none", computes=False,
              consumers=("dotnet-files",)),
     Scenario(name="extra", title="installed with its extra, as a user would"),
@@ -135,7 +137,8 @@ def _planned(  # noqa: PLR0913  # the coordinates of a cell
 
 def _wanted(config: Config, consumer: str) -> bool:
     verify = config.document.verify
-    return bool(verify.python if consumer == "python" else verify.dotnet)
+    keys = {"python": verify.python, C_NUPKG: verify.c}
+    return bool(keys.get(consumer, verify.dotnet))
 
 
 def _asked(row: Scenario, use: RuntimeUse | None, config: Config, consumer: str) -> tuple[str, ...]:

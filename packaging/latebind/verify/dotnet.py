@@ -16,6 +16,8 @@ from latebind.verify.proofs import Application
 from latebind.verify.smoke import Smoke, judge
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from latebind.verify.cell import Bench
 
 _PLATFORM = {"linux-x64": "x86_64"}
@@ -49,7 +51,8 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     return replace(outcome, facts=facts)
 
 
-def _consumer(bench: Bench) -> Consumer:
+def feed_of(bench: Bench) -> list[Path]:
+    """The project's nupkgs, and the runtime's where the cell has one. Raises NotRun when one of them was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = semantic_version(bench.config.project.version)
     wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
@@ -58,11 +61,15 @@ def _consumer(bench: Bench) -> Consumer:
     if bench.use is not None and bench.cell.version:
         platform = _PLATFORM[bench.cell.target]
         packages.append(bench.supply.runtime_nupkg(bench.use, bench.cell.version, platform, bench.cell.target))
+    return packages
+
+
+def _consumer(bench: Bench) -> Consumer:
     return Consumer(
         project=bench.config.root / bench.config.document.verify.dotnet,
-        packages=packages,
+        packages=feed_of(bench),
         version=bench.config.project.version,
-        environment=_environment(),
+        environment=clean_environment(),
         layout=layout(bench.cell.consumer),
         rid=bench.cell.target,
         runtime_version=bench.cell.version,
@@ -112,7 +119,7 @@ def _smoke(ended: SmokeRun) -> Smoke:
     )
 
 
-def _environment() -> dict[str, str]:
+def clean_environment() -> dict[str, str]:
     """The caller's, less what changes how .NET and its loader search."""
     return {
         key: value

@@ -24,8 +24,9 @@ from latebind.nuget import dotnet
 from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.tree import hash_file, hash_tree
+from latebind.verify.c import run_c_cell
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, Planned, entries, expand, requirement, scenario
+from latebind.verify.cells import BELOW_FLOOR, C_NUPKG, Planned, entries, expand, requirement, scenario
 from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import Installer, installer
 from latebind.verify.layouts import ANYWHERE
@@ -33,7 +34,7 @@ from latebind.verify.python import run_python_cell
 from latebind.verify.supply import Supply
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from latebind.config import Config
 
@@ -122,7 +123,7 @@ def _computes(cell: Cell) -> bool:
 def _check_scripts(config: Config) -> None:
     """Every script and folder that [verify] names must be there before anything is installed for it."""
     verify = config.document.verify
-    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet}
+    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet, "c": verify.c}
     named["data.script"] = verify.data.script if verify.data else ""
     missing = [f"verify.{key} = {name}" for key, name in named.items() if name and not (config.root / name).exists()]
     if missing:
@@ -194,7 +195,7 @@ def _tried(run: _Run, planned: Planned, log: Path) -> Outcome:
         python=run.python,
     )
     try:
-        outcome = run_python_cell(bench) if cell.kind == "wheel" else run_dotnet_cell(bench)
+        outcome = _runner(cell)(bench)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
     except LatebindError as error:
@@ -204,14 +205,20 @@ def _tried(run: _Run, planned: Planned, log: Path) -> Outcome:
     return outcome
 
 
+def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
+    if cell.kind == "wheel":
+        return run_python_cell
+    return run_c_cell if cell.consumer == C_NUPKG else run_dotnet_cell
+
+
 def _key(run: _Run, planned: Planned) -> str:
     """A hash of everything that decides how the cell ends."""
     cell = planned.cell
     verify = run.config.document.verify
     scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
     folders = {(run.config.root / script).parent for script in scripts if script}
-    if verify.dotnet and cell.kind == "nupkg":
-        folders.add(run.config.root / verify.dotnet)
+    if cell.kind == "nupkg":
+        folders |= {run.config.root / name for name in (verify.dotnet, verify.c) if name}
     parts = [
         cell.id,
         *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
