@@ -22,6 +22,7 @@ from latebind.audit.render import audit_schema
 from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
 from latebind.configfile import load
 from latebind.schema import config_reference, config_schema_text
+from latebind.verify.pages import scenarios_page
 from latebind.verify.report import verify_schema
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def outputs() -> dict[Path, str]:
         schemas / "audit.schema.json": _json(audit_schema()),
         schemas / "verify.schema.json": _json(verify_schema()),
         ROOT / "docs" / "configuration.md": config_reference(),
+        ROOT / "docs" / "scenarios.md": scenarios_page(),
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),

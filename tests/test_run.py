@@ -7,7 +7,9 @@ import time
 
 import pytest
 from latebind.errors import ToolError
+from latebind.limits import Limits
 from latebind.run import run, shown
+from latebind.verify.unprivileged import NOBODY, is_root
 
 PYTHON = sys.executable
 
@@ -89,3 +91,33 @@ def test_a_log_keeps_command_and_output(tmp_path):
     run([PYTHON, "-c", "print('again')"], log=log)
     assert log.read_text().count("$ ") == 2
     assert "hello\n" in log.read_text()
+
+
+HUNGRY = "import time; held = bytearray(400_000_000); time.sleep(60)"
+MANY = "import subprocess, sys; [subprocess.Popen(['sleep', '60']) for _ in range(12)]; import time; time.sleep(60)"
+
+
+@pytest.mark.parametrize(
+    ("program", "limits", "words"),
+    [
+        (HUNGRY, Limits(memory=200 * 1024**2), "200 MiB of memory"),
+        (MANY, Limits(processes=8), "8 processes"),
+        ("import time; time.sleep(60)", Limits(seconds=1, processes=8), "1 s"),
+    ],
+)
+def test_what_goes_over_a_limit_is_ended_with_all_that_it_started(program, limits, words):
+    with pytest.raises(ToolError, match=f"ran past its limit of {words}"):
+        run([sys.executable, "-c", program], limits=limits)
+    assert "bytearray(400_000_000)" not in run(["ps", "-eo", "args"]).output
+
+
+def test_what_stays_below_its_limits_is_left_alone():
+    assert run([sys.executable, "-c", "print(1)"], limits=Limits(memory=1 << 30, processes=4)).output == "1\n"
+
+
+@pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")
+def test_a_program_becomes_another_user_with_no_groups_of_ours():
+    told = run(["id"], user=NOBODY).output
+    assert "uid=65534" in told
+    assert "gid=65534" in told
+    assert "0(root)" not in told

@@ -1,6 +1,7 @@
 """The Python consumer that a verify cell runs inside a clean environment: ONNX's node tests through latenn.
 
-    python smoke.py --cases FOLDER --out RESULT.json [--runtime-path P] [--runtime-minimum V] [--reference]
+    python smoke.py --cases FOLDER --out RESULT.json [--runtime-path P] [--runtime-minimum V] [--sample N]
+    python smoke.py --cases FOLDER --out RESULT.json --reference
 
 It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through plain
 onnxruntime instead, in an environment without latenn: what that cannot compute is no failure of latenn's. RESULT.json:
@@ -67,10 +68,11 @@ PACKED = (21, 22)
 class Cases:
     """cases.json and cases.bin."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, sample: int) -> None:
         document = json.loads((folder / "cases.json").read_text("utf-8"))
         self._blob = (folder / "cases.bin").read_bytes()
-        self.rows: list[dict[str, Any]] = document["cases"]
+        rows: list[dict[str, Any]] = document["cases"]
+        self.rows = [rows[n * len(rows) // sample] for n in range(sample)] if 0 < sample < len(rows) else rows
         self.out_of_scope: dict[str, str] = document["out_of_scope"]
 
     def part(self, place: list[int]) -> bytes:
@@ -112,16 +114,17 @@ def _extended(data: bytes, kind: int, count: int) -> NDArray[Any]:
     return signed.astype(dtype)
 
 
-def main() -> int:
-    """Run one mode and write the result."""
+def main(words: list[str] | None = None) -> int:
+    """Run one mode and write the result. Called as a program, or with arguments from several threads or processes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--runtime-path")
     parser.add_argument("--runtime-minimum")
+    parser.add_argument("--sample", type=int, default=0, help="so many cases, evenly spread, instead of all")
     parser.add_argument("--reference", action="store_true", help="plain onnxruntime instead of latenn")
-    arguments = parser.parse_args()
-    cases = Cases(arguments.cases)
+    arguments = parser.parse_args(words)
+    cases = Cases(arguments.cases, arguments.sample)
     result, status = _reference(cases) if arguments.reference else _latenn(cases, arguments)
     arguments.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
     return status

@@ -68,7 +68,6 @@ static void lb_add_not_found(lb_text* text, const lb_record* record, const lb_at
   lb_text_add(text, record->runtime->title);
   if (!lb_is_explicit(attempt)) {
     lb_add_places(text, record);
-    lb_add_floor(text, record);
     return;
   }
   lb_text_add(text, " was not found at ");
@@ -88,7 +87,7 @@ static void lb_add_missing_dependency(lb_text* text, const lb_record* record, co
   lb_add_detail(text, "", attempt);
 }
 
-static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   if (attempt->outcome == LB_OUTCOME_NOT_FOUND) {
     lb_add_not_found(text, record, attempt);
     return;
@@ -105,16 +104,8 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
       lb_text_add(text, " is something else: it has no symbol ");
       lb_text_add(text, record->runtime->entry_symbol);
       break;
-    case LB_OUTCOME_TOO_OLD:
-      lb_text_add(text, " is too old");
-      lb_add_floor(text, record);
-      break;
-    case LB_OUTCOME_OTHER_MAJOR:
-      lb_text_add(text, " is of another major version");
-      lb_add_floor(text, record);
-      lb_text_add(text, ", below ");
-      lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
-      break;
+    case LB_OUTCOME_TOO_OLD: lb_text_add(text, " is too old"); break;
+    case LB_OUTCOME_OTHER_MAJOR: lb_text_add(text, " is of another major version"); break;
     case LB_OUTCOME_NO_VERSION:
       lb_add_detail(text, *attempt->detail ? " cannot be used" : " does not tell its version", attempt);
       break;
@@ -123,21 +114,38 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
   }
 }
 
+/* Returns 1 when there was a command to add. */
+static int lb_add_command(lb_text* text, const char* advice) {
+  if (!advice || !*advice) return 0;
+  lb_text_add(text, " Get it with: ");
+  lb_text_add(text, advice);
+  return 1;
+}
+
+/* What was wrong, and which version would be right. */
+static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  lb_add_fault(text, record, attempt);
+  lb_add_floor(text, record);
+  if (attempt->outcome != LB_OUTCOME_OTHER_MAJOR || lb_is_any(record->minimum)) return;
+  lb_text_add(text, ", below ");
+  lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
+}
+
 static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
   lb_text_add(text, ".");
   if (attempt && attempt->source == LB_SOURCE_ENVIRONMENT) {
     lb_text_add(text, " Correct the environment variable ");
     lb_text_add(text, record->runtime->environment);
     lb_text_add(text, " or unset it; a place that it names is the only one that is tried.");
+    lb_add_command(text, advice);
     return;
   }
   if (attempt && attempt->source == LB_SOURCE_EXPLICIT) {
     lb_text_add(text, " Correct the path or leave it out; a path that is given is the only place that is tried.");
+    lb_add_command(text, advice);
     return;
   }
-  if (advice && *advice) {
-    lb_text_add(text, " Get it with: ");
-    lb_text_add(text, advice);
+  if (lb_add_command(text, advice)) {
     if (record->runtime->environment) lb_text_add(text, " (or name its file in ");
   } else if (record->runtime->environment) {
     lb_text_add(text, " (Its file can be named in ");

@@ -115,6 +115,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     verify = add("verify", _alone(_verify), "install the packages into clean environments, load, infer, report")
     verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
+    verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
+    verify.add_argument("-k", dest="select", default="", metavar="EXPRESSION", help="cells such as 'win and 1.2*'")
+    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
+    verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
+    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
     verify.add_argument("--jobs", type=_count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json"), default="text")
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
@@ -308,14 +313,33 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
 def _verify(arguments: argparse.Namespace) -> int:
     from latebind.archive import write_text  # noqa: PLC0415
     from latebind.build.table import not_made  # noqa: PLC0415
+    from latebind.verify.dist import artifacts_in  # noqa: PLC0415
     from latebind.verify.report import to_console, to_json, to_markdown  # noqa: PLC0415
-    from latebind.verify.verify import verify  # noqa: PLC0415
+    from latebind.verify.select import read_shard  # noqa: PLC0415
+    from latebind.verify.verify import Options, listed, verify  # noqa: PLC0415
 
-    config, workdir, packed = _packed(arguments)
-    for missing in packed.not_made:
-        LOG.say(not_made(missing))
+    if arguments.everything:
+        arguments.target = arguments.target or ["all"]
+    options = Options(
+        everything=arguments.everything,
+        select=arguments.select,
+        shard=read_shard(arguments.shard),
+        jobs=arguments.jobs,
+        fresh=arguments.fresh,
+    )
+    config, workdir = _load(arguments)
     rids = _rids(arguments, config)
-    verified = verify(config, packed.artifacts, rids, workdir, jobs=arguments.jobs, fresh=arguments.fresh)
+    if arguments.list:
+        print(listed(config, rids, workdir, options))
+        return 0
+    if arguments.dist:
+        artifacts = artifacts_in(arguments.dist)
+    else:
+        _, _, packed = _packed(arguments)
+        artifacts = packed.artifacts
+        for missing in packed.not_made:
+            LOG.say(not_made(missing))
+    verified = verify(config, artifacts, rids, workdir, options)
     reports = workdir / "reports"
     write_text(reports / "verify.json", to_json(verified))
     write_text(reports / "verify.md", to_markdown(verified))

@@ -189,8 +189,16 @@ class Verify(_Strict, frozen=True):
     c: Annotated[str, Meta(description="Folder of the CMake project in C that consumes the nupkgs.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="Versions of each runtime: minimum, latest, or a version."),
+        Meta(description="Versions of each runtime: minimum, each-minor, latest, or a version."),
     ] = msgspec.field(default_factory=dict)
+    each_minor: Annotated[
+        tuple[str, ...],
+        Meta(description="Targets on which `each-minor` counts, with --all; by default the first that is included."),
+    ] = ()
+    pythons: Annotated[
+        tuple[str, ...],
+        Meta(description="CPythons that the wheels are tried with, with --all: 3.10, 3.11. By default latebind's own."),
+    ] = ()
 
 
 class Document(_Strict, frozen=True):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FILE_NAME = "latebind.toml"
+_ENTRIES = ("minimum", "each-minor", "latest")
+_MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
 """packaging.python.org, "Names and normalization"."""
 _T = TypeVar("_T")
@@ -224,7 +226,7 @@ def _check(config: Config, reader: _Reader) -> None:
             text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
             reader.problem(("targets", "glibc"), text, f'Write glibc = "{row.floor}" or a newer one.')
     _check_runtimes(config, reader)
-    _check_at_least(config, reader)
+    _check_verify(config, reader)
     _check_packages(config, reader)
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
@@ -258,12 +260,19 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
         if name not in used:
             reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", _nearest(name, used))
         for version in versions:
-            if version not in ("minimum", "latest") and _version(version) is None:
-                advice = _nearest(version, ("minimum", "latest"))
+            if version not in _ENTRIES and _version(version) is None:
+                advice = _nearest(version, _ENTRIES)
                 reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
 
 
-def _check_at_least(config: Config, reader: _Reader) -> None:
+def _check_verify(config: Config, reader: _Reader) -> None:
+    verify = config.document.verify
+    for rid in verify.each_minor:
+        if rid not in targets():
+            reader.problem(("verify", "each_minor"), f"{rid!r} is not a target", _nearest(rid, map(str, targets())))
+    for minor in verify.pythons:
+        if not _MINOR.match(minor):
+            reader.problem(("verify", "pythons"), f"{minor!r} is no minor version of CPython", 'Write it as "3.11".')
     advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
     for version in [text for text in config.document.verify.at_least if _version(text) is None]:
         reader.problem(("verify", "at_least"), f"{version!r} is not a version", advice)

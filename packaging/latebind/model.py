@@ -130,9 +130,11 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",
     "no-runtime": "the runtime that the package binds does not exist for this target",
-    "no-interpreter": "there is no CPython of this target on this machine, for whose own ABI a wheel could be built",
+    "no-interpreter": "there is no CPython of this kind on this machine",
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-machine": "nothing here runs binaries of this target",
+    "no-main": "the consumer's script has no main(arguments), which the scenario calls",
+    "not-emulated": "an emulated machine cannot hold this scenario",
     "not-built": "the package that the cell needs was not made",
 }
 """The closed list of reasons for which a cell or a step may be *not run*."""

@@ -9,16 +9,20 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
+from latebind.limits import Limits, PastLimitError, watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TAIL_LINES = 40
+_LOOK_SECONDS = 0.5
+_VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
 _LIVE: set[subprocess.Popen[bytes]] = set()
 _LOCK = threading.Lock()
 _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
@@ -43,28 +47,31 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     log: Path | None = None,
     advice: str = "",
     umask: int = -1,
+    limits: Limits | None = None,
+    user: int | None = None,
 ) -> Completed:
     """Run a program to its end and return what it printed.
 
     `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
-    seconds; at the limit, and on Ctrl-C, the whole process group is ended. With `check`, a status other than 0
-    raises. `log` receives the command and all output.
+    seconds; at the limit, and on Ctrl-C, the whole process group is ended. `limits` replaces it and adds memory and
+    processes. `user` is the number of a user and group to become, for which one must be root. With `check`, a status
+    other than 0 raises. `log` receives the command and all output.
 
-    Raises ToolError: the program is missing, failed, or ran past its limit; the message ends with the last
-    lines of its output.
+    Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
+    its output.
     """
     words = tuple(str(word) for word in argv)
     name = Path(words[0]).name
-    process = _start(words, cwd=cwd, env=env, umask=umask, advice=advice)
+    process = _start(words, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
     with _LOCK:
         _LIVE.add(process)
     try:
-        raw, _ = process.communicate(timeout=timeout)
-    except subprocess.TimeoutExpired as error:
+        raw = _waited(process, limits or Limits(seconds=timeout))
+    except PastLimitError as error:
         raw = end_group(process)
         text = _decode(raw)
         _write_log(log, words, text)
-        raise ToolError(f"{name} ran past its limit of {timeout:.0f} s\n{tail(text)}", advice=advice) from error
+        raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
     except BaseException:
         end_group(process)
         raise
@@ -82,8 +89,14 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     return Completed(argv=words, returncode=process.returncode, output=text)
 
 
-def _start(
-    words: tuple[str, ...], *, cwd: Path | None, env: Mapping[str, str] | None, umask: int, advice: str
+def _start(  # noqa: PLR0913  # as run()
+    words: tuple[str, ...],
+    *,
+    cwd: Path | None,
+    env: Mapping[str, str] | None,
+    umask: int,
+    user: int | None,
+    advice: str,
 ) -> subprocess.Popen[bytes]:
     """Start a program in a session of its own. Raises ToolError when it or its folder is missing."""
     try:
@@ -96,12 +109,39 @@ def _start(
             stderr=subprocess.STDOUT,
             start_new_session=True,
             umask=umask,
+            user=user,
+            group=user,
+            extra_groups=None if user is None else [],
         )
     except FileNotFoundError as error:
         missing = f"folder {cwd}" if cwd is not None and not cwd.is_dir() else f"program {words[0]}"
         raise ToolError(f"{missing} is not there", advice=advice) from error
     except OSError as error:
         raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+
+
+def _waited(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
+    """What a process printed by its end. Raises PastLimitError."""
+    if not limits.memory and not limits.processes:
+        try:
+            return process.communicate(timeout=limits.seconds)[0] or b""
+        except subprocess.TimeoutExpired:
+            raise PastLimitError(f"{limits.seconds:.0f} s") from None
+    end = time.monotonic() + limits.seconds
+    while True:
+        try:
+            return process.communicate(timeout=_LOOK_SECONDS)[0] or b""
+        except subprocess.TimeoutExpired:
+            _look(process, limits)
+        if time.monotonic() > end:
+            raise PastLimitError(f"{limits.seconds:.0f} s")
+
+
+def _look(process: subprocess.Popen[bytes], limits: Limits) -> None:
+    try:
+        watch(process.pid, limits)
+    except ImportError as error:
+        raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE) from error
 
 
 def end_all() -> None:

@@ -10,11 +10,14 @@ from latebind.configfile import load
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, SCENARIOS, Scenario, expand, raised_minimum, requirement, scenario
-from latebind.verify.layouts import LAYOUTS, RUNNING
+from latebind.verify.cells import Scope, expand, questions
+from latebind.verify.layouts import RUNNING
+from latebind.verify.machine import host_machine
 from latebind.verify.report import count, to_console, to_document, to_json, to_markdown, verify_schema
-from latebind.verify.smoke import Smoke, judge, read_python
+from latebind.verify.scenarios import SCENARIOS, Scenario, scenario
+from latebind.verify.smoke import Seen, Smoke, judge, read_python
 from latebind.verify.verify import Verified
+from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
@@ -22,8 +25,10 @@ from tests.client import write_client
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = load(ROOT / "latenn" / "latebind.toml")
 USE = CONFIG.document.runtime[0]
-FOUND = {"minimum": "1.19.2", "latest": "1.31.1", BELOW_FLOOR: "1.18.1"}
-VERSIONS = {("onnxruntime", entry): version for entry, version in FOUND.items()}
+LINUX = Rid("linux-x64")
+MINORS = ("1.19.2", "1.20.1", "1.31.1")
+FOUND = {"minimum": MINORS[:1], "latest": MINORS[-1:], BELOW_FLOOR: ("1.18.1",), EACH_MINOR: MINORS}
+SCOPE = Scope(pythons={LINUX: "3.11"}, home=LINUX)
 CELL = Cell(
     kind="wheel",
     target=Rid("linux-x64"),
@@ -32,64 +37,80 @@ CELL = Cell(
     version="1.31.1",
     scenario="works",
 )
-ENV = Path("/environment")
+ENV = "/environment"
 GOOD = Smoke(status=0, output="", passed=("a", "b"), runtime_version="1.31.1", libraries=("/environment/lib/x.so",))
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
-    cells = [planned.cell for planned in expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)]
+    cells = [planned.cell for planned in expanded()]
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
-    consumers = ("python3.11", "dotnet-build", "dotnet-publish", "dotnet-cache")
-    every = {(consumer, version) for consumer in consumers for version in ("1.19.2", "1.31.1")}
-    newest = {row.name for row in LAYOUTS if row.newest_only and row.name in RUNNING} | {"c-nupkg"}
-    assert works == every | {(name, "1.31.1") for name in newest}
+    assert {who for who, _ in works} == {"python3.11", "dotnet-build"}
+    consumed = {cell.consumer for cell in cells if cell.scenario == "consumed"}
+    assert consumed == {*RUNNING, "c-nupkg"} - {"dotnet-build"}
+    assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({cell.id for cell in cells}) == len(cells)
-    assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS}
+    assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS if "linux" in row.systems}
+
+
+def test_everything_is_each_minor_version_each_distribution_and_each_python():
+    cells = [planned.cell for planned in expanded(everything=True)]
+    works = [cell for cell in cells if cell.scenario == "works" and cell.kind == "wheel"]
+    assert {row.version for row in works if row.runtime == "onnxruntime" and row.consumer == "python3.11"} == set(
+        MINORS
+    )
+    assert {row.version for row in works if row.consumer == "python3.13"} == {"1.19.2", "1.31.1"}
+    assert {row.runtime for row in works} >= {"onnxruntime-gpu", "onnxruntime-openvino"}
+    assert len({cell.id for cell in cells}) == len(cells)
+
+
+def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
+    cells = [planned.cell for planned in expanded("osx-arm64", everything=True)]
+    assert {row.version for row in cells if row.runtime == "onnxruntime" and row.scenario == "works"} == {
+        "1.19.2",
+        "1.31.1",
+    }
+    assert {row.consumer for row in cells if row.kind == "wheel"} == {"python3.11"}
+
+
+def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
+    names = {planned.cell.scenario for planned in expanded("win-x64")}
+    assert not names & {"fork", "read-only", "permission-denied"}
+    assert {"spawn", "decoy"} <= names
 
 
 def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
-    cells = expand(CONFIG, Rid("linux-x64"), "python3.11", {})
+    cells = expand(CONFIG, LINUX, SCOPE, Answers())
     assert {planned.cell.version for planned in cells} == {"minimum", "latest", BELOW_FLOOR, ""}
 
 
 def test_every_cell_computes_the_data_of_a_configured_entry():
-    cells = expand(CONFIG, Rid("linux-x64"), "python3.11", VERSIONS)
-    data = {(planned.cell.version, planned.entry) for planned in cells}
+    data = {(planned.cell.version, planned.entry) for planned in expanded()}
     assert data == {("1.19.2", "minimum"), ("1.31.1", "latest"), ("1.18.1", "latest"), ("", "latest")}
 
 
 def test_two_runtimes_have_cells_of_their_own():
     document = msgspec.structs.replace(CONFIG.document, runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
     config = dataclasses.replace(CONFIG, document=document)
-    cells = expand(config, Rid("linux-x64"), "python3.11", VERSIONS)
-    assert {planned.use.minimum for planned in cells} == {"1.19", "1.20"}
+    asked = {question.minimum for question in questions(config, (LINUX,), SCOPE)}
+    assert asked == {"1.19", "1.20"}
 
 
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
-    (planned,) = expand(load(tiny / "latebind.toml"), Rid("linux-x64"), "python3.11", {})
+    config = load(tiny / "latebind.toml")
+    (planned,) = expand(config, LINUX, SCOPE, Answers())
     assert (planned.cell.scenario, planned.cell.version, planned.use) == ("works", "", None)
+    assert questions(config, (LINUX,), SCOPE) == []
 
 
-@pytest.mark.parametrize(
-    ("entry", "text"),
-    [
-        ("minimum", "onnxruntime==1.19.*,>=1.19"),
-        ("latest", "onnxruntime"),
-        (BELOW_FLOOR, "onnxruntime<1.19"),
-        ("1.22.0", "onnxruntime==1.22.0"),
-    ],
-)
-def test_what_the_index_is_asked_for(entry, text):
-    assert requirement(entry, USE) == text
-
-
-def test_a_raised_floor_is_just_above():
-    assert raised_minimum("1.31.1") == "1.32"
+def expanded(rid="linux-x64", *, everything=False):
+    scope = Scope(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
+    asked = questions(CONFIG, (Rid(rid),), scope)
+    return expand(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))
 
 
 def judged(smoke, row=None, **more):
-    return judge(CELL, row or scenario("works"), smoke, ENV, values=more.pop("values", {}), **more)
+    return judge(CELL, row or scenario("works"), smoke, [ENV], values=more.pop("values", {}), **more)
 
 
 def changed(**fields):
@@ -133,13 +154,43 @@ def test_fewer_cases_than_configured_are_too_few():
 @pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
 def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
     cell = dataclasses.replace(CELL, version=version)
-    places = dict.fromkeys(("work", "log", "python"), ENV)
-    bench = Bench(cell=cell, config=CONFIG, use=USE, package="", entry="", artifacts=(), supply=None, **places)
+    places = dict.fromkeys(("work", "log"), Path(ENV))
+    nothing = {"package": "", "entry": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
+    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(), **nothing, **places)
     assert bench.at_least() == count
 
 
 def test_a_case_that_was_never_tried_is_a_failure():
     assert "1 models were never tried, d among them" in judged(GOOD, reference=frozenset("abd")).reason
+
+
+CLEAN = Seen(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",), user=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, ""),
+        (
+            {"libraries": ("/work/build/liblatenn.so",)},
+            "/work/build/liblatenn.so was mapped, from outside /environment",
+        ),
+        ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
+        ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
+        ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
+    ],
+)
+def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
+    seen = Seen(**{**{name: getattr(CLEAN, name) for name in Seen.__struct_fields__}, **fields})
+    outcome = judged(GOOD, seen=seen, base="/base")
+    assert (outcome.state is State.PASSED) == (words == "")
+    assert words in outcome.reason
+
+
+def test_a_scenario_may_bind_another_version_than_its_cell():
+    older = changed(runtime_version="1.19.2")
+    assert judged(older, binds=("1.19.2",)).state is State.PASSED
+    assert "bound runtime 1.31.1, expected 1.19.2" in judged(GOOD, binds=("1.19.2",)).reason
 
 
 NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))

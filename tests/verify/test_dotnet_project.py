@@ -152,13 +152,9 @@ def test_the_assembled_runtime_has_the_official_layout_and_says_what_it_is(runti
     assert "assembled for tests from the library of its PyPI wheel" in nuspec
 
 
-def test_a_runtime_that_is_no_library_is_refused(tmp_path):
-    text = tmp_path / "libonnxruntime.so.1.22.0"
+def test_a_runtime_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
-        assemble_runtime_nupkg(text, "1.22.0", tmp_path)
-    text.write_text("no", encoding="utf-8")
-    with pytest.raises(InputError, match="not a Linux shared library"):
-        assemble_runtime_nupkg(text, "1.22.0", tmp_path)
+        assemble_runtime_nupkg(tmp_path / "libonnxruntime.so.1.22.0", "1.22.0", tmp_path)
 
 
 def test_nuget_unpacks_odd_names_as_they_were(tmp_path):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from latebind.errors import NotRun, ToolError
+from latebind.model import Rid
 from latebind.run import run
 from latebind.verify import environments
 from latebind.verify.environments import consumer_environment, installer, python_of
@@ -45,7 +46,7 @@ def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
         "print(json.dumps([bool(u.find_spec('ours')), bool(u.find_spec('latebind')), m.version('iniconfig'),"
         "sorted(os.environ)]))"
     )
-    done = run([python_of(folder), "-I", "-c", code], env=consumer_environment(folder, tmp_path))
+    done = run([python_of(folder), "-I", "-c", code], env=consumer_environment(python_of(folder), tmp_path))
     ours, latebind, version, variables = json.loads(done.output)
     assert (ours, latebind, version) == (False, False, "2.0.0")
     assert set(variables) <= {"PATH", "HOME", "LANG", "LC_CTYPE"}
@@ -59,7 +60,7 @@ def test_the_index_is_asked_for_versions(tool):
 
 
 def test_a_wheel_for_another_processor_is_unpacked(tool, tmp_path):
-    tool.unpack("msgspec==0.20.0", tmp_path / "out", "aarch64", tmp_path / "log")
+    tool.unpack("msgspec==0.20.0", tmp_path / "out", Rid("linux-arm64"), tmp_path / "log")
     assert list((tmp_path / "out" / "msgspec").glob("*aarch64*.so"))
 
 

@@ -1,10 +1,13 @@
 using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Reflection;
+using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Text.Json;
+using System.Threading;
 using Latenn;
 
 namespace Smoke
@@ -22,20 +25,37 @@ namespace Smoke
             Arguments? given = Arguments.Parse(arguments);
             if (given == null)
             {
-                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--sample N] [--runtime-path P] [--runtime-minimum V]");
+                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--sample N] [--threads N] [--preload FILE] [--runtime-path P] [--runtime-minimum V]");
                 return Usage;
             }
-            var results = new Results();
-            int code = Run(given, results);
+            var warnings = new ConcurrentQueue<string>();
+            Runtime.Warning += (sender, warning) => warnings.Enqueue(warning.Message);
+            if (given.Preload != null)
+                NativeLibrary.Load(given.Preload);
+            Results results = RunTogether(given);
+            results.Warnings.AddRange(warnings);
             results.Write(given.Output);
-            return code;
+            return results.Code;
         }
 
-        private static int Run(Arguments given, Results results)
+        /// <summary>Every thread does the same, and all of them load at once, first of all. The worst result counts.</summary>
+        private static Results RunTogether(Arguments given)
         {
-            Runtime.Warning += (sender, warning) => results.Warnings.Add(warning.Message);
+            Results[] each = Enumerable.Range(0, given.Threads).Select(_ => new Results()).ToArray();
+            using var barrier = new Barrier(given.Threads);
+            Thread[] threads = each.Select(results => new Thread(() => results.Code = Run(given, results, barrier))).ToArray();
+            foreach (Thread thread in threads)
+                thread.Start();
+            foreach (Thread thread in threads)
+                thread.Join();
+            return each.OrderByDescending(results => results.Code).First();
+        }
+
+        private static int Run(Arguments given, Results results, Barrier barrier)
+        {
             var options = new LoadOptions { RuntimePath = given.RuntimePath, RuntimeMinimum = given.RuntimeMinimum };
             using CaseFile file = CaseFile.Open(given.Cases);
+            barrier.SignalAndWait();
             foreach (Case one in given.Chosen(file.Cases))
             {
                 try
@@ -81,6 +101,12 @@ namespace Smoke
         /// <summary>How many cases to compute, spread evenly over all; 0 computes all.</summary>
         public int Sample { get; private set; }
 
+        /// <summary>How many threads run all cases.</summary>
+        public int Threads { get; private set; } = 1;
+
+        /// <summary>A library that is opened before anything else.</summary>
+        public string? Preload { get; private set; }
+
         public string? RuntimePath { get; private set; }
 
         public string? RuntimeMinimum { get; private set; }
@@ -105,11 +131,9 @@ namespace Smoke
                 switch (line[i])
                 {
                     case "--path-contains": given.PathContains = line[i + 1]; break;
-                    case "--sample":
-                        if (!int.TryParse(line[i + 1], out int sample) || sample < 1)
-                            return null;
-                        given.Sample = sample;
-                        break;
+                    case "--sample" when int.TryParse(line[i + 1], out int sample) && sample > 0: given.Sample = sample; break;
+                    case "--threads" when int.TryParse(line[i + 1], out int threads) && threads > 0: given.Threads = threads; break;
+                    case "--preload": given.Preload = line[i + 1]; break;
                     case "--runtime-path": given.RuntimePath = line[i + 1]; break;
                     case "--runtime-minimum": given.RuntimeMinimum = line[i + 1]; break;
                     default: return null;
@@ -127,6 +151,9 @@ namespace Smoke
         public List<(string Name, string Message)> Failed { get; } = new List<(string, string)>();
 
         public List<string> Warnings { get; } = new List<string>();
+
+        /// <summary>The exit status that these results ask for.</summary>
+        public int Code { get; set; }
 
         public string Report { get; set; } = "";
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.run import run, which
-from latebind.verify.cells import scenario
 from latebind.verify.dotnet import ASSEMBLED, clean_environment, feed_of
 from latebind.verify.smoke import judge, read_python
 
@@ -35,11 +34,11 @@ def run_c_cell(bench: Bench) -> Outcome:
     InputError when the consumer ended without writing its result.
     """
     packages = unpack(feed_of(bench), bench.work / "packages")
-    cases = bench.supply.data(bench.entry)
+    cases = bench.supply.data(bench.data_entry())
     source = bench.config.root / bench.config.document.verify.c
     program = build(source, packages, bench.cell.target, bench.work / "build", log=bench.log)
     result = bench.work / "result.json"
-    argv: list[str | Path] = [program, cases, result, packages, *bench.arguments()]
+    argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
     ended = run(argv, cwd=bench.work, env=clean_environment(), timeout=_TIME_LIMIT, check=False, log=bench.log)
     if not result.is_file():
         raise InputError(
@@ -50,13 +49,14 @@ def run_c_cell(bench: Bench) -> Outcome:
     reference = bench.reference()
     outcome = judge(
         bench.cell,
-        scenario(bench.cell.scenario),
+        bench.scenario,
         smoke,
-        bench.work,
+        [str(bench.work)],
         values=bench.values(),
         # What the program leaves out on purpose is listed in the report.
         reference=None if reference is None else reference - set(smoke.out_of_scope),
         at_least=bench.at_least(),
+        binds=bench.binds(),
     )
     if outcome.state is not State.PASSED or not bench.cell.version:
         return outcome

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.errors import NotRun
 from latebind.presets import preset
-from latebind.verify.cells import raised_minimum, scenario
+from latebind.verify.scenarios import scenario
+from latebind.verify.situations import Situation, situation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,12 +19,13 @@ if TYPE_CHECKING:
 
     from latebind.config import Config, RuntimeUse
     from latebind.model import Artifact, Cell
+    from latebind.verify.interpreters import Interpreter
+    from latebind.verify.machine import Machine
+    from latebind.verify.scenarios import Scenario
     from latebind.verify.supply import Supply
 
-_OTHER_PROCESSOR = {"linux-x64": "aarch64"}
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Bench:
     """A cell with its packages and places. `entry` is the runtime version as the configuration writes it."""
 
@@ -31,23 +35,44 @@ class Bench:
     package: str
     """The package that binds the runtime; the first one where none does."""
     entry: str
+    oldest: str
+    """The oldest runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
     supply: Supply
     work: Path
     log: Path
-    python: Path
-    """The interpreter that Python environments are made for."""
+    machine: Machine
+    interpreters: tuple[Interpreter, ...]
+    """The CPythons of the cell's minor version; the first is the ordinary one."""
 
-    def arguments(self) -> tuple[str, ...]:
-        """What the scenario adds to the consumer's command line. Makes the file that an explicit path names."""
-        name = self.cell.scenario
-        if name == "too-old":
-            return ("--runtime-minimum", raised_minimum(self.cell.version))
-        path = self._explicit_path()
-        return ("--runtime-path", str(path)) if path else ()
+    @property
+    def scenario(self) -> Scenario:
+        """The cell's scenario."""
+        return scenario(self.cell.scenario)
 
-    def values(self) -> Mapping[str, str]:
-        """What the placeholders of the scenario's sentence stand for."""
+    @property
+    def python(self) -> Path:
+        """The interpreter that this machine's tools are asked with; on this machine, the consumers', too."""
+        return self.interpreters[0].path
+
+    @cached_property
+    def situation(self) -> Situation:
+        """What the scenario sets up; made when it is first asked for. Raises NotRun."""
+        return situation(self)
+
+    def older(self) -> str:
+        """A runtime version that is older than the cell's. Raises NotRun when the index has none."""
+        if not self.oldest or Version(self.oldest) >= Version(self.cell.version):
+            raise NotRun("no-distribution", f"the index has no version below {self.cell.version} for this target")
+        return self.oldest
+
+    def consumer_words(self) -> tuple[str, ...]:
+        """What the scenario adds to the consumer's command line."""
+        sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
+        return (*sample, *self.situation.arguments)
+
+    def values(self, installed: str = "") -> Mapping[str, str]:
+        """What the placeholders of the scenario's sentence stand for; `installed` is the runtime's installed file."""
         if self.use is None:
             return {}
         known = preset(self.use.preset)
@@ -60,40 +85,34 @@ class Bench:
             "extra": extra,
             "version": self.cell.version,
             "minimum": self.use.minimum,
-            "raised": raised_minimum(self.cell.version) if self.cell.version else "",
-            "path": str(self._explicit_path() or ""),
+            "installed": installed,
+            "mend": "pip install" if python else "dotnet add package",
             "install": f'pip install "{wheel}[{extra}]"' if python else f"dotnet add package {known.nuget.ids[0]}",
+            **self.situation.values,
         }
+
+    def binds(self) -> tuple[str, ...]:
+        """The runtime versions that may be bound."""
+        return self.situation.binds or (self.cell.version,)
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where they do not matter or nobody can tell."""
-        if self.negative or self.use is None:
+        if self.scenario.negative or self.use is None:
             return None
-        return self.supply.reference(self.use, self.cell.version, self.entry)
+        name = self.cell.runtime if self.cell.kind == "wheel" else preset(self.use.preset).python.distribution
+        return self.supply.reference(name, self.binds()[0], self.data_entry())
+
+    def data_entry(self) -> str:
+        """Whose data the consumer computes: an older runtime knows less."""
+        return self.situation.entry or self.entry
 
     def at_least(self) -> int:
         """How many cases must pass: what the configuration says from the newest version on that is not too new."""
+        if self.scenario.sample:
+            return min(self.scenario.sample // 2, self._all()) or 1
+        return self._all()
+
+    def _all(self) -> int:
         known = {Version(version): count for version, count in self.config.document.verify.at_least.items()}
         reached = [version for version in known if self.cell.version and version <= Version(self.cell.version)]
         return known[max(reached)] if reached else 1
-
-    def _explicit_path(self) -> Path | None:
-        name = self.cell.scenario
-        if self.use is None:
-            return None
-        library = preset(self.use.preset).names.linux[-1]
-        if name == "path-wrong":
-            return self.work / "nowhere" / library
-        if name == "not-a-library":
-            text = self.work / "text" / library
-            text.parent.mkdir(parents=True, exist_ok=True)
-            text.write_text("This is not a library.\n" * 64, encoding="utf-8")
-            return text
-        if name == "wrong-architecture":
-            return self.supply.library(self.use, self.cell.version, _OTHER_PROCESSOR[self.cell.target])
-        return None
-
-    @property
-    def negative(self) -> bool:
-        """Whether the scenario expects a failure."""
-        return scenario(self.cell.scenario).negative

@@ -1,171 +1,175 @@
-"""Which cells there are: packages x consumers x runtime versions x scenarios, as data; runs nothing."""
+"""Which cells there are: packages x targets x consumers x runtime versions x scenarios, as data; runs nothing."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.version import Version
-
 from latebind.model import Cell, Rid
 from latebind.presets import preset
-from latebind.verify.layouts import LAYOUTS, RUNNING
+from latebind.targets import target
+from latebind.verify.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
+from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from latebind.config import Config, RuntimeUse
 
-C_NUPKG = "c-nupkg"
-"""A C program that takes header and library out of the nupkgs."""
-_NEWEST_ONLY = frozenset(row.name for row in LAYOUTS if row.newest_only) | {C_NUPKG}
-BELOW_FLOOR = "<"
-"""Stands, before a version, for the newest release below it."""
+_WITHOUT_RUNTIME = frozenset({"works", "consumed", "files"})
+"""What there is to try of a project that binds no runtime."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """One way in which a package is tried.
+class Scope:
+    """How much is verified, and with what."""
 
-    A negative scenario expects that loading fails and that the sentence holds every part of `says`, in which
-    {minimum}, {title}, {dist}, {extra} and {version} are replaced.
-    """
-
-    name: str
-    title: str
-    says: tuple[str, ...] = ()
-    versions: str = "latest"
-    """Which runtime versions it is tried with: `all` (as configured), `latest`, `below` (the floor), `none`."""
-    consumers: tuple[str, ...] = ("python",)
-    computes: bool = True
-    """Whether the consumer runs; without, its files are looked at."""
-
-    @property
-    def negative(self) -> bool:
-        """Whether a failure is expected."""
-        return bool(self.says)
-
-
-SCENARIOS: tuple[Scenario, ...] = (
-    Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=("python", *RUNNING, C_NUPKG)),
-    Scenario(name="files", title="lays out the files of the target, and no others", versions="none", computes=False,
-             consumers=("dotnet-files",)),
-    Scenario(name="extra", title="installed with its extra, as a user would"),
-    Scenario(name="absent", title="no runtime is installed", versions="none",
-             says=("{title} was not found", "{minimum}", "{install}"), consumers=("python", "dotnet-build")),
-    Scenario(name="no-shared-library", title="the installed runtime has no shared library", versions="below",
-             says=("{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade")),
-    Scenario(name="too-old", title="the runtime is older than the floor, raised for this cell",
-             says=("{title} {version}", "too old", "version {raised} or newer"), consumers=("python", "dotnet-build")),
-    Scenario(name="path-wrong", title="the explicit path does not exist",
-             says=("{path}", "no such file"), consumers=("python", "dotnet-build")),
-    Scenario(name="not-a-library", title="the explicit path is a text file",
-             says=("{path}", "not a library"), consumers=("python", "dotnet-build")),
-    Scenario(name="wrong-architecture", title="the explicit path is the runtime for another processor",
-             says=("{path}", "aarch64", "x86_64"), consumers=("python", "dotnet-build")),
-)  # fmt: skip
-
-
-def scenario(name: str) -> Scenario:
-    """The scenario of that name."""
-    return next(row for row in SCENARIOS if row.name == name)
+    pythons: Mapping[Rid, str]
+    """The minor version of the interpreter that each target's cells run with: `3.11`."""
+    home: Rid
+    """The target that this machine runs natively."""
+    everything: bool = False
+    """Also each minor version of the runtimes, their other distributions, and `others`."""
+    others: tuple[str, ...] = ()
+    """Further minor versions of CPython, tried on `home`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
-    """A cell with what it was expanded from: the runtime that it is about, and the entry of [verify].runtimes."""
+    """A cell with what it was expanded from: the runtime that it is about, and what the index was asked for it."""
 
     cell: Cell
     use: RuntimeUse | None
     """None for a project that binds no runtime."""
-    asked: str
-    """What the index was asked for: an entry of [verify].runtimes or BELOW_FLOOR; "" for a cell without a runtime."""
+    question: Question | None
+    """None for a cell without a runtime."""
     entry: str
     """The entry of [verify].runtimes whose data the cell computes: `minimum`, `latest`, a version."""
+    python: str
+    """The minor version of the interpreter: `3.11`."""
 
 
-def entries(config: Config, use: RuntimeUse) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """One line of the plan before the index has answered."""
+
+    use: RuntimeUse | None
+    scenario: Scenario
+    consumer: str
+    python: str
+    entry: str
+    """What the index is asked; "" for nothing."""
+    distribution: str
+
+
+def entries(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
     """The versions of a runtime that are verified, as the configuration writes them."""
-    return config.document.verify.runtimes.get(use.preset, ("minimum", "latest"))
+    own = config.document.verify.runtimes.get(use.preset, ("minimum", EACH_MINOR, "latest"))
+    return own if everything else tuple(entry for entry in own if entry != EACH_MINOR) or ("latest",)
 
 
-def expand(config: Config, rid: Rid, python: str, versions: Mapping[tuple[str, str], str]) -> tuple[Planned, ...]:
+def questions(config: Config, rids: tuple[Rid, ...], scope: Scope) -> list[Question]:
+    """All that the index must be asked before the cells are known."""
+    return [
+        question
+        for rid in rids
+        for row in _rows(config, rid, scope)
+        if (question := _question(row, rid)) is not None and row.use is not None
+    ] + [Question(distribution=preset(use.preset).python.distribution, minimum=use.minimum, entry="minimum",
+                  target=rid, python=scope.pythons[rid])
+         for rid in rids for use in config.document.runtime]  # fmt: skip
+
+
+def expand(config: Config, rid: Rid, scope: Scope, answers: Answers) -> tuple[Planned, ...]:
     """All cells of a target, in the order of the table.
 
-    `versions` maps (runtime, entry) to the version that the index has, for each entry of [verify].runtimes and for
-    BELOW_FLOOR; an entry that is missing there stays as it is written, so that its cells are listed as *not run*.
+    An entry that the index has nothing for stays as it is written, so that its cells are listed as *not run*.
     """
-    uses = config.document.runtime or (None,)
-    return tuple(
-        _planned(config, use, rid, row, (consumer, python), asked, versions)
-        for use in uses
-        for row in SCENARIOS
-        for consumer in row.consumers
-        if _wanted(config, consumer)
-        for asked in _asked(row, use, config, consumer)
+    found: dict[str, Planned] = {}
+    for row in _rows(config, rid, scope):
+        for planned in _planned(config, row, rid, answers):
+            found.setdefault(planned.cell.id, planned)
+    return tuple(found.values())
+
+
+def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
+    system = target(rid).system
+    for use in config.document.runtime or (None,):
+        for scenario in SCENARIOS:
+            if system not in scenario.systems or (use is None and scenario.name not in _WITHOUT_RUNTIME):
+                continue
+            for consumer in scenario.consumers:
+                if not _wanted(config, consumer):
+                    continue
+                for entry in _entries(config, use, scenario, rid, scope):
+                    yield _row(use, scenario, consumer, scope.pythons[rid], entry)
+            if scenario.name == "works" and scope.everything and config.document.verify.python:
+                yield from _more(use, scenario, rid, scope)
+
+
+def _more(use: RuntimeUse | None, works: Scenario, rid: Rid, scope: Scope) -> Iterator[_Row]:
+    """Other interpreters, and other distributions of the runtime."""
+    if rid == scope.home:
+        for minor in scope.others:
+            for entry in ("minimum", "latest") if use else ("",):
+                yield _row(use, works, PYTHON, minor, entry)
+    if use is not None:
+        for name in list(preset(use.preset).python.extras.values())[1:]:
+            yield _row(use, works, PYTHON, scope.pythons[rid], "latest", name)
+
+
+def _row(  # noqa: PLR0913  # the coordinates of a cell
+    use: RuntimeUse | None, scenario: Scenario, consumer: str, python: str, entry: str, distribution: str = ""
+) -> _Row:
+    ordinary = preset(use.preset).python.distribution if use else ""
+    return _Row(
+        use=use,
+        scenario=scenario,
+        consumer=consumer,
+        python=python,
+        entry=entry,
+        distribution=distribution or ordinary,
     )
 
 
-def _planned(  # noqa: PLR0913  # the coordinates of a cell
-    config: Config,
-    use: RuntimeUse | None,
-    rid: Rid,
-    row: Scenario,
-    consumer: tuple[str, str],
-    asked: str,
-    versions: Mapping[tuple[str, str], str],
-) -> Planned:
-    name, python = consumer
-    is_python = name == "python"
-    known = preset(use.preset) if use else None
-    version = versions.get((use.preset, asked), asked) if use else ""
-    supply = ""
-    if known and version:
-        supply = known.python.distribution if is_python else (known.nuget.ids or ("",))[0]
-    cell = Cell(
-        kind="wheel" if is_python else "nupkg",
-        target=rid,
-        consumer=python if is_python else name,
-        runtime=supply,
-        version=version,
-        scenario=row.name,
+def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, scope: Scope) -> tuple[str, ...]:
+    """What the index is asked for a scenario. Without a runtime there is nothing to try but that it works."""
+    if use is None or scenario.versions == "none":
+        return ("",)
+    if scenario.versions == "below":
+        return (BELOW_FLOOR,)
+    each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
+    own = entries(config, use, everything=scope.everything and rid in each_minor)
+    return own if scenario.versions == "all" else own[-1:]
+
+
+def _question(row: _Row, rid: Rid) -> Question | None:
+    if row.use is None or not row.entry:
+        return None
+    return Question(
+        distribution=row.distribution, minimum=row.use.minimum, entry=row.entry, target=rid, python=row.python
     )
-    own = entries(config, use) if use else ("default",)
-    return Planned(cell=cell, use=use, asked=asked, entry=asked if asked in own else own[-1])
+
+
+def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[Planned]:
+    question = _question(row, rid)
+    own = entries(config, row.use, everything=False) if row.use else ("default",)
+    entry = row.entry if row.entry in own else own[0] if row.entry == EACH_MINOR else own[-1]
+    python = row.consumer == PYTHON
+    nuget = preset(row.use.preset).nuget.ids if row.use else ()
+    for version in ("",) if question is None else answers.found.get(question, (row.entry,)):
+        cell = Cell(
+            kind="wheel" if python else "nupkg",
+            target=rid,
+            consumer=f"python{row.python}" if python else row.consumer,
+            runtime="" if question is None else row.distribution if python else (nuget or ("",))[0],
+            version=version,
+            scenario=row.scenario.name,
+        )
+        yield Planned(cell=cell, use=row.use, question=question, entry=entry, python=row.python)
 
 
 def _wanted(config: Config, consumer: str) -> bool:
     verify = config.document.verify
-    keys = {"python": verify.python, C_NUPKG: verify.c}
+    keys = {PYTHON: verify.python, C_NUPKG: verify.c}
     return bool(keys.get(consumer, verify.dotnet))
-
-
-def _asked(row: Scenario, use: RuntimeUse | None, config: Config, consumer: str) -> tuple[str, ...]:
-    """What the index is asked for a scenario. Without a runtime there is nothing to try but that it works."""
-    if use is None:
-        return ("",) if not row.negative and row.versions in ("all", "none") else ()
-    wanted = entries(config, use)
-    if consumer in _NEWEST_ONLY and row.versions == "all":
-        return wanted[-1:]
-    table = {"all": wanted, "latest": wanted[-1:], "below": (BELOW_FLOOR,), "none": ("",)}
-    return table[row.versions]
-
-
-def requirement(entry: str, use: RuntimeUse) -> str:
-    """What to ask the index for: `onnxruntime==1.19.*` for the minimum, `onnxruntime` for the latest."""
-    name = preset(use.preset).python.distribution
-    if entry == "latest":
-        return name
-    if entry == BELOW_FLOOR:
-        return f"{name}<{use.minimum}"
-    if entry == "minimum":
-        parsed = Version(use.minimum)
-        return f"{name}=={parsed.major}.{parsed.minor}.*,>={use.minimum}"
-    return f"{name}=={entry}"
-
-
-def raised_minimum(version: str) -> str:
-    """A floor just above a version: 1.31.1 -> 1.32."""
-    parsed = Version(version)
-    return f"{parsed.major}.{parsed.minor + 1}"

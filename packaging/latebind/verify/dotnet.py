@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
-from latebind.verify.cells import scenario
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
+from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout
 from latebind.verify.proofs import Application
 from latebind.verify.smoke import Smoke, judge
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from latebind.verify.cell import Bench
 
-_PLATFORM = {"linux-x64": "x86_64"}
 ASSEMBLED = "the runtime's nupkg was assembled for this cell from its PyPI wheel"
 
 
@@ -30,21 +29,19 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     Raises NotRun without a .NET SDK or without the nupkgs, LatebindError when something other than them failed.
     """
     consumer = _consumer(bench)
-    work = bench.work / "dotnet"
+    work = bench.work / bench.situation.folder
     if consumer.layout.start == "nothing":
         made = make_consumer(consumer, work, log=bench.log)
         wrong = _unproven(bench, consumer, made)
         outcome = Outcome(cell=bench.cell, state=State.PASSED, summary="the files are those of the packages")
     else:
-        cases = bench.supply.data(bench.entry)
-        ended = run_smoke(consumer, cases, work, arguments=bench.arguments(), log=bench.log)
+        ended = _run(bench, consumer, work)
         made = ended.made
-        wrong = [] if bench.negative else _unproven(bench, consumer, made, ended.document)
+        wrong = [] if bench.scenario.negative else _unproven(bench, consumer, made, ended.document)
         outcome = _judged(bench, ended)
     if outcome.state is State.FAILED or wrong:
-        return replace(
-            outcome, state=State.FAILED, reason="\n".join(filter(None, [outcome.reason, *wrong])), summary=""
-        )
+        reason = "\n".join(filter(None, [outcome.reason, *wrong]))
+        return replace(outcome, state=State.FAILED, reason=reason, summary="")
     facts = {**outcome.facts, "framework": made.framework, "sdk": made.sdk}
     if bench.cell.version:
         facts |= {"runtime_package": ASSEMBLED}
@@ -58,10 +55,31 @@ def feed_of(bench: Bench) -> list[Path]:
     wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
     if not wanted <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
-    if bench.use is not None and bench.cell.version:
-        platform = _PLATFORM[bench.cell.target]
-        packages.append(bench.supply.runtime_nupkg(bench.use, bench.cell.version, platform, bench.cell.target))
-    return packages
+    return [*packages, *_runtime_package(bench)]
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's, less what changes how .NET and the system's loader search."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "PYTHON")) and not key.endswith("_LIB_PATH")
+    }
+
+
+def _runtime_package(bench: Bench) -> list[Path]:
+    """The runtime's nupkg: for all cells the same, unless the scenario spoils the library in it."""
+    if bench.use is None or not bench.cell.version:
+        return []
+    version, rid = bench.cell.version, bench.cell.target
+    if bench.situation.spoil is None:
+        return [bench.supply.runtime_nupkg(bench.use, version, rid)]
+    library = bench.supply.library(bench.use, version, rid)
+    spoiled = bench.work / "spoiled" / library.name
+    spoiled.parent.mkdir()
+    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    feed = bench.work / "runtime"
+    return [assemble_runtime_nupkg(spoiled, version, feed, rid=rid, runtime=bench.use.preset)]
 
 
 def _consumer(bench: Bench) -> Consumer:
@@ -73,12 +91,22 @@ def _consumer(bench: Bench) -> Consumer:
         layout=layout(bench.cell.consumer),
         rid=bench.cell.target,
         runtime_version=bench.cell.version,
+        variables=bench.situation.environment,
     )
+
+
+def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
+    """In the folder that relative paths of the situation start from."""
+    home = bench.work / "home"
+    home.mkdir(exist_ok=True)
+    words = (*bench.consumer_words(), *bench.situation.action)
+    cases = bench.supply.data(bench.data_entry())
+    return run_smoke(consumer, cases, work, arguments=words, log=bench.log, cwd=home)
 
 
 def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocument | None = None) -> list[str]:
     """What the layout promises and does not hold."""
-    seen = Application(
+    application = Application(
         packages=consumer.packages,
         rid=consumer.rid,
         out=made.out,
@@ -87,18 +115,22 @@ def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocum
         parts=sum(row.nuget is not None for row in bench.config.packages.values()) + bool(consumer.runtime_version),
         framework=document.assembly.framework if document else "",
     )
-    return [wrong for proof in consumer.layout.proofs for wrong in proof(seen)]
+    return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
 
 
 def _judged(bench: Bench, ended: SmokeRun) -> Outcome:
+    library = ""
+    if bench.use is not None and bench.cell.version:
+        library = bench.supply.library(bench.use, bench.cell.version, bench.cell.target).name
     outcome = judge(
         bench.cell,
-        scenario(bench.cell.scenario),
+        bench.scenario,
         _smoke(ended),
-        bench.work,
-        values=bench.values(),
+        [str(bench.work)],
+        values=bench.values(library),
         reference=bench.reference(),
         at_least=bench.at_least(),
+        binds=bench.binds(),
     )
     assembly = ended.document.assembly
     if not assembly.framework:
@@ -117,12 +149,3 @@ def _smoke(ended: SmokeRun) -> Smoke:
         runtime_version=str((document.report or {}).get("version", "")),
         error=document.error.message if document.error else "",
     )
-
-
-def clean_environment() -> dict[str, str]:
-    """The caller's, less what changes how .NET and its loader search."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "PYTHON")) and not key.endswith("_LIB_PATH")
-    }

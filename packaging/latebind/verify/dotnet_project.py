@@ -90,6 +90,8 @@ class Consumer:
     runtime_version: str = ""
     framework: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Added to the environment in which the consumer itself runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +110,19 @@ class Made:
     """What it was built for: `netcoreapp3.1`, `net8.0`."""
 
 
-def run_smoke(
-    consumer: Consumer, cases: Path, work: Path, *, arguments: Sequence[str] = (), log: Path | None = None
+def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how it is called
+    consumer: Consumer,
+    cases: Path,
+    work: Path,
+    *,
+    arguments: Sequence[str] = (),
+    log: Path | None = None,
+    cwd: Path | None = None,
 ) -> SmokeRun:
     """Make the consumer in the empty or absent folder `work`, run it over the cases, and read what it wrote.
 
-    `arguments` are added to its command line; `log` receives every command and its output.
+    `arguments` are added to its command line; `log` receives every command and its output; `cwd` is where it runs, by
+    default in `work`.
 
     Raises NotRun (`no-dotnet`), ToolError when restoring or building fails, InputError when the consumer ended
     without writing its result.
@@ -122,7 +131,7 @@ def run_smoke(
     result = work / "result.json"
     ended = run(
         [*made.argv, cases, result, *arguments],
-        cwd=work,
+        cwd=cwd or work,
         env=_runtime_environment(consumer, work),
         timeout=_TIME_LIMIT,
         check=False,
@@ -182,7 +191,8 @@ def _runtime_environment(consumer: Consumer, work: Path) -> dict[str, str]:
     """For the consumer itself. A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`."""
     root = str(dotnet.find(consumer.environment).resolve().parent)
     environment = dotnet.private(consumer.environment, work / "home")
-    return {"DOTNET_ROOT": root, **environment, "DOTNET_BUNDLE_EXTRACT_BASE_DIR": str(work / "unpacked")}
+    unpacked = str(work / "unpacked")
+    return {"DOTNET_ROOT": root, **environment, "DOTNET_BUNDLE_EXTRACT_BASE_DIR": unpacked, **consumer.variables}
 
 
 def _lay_out(consumer: Consumer, work: Path) -> Path:

@@ -8,16 +8,22 @@ import os
 import re
 import sys
 import tempfile
-from dataclasses import dataclass
+import threading
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from latebind.errors import NotRun, ToolError
 from latebind.run import run, which
+from latebind.targets import host_rid
 from latebind.verify.index import installer_environment
+from latebind.verify.platforms import NEWEST_MACOS, pip_platforms, uv_platform
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from latebind.model import Rid
+    from latebind.verify.machine import Machine
 
 _TIME_LIMIT = 600.0
 _ANSWER_LIMIT = 120.0
@@ -50,14 +56,25 @@ class Installer(Protocol):
         Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
         """
 
-    def resolve(self, wanted: str, python: Path) -> str:
+    def fill(  # noqa: PLR0913  # as `install`, and where to, for which Python of which target
+        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
+        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    ) -> None:  # fmt: skip
+        """As `pip install --target` into a folder, which no interpreter belongs to: for any target and Python.
+
+        Raises NotRun as `install` does.
+        """
+
+    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
         """The version that the index has for a requirement and an interpreter.
+
+        `rid` asks for another target than this machine's, `minor` for another Python (`3.12`) than `python`.
 
         Raises NotRun: `no-distribution` when there is none, `no-index` when the index does not answer.
         """
 
-    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
-        """Unpack one wheel for a platform (`aarch64`, `x86_64`) into a folder, without what it depends on.
+    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+        """Unpack one wheel for a target into a folder, without what it depends on.
 
         Raises NotRun as `install` does.
         """
@@ -82,10 +99,62 @@ def python_of(folder: Path) -> Path:
     return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
 
 
-def consumer_environment(folder: Path, home: Path) -> dict[str, str]:
-    """What a program inside an environment may see: nothing of the caller's but what the system itself needs."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A clean place for packages: a virtual environment, or a folder of packages beside an interpreter."""
+
+    installer: Installer
+    root: Path
+    """Everything that is installed lies below it."""
+    python: Path
+    """The interpreter, of the machine that runs the consumer."""
+    rid: Rid
+    minor: str
+    host_python: Path
+    """An interpreter of this machine, for the installer."""
+    packages: Path | None
+    """A folder of packages that the interpreter must be told of; None for those of a virtual environment."""
+
+    @property
+    def site(self) -> Path:
+        """Where packages lie."""
+        if self.packages is not None:
+            return self.packages
+        return next(self.root.glob("Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages"))
+
+    def install(self, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path) -> None:
+        """Install as Installer.install() and fill() do."""
+        if self.packages is None:
+            self.installer.install(self.root, wanted, links=links, ours=ours, log=log)
+            return
+        self.installer.fill(
+            self.packages, wanted, self.host_python, self.rid, self.minor, links=links, ours=ours, log=log
+        )
+
+
+def empty_environment(  # noqa: PLR0913  # whose, where, for what
+    tool: Installer, folder: Path, python: Path, machine: Machine, *, target: bool, log: Path
+) -> Environment:
+    """An environment with nothing in it: virtual on this machine, a folder of packages on another or with `target`."""
+    own = machine.python
+    if (
+        own is None
+    ):  # this machine's: also beside a folder of packages, so that nothing of the interpreter's own is seen
+        tool.create(folder, python, log)
+        own = python_of(folder)
+    packages = folder / "packages" if target or machine.emulated else None
+    if packages is not None:
+        packages.mkdir(parents=True)
+    minor = ".".join(machine.python_version.split(".")[:2])
+    return Environment(
+        installer=tool, root=folder, python=own, rid=machine.rid, minor=minor, host_python=python, packages=packages
+    )
+
+
+def consumer_environment(python: Path, home: Path) -> dict[str, str]:
+    """What a program may see that an interpreter runs: nothing of the caller's but what the system itself needs."""
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
-    path = [str(python_of(folder).parent), *([] if sys.platform == "win32" else ["/usr/bin", "/bin"])]
+    path = [str(python.parent), *([] if sys.platform == "win32" else ["/usr/bin", "/bin"])]
     return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
 
 
@@ -102,28 +171,32 @@ class _Uv:
     def install(
         self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
     ) -> None:
+        argv: list[str | Path] = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:"]
+        _run([*argv, *self._more(links, ours), *wanted], self._environment(), log)
+
+    def fill(  # noqa: PLR0913  # as the protocol says
+        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
+        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    ) -> None:  # fmt: skip
+        argv: list[str | Path] = [self.uv, "pip", "install", "--target", folder, "--only-binary", ":all:"]
+        argv += ["--python", python]
+        if rid != host_rid():
+            argv += ["--python-platform", uv_platform(rid), "--python-version", minor]
+        _run([*argv, *self._more(links, ours), *wanted], self._environment(), log)
+
+    def _more(self, links: Path | None, ours: Sequence[str]) -> list[str]:
         more = ["--find-links", str(links)] if links else []
         # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
-        more += [word for name in ours for word in ("--refresh-package", name)]
-        argv: list[str | Path] = [
-            self.uv,
-            "pip",
-            "install",
-            "--python",
-            python_of(folder),
-            "--only-binary",
-            ":all:",
-            *more,
-            *wanted,
-        ]
-        _run(argv, self._environment(), log)
+        return more + [word for name in ours for word in ("--refresh-package", name)]
 
-    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
+    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
-        argv += ["--python-platform", f"{platform}-manylinux_2_28", "--python", sys.executable, wanted]
+        argv += ["--python-platform", uv_platform(rid), "--python", sys.executable, wanted]
         _run(argv, self._environment(), log)
 
-    def resolve(self, wanted: str, python: Path) -> str:
+    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+        other = ["--python-platform", uv_platform(rid)] if rid not in (None, host_rid()) else []
+        other += ["--python-version", minor] if minor else []
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "wanted.in"
             file.write_text(f"{wanted}\n", encoding="utf-8")
@@ -137,20 +210,21 @@ class _Uv:
                 "--only-binary",
                 ":all:",
             ]
-            output = _asked([*argv, "--python", python, file], self._environment(), wanted)
+            output = _asked([*argv, *other, "--python", python, file], self._environment(), wanted)
         match = _PIN.search(output)
         if match is None:
             raise NotRun("no-distribution", f"the index has no {wanted}")
         return match[1]
 
     def _environment(self) -> dict[str, str]:
-        return installer_environment(self.home)
+        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS}
 
 
 @dataclass(frozen=True, slots=True)
 class _Virtualenv:
     home: Path
     name: str = "virtualenv"
+    lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         argv: list[str | Path] = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
@@ -164,17 +238,39 @@ class _Virtualenv:
         argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
         _run(argv, installer_environment(self.home), log)
 
-    def unpack(self, wanted: str, folder: Path, platform: str, log: Path) -> None:
+    def fill(  # noqa: PLR0913  # as the protocol says
+        self, folder: Path, wanted: Sequence[str], python: Path, rid: Rid, minor: str,
+        *, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    ) -> None:  # fmt: skip
+        del ours
+        scratch = folder.with_name(f"{folder.name}.env")
+        self.create(scratch, python, log)
+        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--target", folder]
+        argv += ["--only-binary", ":all:", *(["--find-links", str(links)] if links else [])]
+        if rid != host_rid():
+            argv += [f"--python-version={minor}", *(f"--platform={name}" for name in pip_platforms(rid))]
+        _run([*argv, *wanted], installer_environment(self.home), log)
+
+    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
         argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
-        argv += ["--target", folder, *(f"--platform=manylinux_2_{minor}_{platform}" for minor in (28, 27, 17)), wanted]
+        argv += ["--target", folder, *(f"--platform={name}" for name in pip_platforms(rid)), wanted]
         _run(argv, installer_environment(self.home), log)
 
-    def resolve(self, wanted: str, python: Path) -> str:
-        scratch, report = self.home / "resolver", self.home / "resolved.json"
-        if not python_of(scratch).is_file():
-            self.create(scratch, python, self.home / "resolver.log")
+    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+        scratch = self.home / "resolver"
+        with self.lock:
+            if not python_of(scratch).is_file():
+                self.create(scratch, python, self.home / "resolver.log")
+        with tempfile.TemporaryDirectory(dir=self.home) as folder:
+            return self._resolved(wanted, scratch, Path(folder), rid, minor)
+
+    def _resolved(self, wanted: str, scratch: Path, folder: Path, rid: Rid | None, minor: str) -> str:
+        other = [f"--platform={name}" for name in pip_platforms(rid)] if rid not in (None, host_rid()) and rid else []
+        other += [f"--python-version={minor}"] if minor else []
+        other += [f"--target={folder}"] if other else []
+        report = folder / "resolved.json"
         argv: list[str | Path] = [
             python_of(scratch),
             "-m",
@@ -185,7 +281,8 @@ class _Virtualenv:
             "--no-deps",
             "--quiet",
         ]
-        _asked([*argv, "--only-binary", ":all:", "--report", report, wanted], installer_environment(self.home), wanted)
+        argv += [*other, "--only-binary", ":all:", "--report", report, wanted]
+        _asked(argv, installer_environment(self.home), wanted)
         return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 
 

@@ -15,8 +15,6 @@ from latebind.targets import target
 if TYPE_CHECKING:
     from pathlib import Path
 
-_ELF = b"\x7fELF"
-
 
 def assemble_runtime_nupkg(
     library: Path, version: str, outdir: Path, *, rid: str = "linux-x64", runtime: str = "onnxruntime"
@@ -26,7 +24,9 @@ def assemble_runtime_nupkg(
     `library` is the shared runtime of the wheel (`onnxruntime/capi/libonnxruntime.so.1.X.Y`); in the package it has
     the name that the official one gives it (`libonnxruntime.so`). The description says what the package is.
 
-    Raises InputError when the library cannot be read or is none.
+    What the library's bytes are is not looked at: a scenario may want a broken one.
+
+    Raises InputError when the library cannot be read.
     """
     known = preset(runtime)
     system = target(Rid(rid)).system
@@ -36,8 +36,6 @@ def assemble_runtime_nupkg(
         data = library.read_bytes()
     except OSError as error:
         raise InputError(f"the runtime's library cannot be read: {error.strerror}", where=str(library)) from error
-    if system == "linux" and data[:4] != _ELF:
-        raise InputError("not a Linux shared library", where=str(library))
     nuspec = Nuspec(
         id=known.nuget.ids[0],
         version=semantic_version(version),

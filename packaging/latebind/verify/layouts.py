@@ -38,16 +38,14 @@ class Layout:
     """The oldest major version of an SDK that can make it."""
     fetches: bool = False
     """Whether the SDK fetches parts of .NET from the feeds that the machine has configured."""
-    newest_only: bool = True
-    """Tried with the newest version of a runtime only: what it shows does not hang on the version."""
 
 
 LAYOUTS: tuple[Layout, ...] = (
-    Layout(name="dotnet-build", title="built, no RID given", newest_only=False),
+    Layout(name="dotnet-build", title="built, no RID given"),
     Layout(name="dotnet-rid", title="built for the RID",
            command=("build", "-r", "{rid}"), properties={"SelfContained": "false"}),
     Layout(name="dotnet-publish", title="published for the RID, framework-dependent",
-           command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT), newest_only=False),
+           command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT)),
     Layout(name="dotnet-single-file", title="published as a single file; the program itself is started",
            command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT), properties={"PublishSingleFile": "true"},
            start="program", proofs=(proofs.from_the_packages, proofs.one_program)),
@@ -55,7 +53,7 @@ LAYOUTS: tuple[Layout, ...] = (
            application="transitive"),
     Layout(name="dotnet-cache", title="nothing is copied: each library comes out of its own package",
            properties={"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"},
-           newest_only=False, proofs=(proofs.from_the_packages, proofs.apart)),
+           proofs=(proofs.from_the_packages, proofs.apart)),
     Layout(name="dotnet-netstandard2.0", title="built with the netstandard2.0 assembly of the package",
            targets="netstandard2.0.targets", proofs=(proofs.from_the_packages, proofs.older_assembly)),
     Layout(name="dotnet-files", title="published for the RID; the files are checked, nothing runs",
@@ -75,8 +73,6 @@ LAYOUTS: tuple[Layout, ...] = (
 BUILD = LAYOUTS[0]
 RUNNING = tuple(row.name for row in LAYOUTS if row.start != "nothing")
 """The consumers that compute something."""
-ANYWHERE = frozenset(row.name for row in LAYOUTS if row.start == "nothing")
-"""The consumers that any machine with an SDK can try, whatever the target."""
 
 
 def layout(name: str) -> Layout:

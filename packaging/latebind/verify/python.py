@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
-import sys
+import ast
+import json
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
+from latebind.limits import Limits
 from latebind.presets import preset
 from latebind.run import run
-from latebind.verify.cells import scenario
-from latebind.verify.environments import consumer_environment, python_of
-from latebind.verify.smoke import judge, read_python
+from latebind.verify import frozen
+from latebind.verify.environments import Environment, consumer_environment, empty_environment
+from latebind.verify.interpreters import choose
+from latebind.verify.smoke import Seen, judge, read_python
+from latebind.verify.supply import runtime_library
+from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from latebind.model import Artifact, Outcome
     from latebind.verify.cell import Bench
+    from latebind.verify.smoke import Smoke
 
-_TIME_LIMIT = 900.0
+LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
+DRIVER = Path(__file__).with_name("driver.py")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """An environment with everything in it, and where the consumer runs."""
+
+    environment: Environment
+    home: Path
+    answers: Path
+    """Where the consumer writes."""
+    prefix: str
+    """Where the interpreter's own files lie."""
+    installed: str
+    """The runtime's installed library, as the consumer's system names it; "" without one."""
 
 
 def run_python_cell(bench: Bench) -> Outcome:
@@ -27,52 +50,89 @@ def run_python_cell(bench: Bench) -> Outcome:
 
     Raises NotRun when the cell cannot be tried here, LatebindError when something other than the packages failed.
     """
+    if bench.machine.emulated and not bench.scenario.emulated:
+        raise NotRun("not-emulated", f"{bench.machine.title} cannot hold it")
     wheels = [artifact for artifact in bench.artifacts if artifact.kind == "wheel"]
     if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every wheel of the project was made")
-    environment = bench.work / "env"
-    home = bench.work / "home"
-    home.mkdir(parents=True)
-    bench.supply.installer.create(environment, bench.python, bench.log)
+    _check_main(bench)
+    chosen = [wheel for wheel in wheels if not _left_out(bench, wheel)]
+    ready = _installed(bench, chosen)
+    situation = bench.situation
+    if situation.first:
+        smoke, seen = _consumed(bench, ready)
+        outcome = _judged(bench, ready, smoke, seen, binds=(situation.first,))
+        if outcome.state.value != "passed":
+            return outcome
+        _upgrade(bench, ready)
+    smoke, seen = _consumed(bench, ready)
+    return _judged(bench, ready, smoke, seen, binds=bench.binds())
+
+
+def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
+    situation = bench.situation
+    python = choose(bench.interpreters, public=situation.unprivileged and is_root(),
+                    shared=situation.layout == "frozen")  # fmt: skip
+    home, answers = bench.work / "home", bench.work / "answers"
+    for folder in (home, answers):
+        folder.mkdir(parents=True, exist_ok=True)
+    environment = empty_environment(
+        bench.supply.installer, bench.work / situation.folder, python.path, bench.machine,
+        target=situation.layout == "target", log=bench.log,
+    )  # fmt: skip
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])
-    bench.supply.installer.install(environment, wanted, links=_links(bench, wheels), ours=names, log=bench.log)
-    _assert_installed(environment, wheels)
+    environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
+    _assert_installed(environment.site, wheels)
+    library = _spoiled(bench, environment)
+    if situation.unprivileged:
+        lock(environment.root)
+        hand_over(home, answers)
+    return _Ready(environment=environment, home=home, answers=answers, prefix=python.prefix, installed=library)
+
+
+def _check_main(bench: Bench) -> None:
+    """Some scenarios call the script's main(arguments). Raises NotRun when it has none."""
+    if not set(bench.situation.action) & {"--threads", "--fork", "--spawn"}:
+        return
     script = bench.config.root / bench.config.document.verify.python
-    out = bench.work / "result.json"
-    argv: list[str | Path] = [
-        python_of(environment),
-        "-I",
-        script,
-        "--cases",
-        bench.supply.data(bench.entry),
-        "--out",
-        out,
-    ]
-    ended = run(
-        [*argv, *bench.arguments()],
-        cwd=home,
-        env=consumer_environment(environment, home),
-        timeout=_TIME_LIMIT,
-        check=False,
-        log=bench.log,
-    )
     try:
-        smoke = read_python(ended.returncode, ended.output, out.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(script),
-        ) from error
-    return judge(
-        bench.cell,
-        scenario(bench.cell.scenario),
-        smoke,
-        environment,
-        values=bench.values(),
-        reference=bench.reference(),
-        at_least=bench.at_least(),
-    )
+        rows = ast.parse(script.read_bytes()).body
+    except SyntaxError:  # the consumer itself will say it
+        return
+    if not any(isinstance(row, ast.FunctionDef) and row.name == "main" and row.args.args for row in rows):
+        raise NotRun("no-main", f"{script.name} has no main(arguments)")
+
+
+def _left_out(bench: Bench, wheel: Artifact) -> bool:
+    without = bench.situation.without
+    return bool(without) and wheel.path.name.startswith(f"{_distribution(bench, without)}-")
+
+
+def _distribution(bench: Bench, package: str) -> str:
+    return (bench.config.wheel_name(package) or "").replace("-", "_")
+
+
+def _spoiled(bench: Bench, environment: Environment) -> str:
+    """Do to the installed runtime what the scenario says; return its file's name there."""
+    if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
+        return ""
+    library = runtime_library(bench.use, environment.site, bench.cell.target)
+    situation = bench.situation
+    if situation.spoil is not None:
+        data = situation.spoil(library.read_bytes())
+        library.unlink()  # it may be a link into the installer's cache
+        library.write_bytes(data)
+    if situation.unreadable:
+        data = library.read_bytes()
+        library.unlink()
+        library.write_bytes(data)
+        library.chmod(0)
+    return bench.machine.path(library)
+
+
+def _upgrade(bench: Bench, ready: _Ready) -> None:
+    ready.environment.install([f"{bench.cell.runtime}=={bench.cell.version}"], log=bench.log)
 
 
 def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -> list[str]:
@@ -84,18 +144,77 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
             f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"
             for name, version in ours
         ]
-    runtime = [f"{bench.cell.runtime}=={bench.cell.version}"] if bench.cell.version else []
-    return [*(str(wheel.path) for wheel in wheels), *runtime, *bench.config.document.verify.python_requires]
+    version = bench.situation.first or bench.cell.version
+    runtime = [f"{bench.cell.runtime}=={version}"] if version else []
+    requires = [*bench.config.document.verify.python_requires, *bench.situation.also, *bench.machine.constraints]
+    return [*(str(wheel.path) for wheel in wheels), *runtime, *requires]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:
     return wheels[0].path.parent if bench.cell.scenario == "extra" else None
 
 
-def _assert_installed(environment: Path, wheels: list[Artifact]) -> None:
+def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
+    """Run the consumer and read what it wrote, and what the driver saw."""
+    script = bench.config.root / bench.config.document.verify.python
+    path, environment, situation = bench.machine.path, ready.environment, bench.situation
+    out, seen = ready.answers / "result.json", ready.answers / "seen.json"
+    out.unlink(missing_ok=True)
+    words = ["--cases", path(bench.supply.data(bench.data_entry())), "--out", path(out), *bench.consumer_words()]
+    if situation.layout == "frozen":
+        program = frozen.freeze(bench, environment, script)
+        argv: list[str | Path] = [program, *words]
+    else:
+        driver = ["--seen", path(seen)]
+        driver += ["--site", path(environment.site)] if environment.packages else []
+        driver += ["--read-only", path(environment.site)] if situation.unprivileged else []
+        argv = bench.machine.argv(
+            environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *words
+        )
+    ended = run(
+        argv,
+        cwd=ready.home,
+        env={**consumer_environment(environment.python, ready.home), **situation.environment},
+        check=False,
+        log=bench.log,
+        limits=LIMITS,
+        user=NOBODY if situation.unprivileged and is_root() else None,
+    )
+    try:
+        smoke = read_python(ended.returncode, ended.output, out.read_bytes())
+    except OSError as error:
+        raise InputError(
+            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
+            where=str(script),
+        ) from error
+    return smoke, _seen(seen)
+
+
+def _seen(path: Path) -> Seen | None:
+    """What the driver wrote; None for a consumer that ran without it."""
+    try:
+        return msgspec.convert(json.loads(path.read_bytes()), Seen)
+    except FileNotFoundError:
+        return None
+
+
+def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, binds: tuple[str, ...]) -> Outcome:
+    return judge(
+        bench.cell,
+        bench.scenario,
+        smoke,
+        (bench.machine.path(root) for root in (ready.environment.root, *bench.situation.roots)),
+        values=bench.values(ready.installed),
+        reference=bench.reference(),
+        at_least=bench.at_least(),
+        binds=binds,
+        seen=None if bench.machine.emulated else seen,
+        base=ready.prefix,
+    )
+
+
+def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
     """Every file of our wheels lies in the environment with the very bytes of dist/, whose hashes are the report's."""
-    pattern = "Lib/site-packages" if sys.platform == "win32" else "lib/python*/site-packages"
-    site = next(environment.glob(pattern))
     for wheel in wheels:
         if sha256(wheel.path) != wheel.sha256:
             raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -11,10 +12,9 @@ from latebind.errors import InputError
 from latebind.model import Cell, Outcome, State
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from latebind.verify.cells import Scenario
+    from latebind.verify.scenarios import Scenario
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit status of a consumer; the last when it could not load any model."""
@@ -62,6 +62,19 @@ class _Document(msgspec.Struct, frozen=True):
     error: _Error | None = None
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """What driver.py saw of the consumer's process."""
+
+    path: tuple[str, ...]
+    """sys.path."""
+    libraries: tuple[str, ...]
+    """Every library that was mapped."""
+    variables: tuple[str, ...]
+    """Names of the environment variables."""
+    user: int
+    """The effective user, -1 where there is none."""
+
+
 def read_python(status: int, output: str, raw: bytes) -> Smoke:
     """A Smoke from what a Python consumer wrote.
 
@@ -88,19 +101,28 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     cell: Cell,
     row: Scenario,
     smoke: Smoke,
-    root: Path,
+    roots: Iterable[str],
     *,
     values: Mapping[str, str],
     reference: frozenset[str] | None = None,
     at_least: int = 1,
+    binds: Sequence[str] = (),
+    seen: Seen | None = None,
+    base: str = "",
 ) -> Outcome:
     """Whether a consumer did what its scenario expects.
 
-    `root` is the folder that every mapped library must lie in; `values` fill the placeholders of `row.says`;
-    `reference` are the cases that the runtime's own API passes: failing another is no failure. Fewer than `at_least`
-    that pass are too few, whatever else.
+    `roots` are the folders that every library of the packages and the runtime must lie in; `values` fill the
+    placeholders of `row.says`; `reference` are the cases that the runtime's own API passes: failing another is no
+    failure. Fewer than `at_least` that pass are too few, whatever else. One of the versions `binds` must be bound, by
+    default the cell's. `seen` is the process as the driver saw it, which may use the interpreter's own folder `base`
+    and the system's besides.
     """
-    problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, root, reference, at_least)
+    inside = tuple(roots)
+    wanted = _Wanted(row=row, versions=tuple(binds) or (cell.version,), reference=reference, at_least=at_least)
+    problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, inside, wanted)
+    if seen is not None:
+        problems += _unclean(seen, inside, base)
     if problems:
         return Outcome(cell=cell, state=State.FAILED, reason="\n".join(problems))
     if row.negative:
@@ -118,30 +140,62 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     return Outcome(cell=cell, state=State.PASSED, summary=summary, facts=facts)
 
 
-def _positive(cell: Cell, smoke: Smoke, root: Path, reference: frozenset[str] | None, at_least: int) -> list[str]:
-    problems = []
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """What a positive scenario asks for, as judge() was told."""
+
+    row: Scenario
+    versions: tuple[str, ...]
+    reference: frozenset[str] | None
+    at_least: int
+
+
+def _positive(cell: Cell, smoke: Smoke, roots: Sequence[str], wanted: _Wanted) -> list[str]:
+    problems, reference = [], wanted.reference
     if smoke.status not in (ALL_PASSED, SOME_FAILED) or smoke.error:
         problems.append(f"ended with status {smoke.status}: {smoke.error or smoke.output[-500:]}")
     lost = [row for row in smoke.failed if reference is None or row[0] in reference]
     problems += [f"{name}: {message}" for name, message in lost[:_SHOWN_FAILURES]]
     if len(lost) > _SHOWN_FAILURES:
         problems.append(f"and {len(lost) - _SHOWN_FAILURES} more")
-    if len(smoke.passed) < at_least and not problems:
-        problems.append(f"{len(smoke.passed)} models were computed as expected, at least {at_least} should be")
+    if len(smoke.passed) < wanted.at_least and not problems:
+        problems.append(f"{len(smoke.passed)} models were computed as expected, at least {wanted.at_least} should be")
     absent = (reference or frozenset()) - set(smoke.passed) - {name for name, _ in smoke.failed}
-    if absent and not problems:
+    if absent and not problems and not wanted.row.sample:
         problems.append(f"{len(absent)} models were never tried, {min(absent)} among them")
-    if not problems and smoke.runtime_version != cell.version:
-        problems.append(f"bound runtime {smoke.runtime_version or 'of no version'}, expected {cell.version}")
+    if not problems and smoke.runtime_version not in wanted.versions:
+        expected = " or ".join(wanted.versions)
+        problems.append(f"bound runtime {smoke.runtime_version or 'of no version'}, expected {expected}")
     if cell.target.startswith("linux") and cell.runtime and not smoke.libraries:
         problems.append("the consumer did not say which libraries it had loaded")
-    return problems + _strangers(smoke.libraries, root)
+    return problems + _strangers(smoke.libraries, roots)
 
 
-def _strangers(libraries: Sequence[str], root: Path) -> list[str]:
+def _strangers(libraries: Sequence[str], roots: Sequence[str]) -> list[str]:
     """Libraries that came from outside the environment."""
-    inside = (str(root), str(root.resolve()))
-    return [f"{path} was loaded from outside {root}" for path in libraries if not path.startswith(inside)]
+    inside = _inside(roots)
+    return [f"{path} was loaded from outside {roots[0]}" for path in libraries if not path.startswith(inside)]
+
+
+def _inside(roots: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for root in roots for name in {root, str(Path(root).resolve())})
+
+
+_SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\windows\\")
+_LEAKS = ("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "VIRTUAL_ENV", "CONDA_PREFIX")
+
+
+def _unclean(seen: Seen, roots: Sequence[str], base: str) -> list[str]:
+    """What a clean environment would not have: strange places on sys.path, strange libraries, strange variables."""
+    inside = (*_inside((*roots, base)), *_SYSTEM)
+    problems = [f"{path} was mapped, from outside {roots[0]}" for path in seen.libraries if not _is_in(path, inside)]
+    problems += [f"{path} was on sys.path" for path in seen.path if path and not _is_in(path, inside)]
+    leaks = [name for name in seen.variables if name.startswith("PYTHON") or name in _LEAKS]
+    return problems + [f"the variable {name} was set" for name in leaks]
+
+
+def _is_in(path: str, inside: Sequence[str]) -> bool:
+    return path.startswith(tuple(inside)) or path.lower().startswith(_SYSTEM)
 
 
 def _negative(row: Scenario, smoke: Smoke, values: Mapping[str, str]) -> list[str]:

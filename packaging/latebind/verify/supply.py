@@ -17,6 +17,7 @@ from latebind.archive import sha256
 from latebind.errors import InputError
 from latebind.presets import preset
 from latebind.run import run
+from latebind.targets import target
 from latebind.verify.environments import Installer, consumer_environment, python_of
 from latebind.verify.feed import assemble_runtime_nupkg
 
@@ -60,16 +61,16 @@ class Supply:
                 self._prepare(script, requires, made)
         return made
 
-    def reference(self, use: RuntimeUse, version: str, entry: str) -> frozenset[str] | None:
-        """The names of the cases that the runtime's own API computes as expected; None without [verify] reference.
+    def reference(self, name: str, version: str, entry: str) -> frozenset[str] | None:
+        """The names of the cases that the own API of a distribution of the runtime computes as expected.
 
-        Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
+        None without [verify] reference. Raises NotRun when the index has no such runtime, ToolError when the
+        project's script fails.
         """
         script = self.config.document.verify.reference
         if not script:
             return None
         path = self.config.root / script
-        name = preset(use.preset).python.distribution
         data = self.data(entry)
         parts = [_beside(path), data.name, name, version, *self.pins]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
@@ -79,31 +80,26 @@ class Supply:
                 self._compute_reference(path, f"{name}=={version}", data, made)
         return frozenset(json.loads(made.read_text("utf-8"))["passed"])
 
-    def library(self, use: RuntimeUse, version: str, platform: str) -> Path:
-        """The runtime's shared library of a version, unpacked from its wheel for a platform.
+    def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
+        """The runtime's shared library of a version, unpacked from its wheel for a target.
 
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
         known = preset(use.preset)
         name = known.python.distribution
-        made = self.folder / "runtimes" / f"{name}-{version}-{platform}"
+        made = self.folder / "runtimes" / f"{name}-{version}-{rid}"
         with self._locks[made]:
             if not made.is_dir():
                 aside = made.with_name(f".{made.name}.part")
                 shutil.rmtree(aside, ignore_errors=True)
                 aside.mkdir(parents=True)
-                self.installer.unpack(f"{name}=={version}", aside, platform, self.folder / "runtimes.log")
+                self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
                 aside.rename(made)
-        globs = (*known.names.linux, *known.globs.linux)
-        folder = made / known.python.folder
-        found = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
-        if not found:
-            raise InputError(f"{name} {version} holds no shared runtime", where=str(folder))
-        return found[0]
+        return runtime_library(use, made, rid)
 
-    def runtime_nupkg(self, use: RuntimeUse, version: str, platform: str, rid: Rid) -> Path:
+    def runtime_nupkg(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
-        library = self.library(use, version, platform)
+        library = self.library(use, version, rid)
         made = self.folder / "nupkgs" / f"{preset(use.preset).python.distribution}-{version}-{rid}"
         with self._locks[made]:
             if not made.is_dir():
@@ -122,7 +118,7 @@ class Supply:
             self.installer.create(env, Path(sys.executable), log)
             self.installer.install(env, [runtime, *self.config.document.verify.python_requires], log=log)
             argv: list[str | Path] = [python_of(env), "-I", script, "--reference", "--cases", data, "--out", aside]
-            run(argv, cwd=env, env=consumer_environment(env, env), timeout=_TIME_LIMIT, log=log)
+            run(argv, cwd=env, env=consumer_environment(python_of(env), env), timeout=_TIME_LIMIT, log=log)
             aside.replace(made)
         finally:
             shutil.rmtree(env, ignore_errors=True)
@@ -138,7 +134,7 @@ class Supply:
             if requires:
                 self.installer.install(env, requires, log=log)
             argv: list[str | Path] = [python_of(env), "-I", script, aside]
-            run(argv, env=consumer_environment(env, aside), timeout=_TIME_LIMIT, log=log)
+            run(argv, env=consumer_environment(python_of(env), aside), timeout=_TIME_LIMIT, log=log)
             if not any(aside.iterdir()):
                 raise InputError("the script of [verify] data wrote nothing", where=str(script))
             aside.rename(made)
@@ -150,6 +146,21 @@ class Supply:
         folder = self.folder / "data" / "none"
         folder.mkdir(parents=True, exist_ok=True)
         return folder
+
+
+def runtime_library(use: RuntimeUse, site: Path, rid: Rid) -> Path:
+    """The runtime's shared library below a folder that its wheel was installed into.
+
+    Raises InputError when there is none.
+    """
+    known = preset(use.preset)
+    system = target(rid).system
+    globs = (*getattr(known.names, system), *getattr(known.globs, system))
+    folder = site / known.python.folder
+    found = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
+    if not found:
+        raise InputError(f"{known.title} is installed without a shared library", where=str(folder))
+    return found[0]
 
 
 def _beside(script: Path) -> str:

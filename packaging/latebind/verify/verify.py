@@ -2,45 +2,57 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import platform
 import re
 import shutil
-import sys
 import time
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from latebind.archive import sha256, write_text
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.log import LOG
-from latebind.model import Artifact, Cell, Outcome, Rid, State
+from latebind.model import Artifact, Outcome, Rid, State
 from latebind.nuget import dotnet
 from latebind.parallel import each
 from latebind.targets import host_rid
-from latebind.tree import hash_file, hash_tree
-from latebind.verify.c import run_c_cell
 from latebind.verify.cell import Bench
-from latebind.verify.cells import BELOW_FLOOR, C_NUPKG, Planned, entries, expand, requirement, scenario
-from latebind.verify.dotnet import run_dotnet_cell
+from latebind.verify.cells import Planned, Scope, expand, questions
 from latebind.verify.environments import Installer, installer
-from latebind.verify.layouts import ANYWHERE
-from latebind.verify.python import run_python_cell
+from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.verify.machine import Machine, host_machine
+from latebind.verify.remembered import Memory
+from latebind.verify.runners import runner
+from latebind.verify.scenarios import FILES, scenario
+from latebind.verify.select import selector
+from latebind.verify.select import shard as share
 from latebind.verify.supply import Supply
+from latebind.verify.unprivileged import unlock
+from latebind.verify.versions import Answers, Question, ask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from latebind.config import Config
 
 
-_Key = tuple[str, str]
-"""(runtime, entry of [verify].runtimes)."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What of all the cells is run, and how."""
+
+    everything: bool = False
+    """Each minor version of the runtimes, their other distributions, every CPython."""
+    select: str = ""
+    """An expression over cells (`select.py`)."""
+    shard: tuple[int, int] = (1, 1)
+    """The share that is run, and of how many."""
+    jobs: int = 0
+    """How many cells run at once, by default one for each processor."""
+    fresh: bool = False
+    """Run cells again that passed before."""
+    machines: Mapping[Rid, Machine] = field(default_factory=dict)
+    """What runs the programs of other targets here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +67,7 @@ class Verified:
     def exit_status(self) -> int:
         """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
         failed = any(outcome.state is State.FAILED for outcome in self.outcomes)
-        works = (row for row in self.outcomes if _computes(row.cell))
+        works = (row for row in self.outcomes if scenario(row.cell.scenario).proves)
         return int(failed or not any(outcome.state is State.PASSED for outcome in works))
 
 
@@ -67,57 +79,108 @@ class _Run:
     artifacts: tuple[Artifact, ...]
     supply: Supply
     folder: Path
-    python: Path
-    sdk: str
-    """The version of the .NET SDK, "" without one."""
+    answers: Answers
+    pythons: tuple[Interpreter, ...]
+    machines: Mapping[Rid, Machine]
+    memory: Memory
     fresh: bool
 
 
-def verify(  # noqa: PLR0913  # what, for which target, where, how many at once, whether to trust the past
-    config: Config,
-    artifacts: Sequence[Artifact],
-    rids: Sequence[Rid],
-    workdir: Path,
-    *,
-    jobs: int = 0,
-    fresh: bool = False,
-) -> Verified:
-    """Run every cell of the targets on this machine; those of other machines' targets are *not run*.
+def plan_cells(
+    config: Config, rids: Sequence[Rid], tool: Installer, options: Options, pythons: Sequence[Interpreter]
+) -> tuple[tuple[Planned, ...], Answers]:
+    """The cells that the options are about, and what the index said.
 
-    Outcomes of cells that passed are remembered by the content of all that they depend on; `fresh` forgets them.
-    `jobs` is how many cells run at once, by default one for each processor.
+    Raises InputError when there is none, or the selection cannot be read.
     """
-    folder = workdir / "build" / "verify"
+    chosen = selector(options.select) if options.select else None
+    own = pythons[0]
+    scope = Scope(
+        everything=options.everything,
+        pythons={rid: _minor(options.machines.get(rid)) or own.minor for rid in rids},
+        others=tuple(minor for minor in config.document.verify.pythons if minor != own.minor),
+        home=host_rid(),
+    )
+    answers = ask(questions(config, tuple(rids), scope), tool, own.path, options.jobs)
+    cells = [planned for rid in rids for planned in expand(config, rid, scope, answers)]
+    if not cells:
+        raise InputError(
+            "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
+        )
+    mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
+    left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
+    if not left and options.shard == (1, 1):
+        raise InputError(
+            f"no cell is meant by {options.select!r}", where="-k", advice="See all of them: latebind verify --list."
+        )
+    return left, answers
+
+
+def listed(config: Config, rids: Sequence[Rid], workdir: Path, options: Options) -> str:
+    """The cells one a line, each that would not be run with its reason, and how many there are."""
+    tool, pythons = prepare(config, workdir / "build" / "verify")
+    cells, answers = plan_cells(config, rids, tool, options, pythons)
+    machines = {host_rid(): host_machine(), **options.machines}
+    lines, count = [], 0
+    for planned in cells:
+        try:
+            _able(planned, answers, machines, pythons)
+            lines.append(planned.cell.id)
+        except NotRun as error:
+            lines.append(f"{planned.cell.id}  not run: {error.reason}")
+            count += 1
+    return "\n".join([*lines, f"{len(cells)} cells, {count} of them would not be run here"])
+
+
+def _minor(machine: Machine | None) -> str:
+    return ".".join(machine.python_version.split(".")[:2]) if machine else ""
+
+
+def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter, ...]]:
+    """What cells are planned with: an installer, and the CPythons that are here. The first is the ordinary one."""
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
+    own = own_interpreter()
+    minors = dict.fromkeys((own.minor, *config.document.verify.pythons))
+    found = interpreters(tuple(minors))
+    return installer(home), (own, *(row for row in found if row.path != own.path))
+
+
+def verify(
+    config: Config, artifacts: Sequence[Artifact], rids: Sequence[Rid], workdir: Path, options: Options
+) -> Verified:
+    """Run every cell of the targets that this machine can; the others are *not run*.
+
+    Outcomes of cells that passed are remembered by the content of all that they depend on.
+    """
+    folder = workdir / "build" / "verify"
     _check_scripts(config)
-    tool, python = installer(home), _interpreter()
-    pins = tuple(each(lambda wanted: _pinned(tool, wanted, python), config.document.verify.python_requires))
+    tool, pythons = prepare(config, folder)
+    pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
     supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
     (folder / "supply").mkdir(exist_ok=True)
+    cells, answers = plan_cells(config, rids, tool, options, pythons)
     run = _Run(
         config=config,
         artifacts=tuple(artifacts),
         supply=supply,
         folder=folder,
-        python=python,
-        sdk=_sdk(config),
-        fresh=fresh,
+        answers=answers,
+        pythons=pythons,
+        machines={host_rid(): host_machine(), **options.machines},
+        memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
+        fresh=options.fresh,
     )
-    versions, trouble = _versions(config, run)
-    consumer = f"python{sys.version_info.major}.{sys.version_info.minor}"
-    cells = [planned for rid in rids for planned in expand(config, rid, consumer, versions)]
-    if not cells:
-        raise InputError(
-            "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
-        )
-    outcomes = tuple(each(lambda planned: _outcome(run, planned, trouble), cells, jobs=jobs))
-    return Verified(artifacts=run.artifacts, outcomes=outcomes, machine=_machine(supply))
+    outcomes = tuple(each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs))
+    place = {planned.cell.id: number for number, planned in enumerate(cells)}
+    ordered = sorted(outcomes, key=lambda row: place[row.cell.id])
+    return Verified(artifacts=run.artifacts, outcomes=tuple(ordered), machine=_machine(supply))
 
 
-def _computes(cell: Cell) -> bool:
-    row = scenario(cell.scenario)
-    return row.computes and not row.negative
+def _longest_first(cells: Sequence[Planned]) -> list[Planned]:
+    """A long cell that begins last would keep one processor busy and the others idle."""
+    slow = ("frozen", "beside-gpu")
+    return sorted(cells, key=lambda row: (row.cell.scenario not in slow, bool(scenario(row.cell.scenario).sample)))
 
 
 def _check_scripts(config: Config) -> None:
@@ -140,45 +203,49 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
         return wanted
 
 
-def _versions(config: Config, run: _Run) -> tuple[dict[_Key, str], dict[_Key, NotRun]]:
-    """The version that the index has for each configured entry, and why it has none for the others."""
-    found: dict[_Key, str] = {}
-    trouble: dict[_Key, NotRun] = {}
-    for use in config.document.runtime:
-        for entry in (*entries(config, use), BELOW_FLOOR):
-            try:
-                found[use.preset, entry] = run.supply.installer.resolve(requirement(entry, use), run.python)
-            except NotRun as error:
-                trouble[use.preset, entry] = error
-    return found, trouble
-
-
-def _outcome(run: _Run, planned: Planned, trouble: Mapping[_Key, NotRun]) -> Outcome:
+def _outcome(run: _Run, planned: Planned) -> Outcome:
     cell = planned.cell
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
-    error = trouble.get((planned.use.preset, planned.asked)) if planned.use else None
-    if error is not None:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
-    if cell.target != host_rid() and cell.consumer not in ANYWHERE:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason="no-machine", summary=f"this machine is {host_rid()}")
-    memory = run.folder / "passed" / f"{_key(run, planned)}.json"
-    known = None if run.fresh else _remembered(cell, memory)
+    try:
+        machine, pythons = _able(planned, run.answers, run.machines, run.pythons)
+    except NotRun as error:
+        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
+    key = run.memory.key(planned, [row.version for row in pythons], f"{machine.rid} {machine.title}")
+    known = None if run.fresh else run.memory.recall(cell, key)
     if known is not None:
         return replace(known, log=_relative(log, run))
-    outcome = _tried(run, planned, log)
+    outcome = _tried(run, planned, machine, pythons, log)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
     LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
-    if outcome.state is State.PASSED:
-        text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
-        write_text(memory, json.dumps(text))
+    run.memory.keep(outcome, key)
     return outcome
 
 
-def _tried(run: _Run, planned: Planned, log: Path) -> Outcome:
+def _able(
+    planned: Planned, answers: Answers, machines: Mapping[Rid, Machine], installed: Sequence[Interpreter]
+) -> tuple[Machine, tuple[Interpreter, ...]]:
+    """The machine and the interpreters of a cell. Raises NotRun when one of them, or the runtime, is not to be had."""
+    cell, question = planned.cell, planned.question
+    if question is not None and question in answers.trouble:
+        raise answers.trouble[question]
+    machine = machines[host_rid()] if cell.consumer in FILES else machines.get(cell.target)
+    if machine is None:
+        raise NotRun("no-machine", f"this machine is {host_rid()}")
+    if machine.emulated and cell.kind == "nupkg":
+        raise NotRun("not-emulated", "applications of .NET and C are built and run by the machine itself")
+    if machine.emulated or cell.kind == "nupkg":
+        return machine, tuple(installed[:1])
+    pythons = tuple(row for row in installed if row.minor == planned.python)
+    if not pythons:
+        raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
+    return machine, pythons
+
+
+def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Outcome:
     cell = planned.cell
     work = run.folder / "work" / _safe(cell.id)
-    shutil.rmtree(work, ignore_errors=True)
+    _remove(work)
     work.mkdir(parents=True)
     log.unlink(missing_ok=True)
     binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
@@ -188,78 +255,36 @@ def _tried(run: _Run, planned: Planned, log: Path) -> Outcome:
         use=planned.use,
         package=next(binding, next(iter(run.config.packages))),
         entry=planned.entry,
+        oldest=_oldest(run, planned),
         artifacts=run.artifacts,
         supply=run.supply,
         work=work,
         log=log,
-        python=run.python,
+        machine=machine,
+        interpreters=pythons,
     )
     try:
-        outcome = _runner(cell)(bench)
+        outcome = runner(cell)(bench)
     except NotRun as error:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=str(error))
+        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:
         return Outcome(cell=cell, state=State.FAILED, reason=str(error))
-    if outcome.state is State.PASSED:
-        shutil.rmtree(work, ignore_errors=True)
+    if outcome.state is not State.FAILED:
+        _remove(work)
     return outcome
 
 
-def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
-    if cell.kind == "wheel":
-        return run_python_cell
-    return run_c_cell if cell.consumer == C_NUPKG else run_dotnet_cell
+def _oldest(run: _Run, planned: Planned) -> str:
+    if planned.question is None:
+        return ""
+    rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
+    return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
 
 
-def _key(run: _Run, planned: Planned) -> str:
-    """A hash of everything that decides how the cell ends."""
-    cell = planned.cell
-    verify = run.config.document.verify
-    scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
-    folders = {(run.config.root / script).parent for script in scripts if script}
-    if cell.kind == "nupkg":
-        folders |= {run.config.root / name for name in (verify.dotnet, verify.c) if name}
-    parts = [
-        cell.id,
-        *sorted(artifact.sha256 for artifact in run.artifacts if artifact.kind == cell.kind),
-        *(_consumer_hash(run, folder) for folder in sorted(folders)),
-        *run.supply.pins,
-        json.dumps(msgspec.to_builtins([verify, run.config.document.runtime]), sort_keys=True),
-        planned.entry,
-        run.sdk if cell.kind == "nupkg" else sys.version,
-        run.supply.installer.name,
-        *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
-    ]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
-
-
-def _consumer_hash(run: _Run, folder: Path) -> str:
-    """A hash of a folder that holds a consumer's script: it may read what lies beside it.
-
-    Of the project's own folder only the files count, not what is built below it.
-    """
-    if folder.resolve() == run.config.root.resolve():
-        return "".join(hash_file(path) for path in sorted(folder.iterdir()) if path.is_file())
-    return hash_tree(folder, without=frozenset({"bin", "obj"}))
-
-
-class _Passed(msgspec.Struct, frozen=True):
-    """What is kept of a cell that passed."""
-
-    summary: str
-    seconds: float
-    facts: dict[str, Any]
-
-
-def _remembered(cell: Cell, memory: Path) -> Outcome | None:
-    """The outcome of an earlier run; None when there is none, or none that can be read."""
-    try:
-        known = msgspec.json.decode(memory.read_bytes(), type=_Passed)
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    return Outcome(
-        cell=cell, state=State.PASSED, summary=known.summary, seconds=known.seconds, facts=known.facts, cached=True
-    )
+def _remove(work: Path) -> None:
+    if work.is_dir():
+        unlock(work)
+        shutil.rmtree(work, ignore_errors=True)
 
 
 def _sdk(config: Config) -> str:
@@ -269,11 +294,6 @@ def _sdk(config: Config) -> str:
         return dotnet.sdk_version(os.environ, config.root)
     except LatebindError:  # each cell that needs it says so
         return ""
-
-
-def _interpreter() -> Path:
-    """The Python that this environment was made from: environments for cells must not hang on ours."""
-    return Path(getattr(sys, "_base_executable", "") or sys.executable)
 
 
 def _machine(supply: Supply) -> dict[str, str]:

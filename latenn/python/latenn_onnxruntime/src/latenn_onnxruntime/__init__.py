@@ -32,10 +32,13 @@ def runtime_directories() -> list[str]:
 
 
 def runtime_advice(minimum: str | None = None) -> str:
-    """The command that brings a usable runtime: an upgrade of what is installed, else the extra."""
+    """The command that brings a usable runtime: an upgrade of what is installed, a repair of it, else the extra."""
     for name, floor in _suppliers():
-        if _version(name):
-            return f'pip install --upgrade "{name}>={minimum or floor}"'
+        version, needed = _version(name), minimum or floor
+        if version:
+            # What is new enough and yet of no use is damaged: an upgrade would find nothing to do.
+            how = "--force-reinstall" if _numbers(version) >= _numbers(needed) else "--upgrade"
+            return f'pip install {how} "{name}>={needed}"'
     return f'pip install "{_DISTRIBUTION}[cpu]"'
 
 
@@ -60,6 +63,12 @@ def _suppliers() -> tuple[tuple[str, str], ...]:
         requires = []
     matches = [_EXTRA.match(line) for line in requires]
     return tuple((match["name"], match["minimum"]) for match in matches if match)
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """`1.31.1rc2` as (1, 31, 1)."""
+    found = re.match(r"\d+(\.\d+)*", version)
+    return tuple(int(part) for part in found[0].split(".")) if found else ()
 
 
 def _version(name: str) -> str:

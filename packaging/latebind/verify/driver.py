@@ -1,0 +1,251 @@
+"""Runs a project's Python consumer inside a cell, in the way that the scenario asks for, and says what was mapped.
+
+    python -I driver.py --seen SEEN.json [--site FOLDER] [--read-only FOLDER] [ACTION] -- SCRIPT [ARGUMENT ...]
+
+It runs in clean environments: it needs the standard library alone and nothing of latebind. ACTION is one of
+
+    --preload FILE       open that library before the script begins
+    --import-before NAME / --import-after NAME
+    --threads N          call the script's main(arguments) in N threads at once
+    --fork               call it, fork, and call it again in both
+    --spawn              call it in a process that multiprocessing spawned
+    --subprocess         run the script in a process of its own
+
+The script gets its arguments; those that run several times get `--out` with a number before its suffix, and the first
+result is kept under the name that was asked for. Exit status: the script's own; the highest of several; 9 when a write
+into --read-only was not denied.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import importlib
+import importlib.util
+import json
+import os
+import runpy
+import site
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+WRITABLE = 9
+
+
+def main() -> int:
+    """Run the script and write SEEN.json, whatever comes."""
+    own, script = _split(sys.argv[1:])
+    given = _parser().parse_args(own)
+    if given.site:
+        site.addsitedir(given.site)
+        sys.path.remove(given.site)
+        sys.path.insert(0, given.site)
+    if given.read_only and _writable(Path(given.read_only)):
+        sys.stderr.write(f"a write into {given.read_only} was not denied\n")
+        return WRITABLE
+    if given.preload:
+        ctypes.CDLL(given.preload)
+    if given.import_before:
+        importlib.import_module(given.import_before)
+    try:
+        status = _run(given, script)
+        if given.import_after:
+            importlib.import_module(given.import_after)
+    finally:
+        seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ), "user": _user()}
+        Path(given.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
+    return status
+
+
+def _split(words: list[str]) -> tuple[list[str], list[str]]:
+    at = words.index("--")
+    return words[:at], words[at + 1 :]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seen", required=True)
+    parser.add_argument("--site")
+    parser.add_argument("--read-only")
+    parser.add_argument("--preload")
+    parser.add_argument("--import-before")
+    parser.add_argument("--import-after")
+    parser.add_argument("--threads", type=int, default=0)
+    for action in ("--fork", "--spawn", "--subprocess"):
+        parser.add_argument(action, action="store_true")
+    return parser
+
+
+def _run(given: argparse.Namespace, script: list[str]) -> int:
+    path, words = script[0], script[1:]
+    if given.threads:
+        return _together(_threads(given.threads, path, words), words)
+    if given.fork:
+        first = call(path, _numbered(words, 0))
+        return _together([first, *_forked(path, words)], words)
+    if given.spawn:
+        return _together([_spawned(path, _numbered(words, 0))], words)
+    if given.subprocess:
+        again = [sys.executable, "-I", __file__, "--seen", f"{given.seen}.child"]
+        again += ["--site", given.site] if given.site else []
+        ended = subprocess.run([*again, "--", *script], check=False)  # the cell's own interpreter
+        return ended.returncode
+    return _whole(path, words)
+
+
+def _whole(path: str, words: list[str]) -> int:
+    """The script as a program."""
+    sys.argv = [path, *words]
+    try:
+        runpy.run_path(path, run_name="__main__")
+    except SystemExit as end:
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    return 0
+
+
+def call(path: str, words: list[str]) -> int:
+    """The script's main(arguments), as of a module."""
+    return int(_module(path).main(words) or 0)
+
+
+def _module(path: str) -> Any:
+    name = "latebind_consumer"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(path)
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def _threads(count: int, path: str, words: list[str]) -> list[int]:
+    """All of them wait for the last and begin together, with the script loaded: they race for the binding alone."""
+    _module(path)
+    barrier = threading.Barrier(count)
+    statuses = [1] * count
+
+    def work(number: int) -> None:
+        barrier.wait()
+        statuses[number] = call(path, _numbered(words, number))
+
+    return _joined([threading.Thread(target=work, args=(number,)) for number in range(count)], statuses)
+
+
+def _joined(threads: Sequence[threading.Thread], statuses: list[int]) -> list[int]:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return statuses
+
+
+def _forked(path: str, words: list[str]) -> list[int]:
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            status = call(path, _numbered(words, 1))
+        finally:
+            os._exit(status)
+    parent = call(path, _numbered(words, 2))
+    _, ended = os.waitpid(child, 0)
+    return [os.waitstatus_to_exitcode(ended), parent]
+
+
+def _spawned(path: str, words: list[str]) -> int:
+    import multiprocessing  # noqa: PLC0415  # a script may come first and choose its own way to start processes
+
+    context = multiprocessing.get_context("spawn")
+    answer = context.SimpleQueue()
+    process = context.Process(target=_child, args=(path, words, sys.path, answer))
+    process.start()
+    process.join()
+    return answer.get() if process.exitcode == 0 else 1
+
+
+def _child(path: str, words: list[str], places: list[str], answer: Any) -> None:
+    sys.path[:] = places
+    answer.put(call(path, words))
+
+
+def _numbered(words: list[str], number: int) -> list[str]:
+    """The arguments with another name for the result."""
+    at = words.index("--out") + 1
+    return [*words[:at], _name(words[at], number), *words[at + 1 :]]
+
+
+def _name(path: str, number: int) -> str:
+    stem, suffix = os.path.splitext(path)  # noqa: PTH122  # a text in, a text out
+    return f"{stem}.{number}{suffix}"
+
+
+def _together(statuses: list[int], words: list[str]) -> int:
+    """The highest status; the result of the worst under the name that was asked for, if the others agree with it."""
+    out = words[words.index("--out") + 1]
+    worst = max(range(len(statuses)), key=lambda number: statuses[number])
+    results = [json.loads(Path(_name(out, number)).read_text("utf-8")) for number in range(len(statuses))]
+    differing = [n for n, row in enumerate(results) if _told(row) != _told(results[worst])]
+    if differing and not any(statuses):
+        results[worst].setdefault("failed", []).append(
+            {"name": "all at once", "message": f"runs {differing} computed something else than run {worst}"}
+        )
+        statuses = [1]
+    Path(out).write_text(json.dumps(results[worst]), encoding="utf-8")
+    return max(statuses)
+
+
+def _told(result: dict[str, Any]) -> list[object]:
+    return [result.get("passed"), result.get("error"), (result.get("report") or {}).get("path")]
+
+
+def _writable(folder: Path) -> bool:
+    try:
+        (folder / "written-by-latebind").write_bytes(b"")
+    except OSError:
+        return False
+    return True
+
+
+def _user() -> int:
+    ask: Callable[[], int] = getattr(os, "geteuid", lambda: -1)
+    return ask()
+
+
+def mapped() -> list[str]:
+    """The libraries that are mapped into this process, by their files."""
+    if sys.platform == "linux":
+        lines = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
+        paths = {parts[5] for line in lines if len(parts := line.split(None, 5)) > 5}  # noqa: PLR2004  # the sixth
+        return sorted(path for path in paths if ".so" in path.rsplit("/", 1)[-1])
+    return sorted(_mapped_macos() if sys.platform == "darwin" else _mapped_windows())
+
+
+def _mapped_macos() -> list[str]:
+    system = ctypes.CDLL(None)
+    system._dyld_get_image_name.restype = ctypes.c_char_p  # noqa: SLF001  # dyld(3)
+    count = system._dyld_image_count()  # noqa: SLF001
+    return [os.fsdecode(system._dyld_get_image_name(number) or b"") for number in range(count)]  # noqa: SLF001
+
+
+def _mapped_windows() -> list[str]:
+    windll = ctypes.windll  # type: ignore[attr-defined]  # Windows alone has it
+    process, name = ctypes.c_void_p(-1), ctypes.create_unicode_buffer(32768)
+    modules, needed = (ctypes.c_void_p * 4096)(), ctypes.c_uint32()
+    windll.psapi.EnumProcessModules(process, modules, ctypes.sizeof(modules), ctypes.byref(needed))
+    return [
+        name.value
+        for module in modules[: needed.value // ctypes.sizeof(ctypes.c_void_p)]
+        if windll.psapi.GetModuleFileNameExW(process, ctypes.c_void_p(module), name, len(name))
+    ]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
