@@ -66,6 +66,31 @@ def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
     assert argument[1] in ended.document.error.message
 
 
+def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, runtime, cases):
+    words = ["--threads", "4", "--sample", "5"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert (ended.status, len(ended.document.passed)) == (0, 5)
+
+
+def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path, packages, runtime, cases):
+    with zipfile.ZipFile(runtime[1]) as archive:
+        other = archive.extract("runtimes/linux-x64/native/libonnxruntime.so", tmp_path / "other")
+    words = ["--preload", other, "--sample", "1"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert ended.status == 0
+    assert ended.document.report["path"] == other
+
+
+@pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
+def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
+    with pytest.raises(InputError, match="wrote no result"):
+        run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
+
+
 def test_sabotage_a_core_package_without_its_native_file_builds_and_fails_in_words(tmp_path, packages, runtime, cases):
     broken = without(packages[0], "liblatenn_core", tmp_path / "broken")
     made = consumer([broken, packages[1]], runtime)
