@@ -66,6 +66,15 @@ def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
     assert argument[1] in ended.document.error.message
 
 
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-transitive"])
+def test_a_folder_may_have_any_name(tmp_path, packages, runtime, cases, name):
+    folder = tmp_path / "a, b 実行時"
+
+    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), cases, folder, arguments=["--sample", "1"])
+
+    assert ended.status == 0
+
+
 def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, runtime, cases):
     words = ["--threads", "4", "--sample", "5"]
 

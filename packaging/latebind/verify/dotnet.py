@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 from latebind.errors import NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
+from latebind.presets import preset
+from latebind.targets import target
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout
@@ -118,16 +120,21 @@ def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocum
     return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
 
 
+def _installed(bench: Bench, made: Made) -> str:
+    """The runtime's library as the application has it; "" when it has none."""
+    if bench.use is None:
+        return ""
+    names = getattr(preset(bench.use.preset).names, target(bench.cell.target).system)
+    return next((str(path) for name in names for path in sorted(made.out.rglob(name))), "")
+
+
 def _judged(bench: Bench, ended: SmokeRun) -> Outcome:
-    library = ""
-    if bench.use is not None and bench.cell.version:
-        library = bench.supply.library(bench.use, bench.cell.version, bench.cell.target).name
     outcome = judge(
         bench.cell,
         bench.scenario,
         _smoke(ended),
         [str(bench.work)],
-        values=bench.values(library),
+        values=bench.values(_installed(bench, ended.made)),
         reference=bench.reference(),
         at_least=bench.at_least(),
         binds=bench.binds(),

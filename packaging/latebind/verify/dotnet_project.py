@@ -230,11 +230,14 @@ def _properties(consumer: Consumer, framework: str) -> dict[str, str]:
 
 
 def _output(consumer: Consumer, work: Path) -> list[str | Path]:
-    """Where the application goes. To `-o`, which is for all projects of a build, the class library would write, too."""
+    """Where the application goes: relative, since MSBuild cuts a path on its command line at commas.
+
+    To `-o`, or OutputPath, which are for all projects of a build, a class library would write, too.
+    """
     if not consumer.layout.application:
-        return ["-o", work / "out"]
-    project = work / "consumer" / f"{_project_name(work / 'consumer')}.csproj"
-    return [f"-p:ApplicationOutput={work / 'out'}/", f"-p:ConsumerProject={project}"]
+        return [f"-p:{'PublishDir' if consumer.layout.command[0] == 'publish' else 'OutputPath'}=../out/"]
+    project = f"../consumer/{_project_name(work / 'consumer')}.csproj"
+    return ["-p:ApplicationOutput=../out/", f"-p:ConsumerProject={project}"]
 
 
 def _project_name(folder: Path) -> str:
