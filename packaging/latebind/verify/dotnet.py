@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from latebind.errors import NotRun
+from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
 from latebind.presets import preset
@@ -94,7 +94,14 @@ def _consumer(bench: Bench) -> Consumer:
         rid=bench.cell.target,
         runtime_version=bench.cell.version,
         variables=bench.situation.environment,
+        properties=_left_out(bench),
     )
+
+
+def _left_out(bench: Bench) -> dict[str, str]:
+    """The package that the consumer's project is told to do without."""
+    nuget = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
+    return {"WithoutPackage": nuget.id} if nuget is not None else {}
 
 
 def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
@@ -103,6 +110,14 @@ def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
     home.mkdir(exist_ok=True)
     words = (*bench.consumer_words(), *bench.situation.action)
     cases = bench.supply.data(bench.data_entry())
+    first = bench.situation.first
+    if first and bench.use is not None:
+        older = bench.supply.runtime_nupkg(bench.use, first, bench.cell.target)
+        before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
+        ended = run_smoke(before, cases, work, arguments=words, log=bench.log, cwd=home)
+        bound = (ended.document.report or {}).get("version")
+        if bound != first:
+            raise InputError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
     return run_smoke(consumer, cases, work, arguments=words, log=bench.log, cwd=home)
 
 

@@ -119,7 +119,7 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
     log: Path | None = None,
     cwd: Path | None = None,
 ) -> SmokeRun:
-    """Make the consumer in the empty or absent folder `work`, run it over the cases, and read what it wrote.
+    """Make the consumer in the folder `work`, run it over the cases, and read what it wrote.
 
     `arguments` are added to its command line; `log` receives every command and its output; `cwd` is where it runs, by
     default in `work`.
@@ -196,11 +196,16 @@ def _runtime_environment(consumer: Consumer, work: Path) -> dict[str, str]:
 
 
 def _lay_out(consumer: Consumer, work: Path) -> Path:
-    """Copy packages and project; nothing in the folders above may change how they are built. The folder to build."""
+    """Copy packages and project; nothing in the folders above may change how they are built. The folder to build.
+
+    A consumer that was made there before is built again as it is: with another runtime, that is an upgrade.
+    """
     feed, source, layout = work / "feed", work / "consumer", consumer.layout
-    feed.mkdir(parents=True)
+    feed.mkdir(parents=True, exist_ok=True)
     for package in consumer.packages:
         shutil.copyfile(package, feed / package.name)
+    if source.is_dir():
+        return work / "application" if layout.application else source
     shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns("bin", "obj"))
     _confine(source, consumer, feed)
     if layout.targets:

@@ -77,8 +77,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="target-folder", title="installed with pip install --target",
              consumers=(PYTHON,)),
     Scenario(name="frozen", title="frozen by PyInstaller into one folder", consumers=(PYTHON,), emulated=False),
-    Scenario(name="upgraded", title="the runtime was upgraded in place, from the oldest version, and nothing else",
-             consumers=(PYTHON,)),
+    Scenario(name="upgraded", title="the runtime was upgraded in place, from the oldest version, and nothing else"),
     # What the host does.
     Scenario(name="imported-before", title="the host imported the runtime's own Python API before",
              consumers=(PYTHON,)),
@@ -131,7 +130,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="environment-wrong", title="the environment variable names a file that does not exist",
              says=("{path}", "no such file", "version {minimum} or newer", "{variable}", "unset it", "{mend}")),
     Scenario(name="missing-backend", title="the package that binds the runtime is not installed", versions="none",
-             consumers=(PYTHON,), says=("backend was not found", "{backend}", "{mend} {backend}")),
+             says=("backend was not found", "{backend}", "{mend} {backend}")),
 )  # fmt: skip
 
 
