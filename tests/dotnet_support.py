@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
+import zipfile
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -15,11 +18,18 @@ import pytest
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config import Config, Document
 from latebind.model import Rid
+from latebind.verify.dotnet_project import Consumer
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk
 
+if TYPE_CHECKING:
+    from types import ModuleType
+
 ROOT = Path(__file__).resolve().parent.parent
+LATENN = ROOT / "latenn"
+SMOKE = LATENN / "verify" / "Smoke"
+VERSION = "0.1.0"
 RID = Rid("linux-x64")
 
 
@@ -76,6 +86,40 @@ def make_config(root: Path, **changes: object) -> Config:
     return Config(root=root, file=root / "latebind.toml", document=msgspec.convert(document, type=Document))
 
 
+def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **changes: object) -> Consumer:
+    """latenn's consumer of packages, and of a runtime (version, package)."""
+    version, package = runtime or ("", None)
+    given = {
+        "project": SMOKE,
+        "packages": [*packages, *([package] if package else [])],
+        "version": VERSION,
+        "environment": dotnet_environment(),
+        "runtime_version": version,
+    }
+    return Consumer(**given | changes)
+
+
+def without(package: Path, part: str, folder: Path) -> Path:
+    """The package without the members whose name holds `part`: broken by hand, but a package that restores."""
+    folder.mkdir()
+    broken = folder / package.name
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(broken, "w") as out:
+        for info in source.infolist():
+            if part not in info.filename:
+                out.writestr(info, source.read(info))
+    return broken
+
+
+@cache
+def cases_script() -> ModuleType:
+    """latenn/verify/cases.py, which is no part of a package."""
+    spec = importlib.util.spec_from_file_location("latenn_cases", LATENN / "verify" / "cases.py")
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 class CaseWriter:
     """Writes cases.json and cases.bin, the input of the .NET consumer."""
 
@@ -93,6 +137,7 @@ class CaseWriter:
         document = {"source": f"onnx {onnx.__version__}", "cases": self._cases}
         (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
         (folder / "cases.bin").write_bytes(self._data)
+        (folder / "cases.txt").write_text(cases_script().words(self._cases), encoding="utf-8")
         return folder
 
     def _put(self, data: bytes) -> list[int]:

@@ -19,6 +19,7 @@ from latebind.configfile import load
 from latebind.resources import cmake_dir
 from latebind.verify import scenarios
 from latebind.verify.dotnet_project import Consumer, _properties
+from latebind.verify.layouts import LAYOUTS
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -153,6 +154,12 @@ def test_every_place_in_the_architecture_is_there():
 
 
 # ---- verification ----------------------------------------------------------------------------------------------------
+
+
+def test_every_dotnet_consumer_has_its_row():
+    rows = dict(re.findall(r"^\| `(dotnet-[a-z0-9.-]+)` \| (.*?) \|", text_of(DOCS / "verify.md"), re.MULTILINE))
+    assert list(rows) == [layout.name for layout in LAYOUTS]
+    assert [layout.name for layout in LAYOUTS if layout.title not in rows[layout.name]] == []
 
 
 def test_every_key_reason_and_property_of_verification_is_named():

@@ -1,4 +1,4 @@
-"""Writes ONNX's own backend node tests as cases.json and cases.bin, which consumers in any language can read.
+"""Writes ONNX's own backend node tests as cases.json, cases.txt and cases.bin, for consumers in any language.
 
     python cases.py FOLDER          (in an environment that has the package `onnx`)
 
@@ -7,6 +7,10 @@ CASE: {"name", "model": [offset, size], "rtol", "atol", "sets": [{"inputs": [TEN
 TENSOR: {"name", "type", "shape", "data": [offset, size], "offsets": [offset, size] or null}
 Offsets point into cases.bin. `type` is ONNX's TensorProto.DataType. Data is little-endian and C-contiguous; strings
 lie one after the other, with int64 offsets of count + 1 positions.
+
+cases.txt says the same, without the offsets of strings, to readers that have no JSON, in words between blanks:
+`case NAME RTOL ATOL OFFSET SIZE`, then for each set `set` and for each tensor
+`input|output NAME TYPE OFFSET SIZE RANK DIMENSION...`.
 
 Models, inputs, expected outputs and tolerances are ONNX's; nothing is computed here. A test that carries a sequence,
 map or optional value is out of scope and is listed by name.
@@ -54,7 +58,8 @@ def main() -> int:
         return 2
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    cases, out_of_scope = [], {}
+    cases: list[dict[str, Any]] = []
+    out_of_scope = {}
     with (folder / "cases.bin").open("wb") as file:
         blob = Blob(file)
         for test in sorted(load_model_tests(kind="node"), key=lambda test: str(test.name)):
@@ -64,11 +69,26 @@ def main() -> int:
                 out_of_scope[test.name] = str(reason)
     document = {"source": f"onnx {onnx.__version__}", "cases": cases, "out_of_scope": out_of_scope}
     (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
+    (folder / "cases.txt").write_text(words(cases), encoding="utf-8")
     print(f"{len(cases)} cases of onnx {onnx.__version__}, {len(out_of_scope)} out of scope")
     return 0
 
 
-def _case(test: Any, blob: Blob) -> dict[str, object]:
+def words(cases: list[dict[str, Any]]) -> str:
+    """The text of cases.txt."""
+    lines = []
+    for case in cases:
+        lines.append(["case", case["name"], case["rtol"], case["atol"], *case["model"]])
+        for one in case["sets"]:
+            lines.append(["set"])
+            for side in ("inputs", "outputs"):
+                for row in one[side]:
+                    shape = [len(row["shape"]), *row["shape"]]
+                    lines.append([side.removesuffix("s"), row["name"], row["type"], *row["data"], *shape])
+    return "".join(" ".join(map(str, line)) + "\n" for line in lines)
+
+
+def _case(test: Any, blob: Blob) -> dict[str, Any]:
     folder = Path(test.model_dir)
     model_bytes = (folder / "model.onnx").read_bytes()
     model = onnx.load_model_from_string(model_bytes)

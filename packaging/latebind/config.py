@@ -186,6 +186,7 @@ class Verify(_Strict, frozen=True):
         str, Meta(description="Script that tries an installed wheel where it was built: cibuildwheel's test-command.")
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
+    c: Annotated[str, Meta(description="Folder of the CMake project in C that consumes the nupkgs.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
         Meta(description="Versions of each runtime: minimum, each-minor, latest, or a version."),

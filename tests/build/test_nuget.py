@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 
 import pytest
 from latebind.build.managed import ManagedBuild
 from latebind.build.nuget import describe, pack_nupkgs
+from latebind.build.stage import open_stage, write_manifest
 from latebind.errors import BuildError
+from latebind.model import Rid
 from latebind.nuget.nuspec import Dependency
 
 from tests.dotnet_support import make_config, make_stage
@@ -294,3 +297,50 @@ def test_symbols_in_the_format_of_windows_alone_make_no_symbol_package(tmp_path,
     stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
 
     assert len(pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)) == 1
+
+
+def with_headers(root, rid, text="int demo(void);"):
+    """A stage with a header, and for Windows an import library."""
+    folder = root / rid / "core"
+    windows = rid.startswith("win")
+    files = {"include/demo/demo.h": text, "lib/libdemo.so": "x"}
+    if windows:
+        files = {"include/demo/demo.h": text, "bin/demo_native.dll": "x", "lib/demo_native.lib": rid}
+    for name, data in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(data, encoding="utf-8")
+    write_manifest(root / rid, rid=Rid(rid), key="k", source_hash="s", toolchain="host", floor="2.28")
+    return open_stage(root / rid)
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_headers_and_import_libraries_go_where_native_projects_look(tmp_path, split):
+    stages = [with_headers(tmp_path / "stage", rid) for rid in ("linux-x64", "win-x64", "win-arm64")]
+
+    made = pack_nupkg(make_config(tmp_path, core={"split": split}), "core", stages, tmp_path / "dist")
+
+    with zipfile.ZipFile(made.path) as archive:
+        native = {name for name in archive.namelist() if name.startswith("build/native/")}
+        text = archive.read("build/native/Demo.targets").decode()
+    assert native == {
+        "build/native/Demo.targets", "build/native/include/demo/demo.h",
+        "build/native/lib/win-x64/demo_native.lib", "build/native/lib/win-arm64/demo_native.lib",
+    }  # fmt: skip
+    assert re.findall(r"<ItemDefinitionGroup Condition=.* == '(.*)'\">", text) == ["arm64", "x64"]
+    assert "$(MSBuildThisFileDirectory)include;" in text
+
+
+def test_headers_that_differ_between_targets_are_refused(tmp_path):
+    stages = [with_headers(tmp_path / "stage", "linux-x64"), with_headers(tmp_path / "stage", "win-x64", "long demo;")]
+
+    with pytest.raises(BuildError, match=r"demo/demo\.h differs between linux-x64 and win-x64"):
+        pack_nupkg(make_config(tmp_path), "core", stages, tmp_path / "dist")
+
+
+def test_a_package_without_headers_has_no_folder_for_native_projects(tmp_path, library):
+    stage = make_stage(tmp_path / "stage", {"core": [library("libdemo.so")]})
+
+    made = pack_nupkg(make_config(tmp_path), "core", [stage], tmp_path / "dist")
+
+    with zipfile.ZipFile(made.path) as archive:
+        assert not [name for name in archive.namelist() if name.startswith("build/native/")]

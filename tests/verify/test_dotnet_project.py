@@ -6,94 +6,34 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from importlib import metadata
 
 import msgspec
 import pytest
 from latebind import configfile
 from latebind.archive import Entry
-from latebind.build.managed import build_managed
-from latebind.build.native import stage_target
 from latebind.build.nuget import pack_nupkgs
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.opc import CoreProperties, write_nupkg
 from latebind.run import run
-from latebind.targets import target
-from latebind.verify.dotnet_project import Consumer, make_consumer, run_smoke
+from latebind.verify.dotnet_project import make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
+from latebind.verify.layouts import layout
 
-from tests.dotnet_support import NUMERIC, RID, ROOT, dotnet_environment, make_stage, small_cases
+from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, without
 
-LATENN = ROOT / "latenn"
-SMOKE = LATENN / "verify" / "Smoke"
-VERSION = "0.1.0"
 ODD_CASES = 4
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
 
 
-@pytest.fixture(scope="module")
-def work(tmp_path_factory):
-    return tmp_path_factory.mktemp("dotnet")
-
-
-@pytest.fixture(scope="module")
-def managed(work):
-    return build_managed(
-        LATENN / "dotnet" / "Latenn",
-        work / "managed",
-        version=VERSION,
-        environment=dotnet_environment(),
-        home=work / "h",
-    )
-
-
-@pytest.fixture(scope="module")
-def packages(work, managed):
-    """Latenn and Latenn.OnnxRuntime for this machine, from one native build."""
-    config = configfile.load(LATENN / "latebind.toml")
-    stage = stage_target(config, target(RID), work)
-    core = pack_nupkgs(config, "core", [stage], work / "dist", managed=managed)[0]
-    return [core.path, pack_nupkgs(config, "onnxruntime", [stage], work / "dist")[0].path]
-
-
-@pytest.fixture(scope="module")
-def runtime(work):
-    """The version of the installed ONNX Runtime, and the package assembled from its library."""
-    distribution = metadata.distribution("onnxruntime")
-    library = next(
-        distribution.locate_file(file)
-        for file in distribution.files or ()
-        if file.name.startswith("libonnxruntime.so.") and file.parent.name == "capi"
-    )
-    return distribution.version, assemble_runtime_nupkg(library, distribution.version, work / "runtime")
-
-
-@pytest.fixture(scope="module")
-def cases(work):
-    return small_cases(work / "cases")
-
-
-def consumer(packages, runtime=None, **changes):
-    version, package = runtime or ("", None)
-    given = {
-        "project": SMOKE,
-        "packages": [*packages, *([package] if package else [])],
-        "version": VERSION,
-        "environment": dotnet_environment(),
-        "runtime_version": version,
-    }
-    return Consumer(**given | changes)
-
-
-@pytest.mark.parametrize("layout", ["build", "publish", "cache"])
-def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, runtime, cases, layout):
-    ended = run_smoke(consumer(packages, runtime, layout=layout), cases, tmp_path / "w", log=tmp_path / "log")
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
+def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, runtime, cases, name):
+    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), cases, tmp_path / "w", log=tmp_path / "log")
 
     document = ended.document
     assert ended.status == 0, ended.output
-    assert ended.framework == dotnet.own_framework(ended.sdk)
+    assert ended.made.framework == dotnet.own_framework(ended.made.sdk)
     assert document.failed == ()
     assert len(document.passed) == len(NUMERIC) + ODD_CASES
     assert document.backend == "onnxruntime"
@@ -102,7 +42,7 @@ def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, ru
     assert {path.rpartition("/")[2] for path in document.libraries} >= {
         "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so",
     }  # fmt: skip
-    if layout == "cache":
+    if name == "dotnet-cache":
         homes = {path.rpartition("/runtimes/")[0] for path in document.libraries if "/runtimes/" in path}
         assert len(homes) == 3, "core, backend and runtime each come from their own package"
 
@@ -126,15 +66,38 @@ def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
     assert argument[1] in ended.document.error.message
 
 
-def without(package, part, folder):
-    """The package without the members whose name holds `part`: broken by hand, but a package that restores."""
-    folder.mkdir()
-    broken = folder / package.name
-    with zipfile.ZipFile(package) as source, zipfile.ZipFile(broken, "w") as out:
-        for info in source.infolist():
-            if part not in info.filename:
-                out.writestr(info, source.read(info))
-    return broken
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-transitive"])
+def test_a_folder_may_have_any_name(tmp_path, packages, runtime, cases, name):
+    folder = tmp_path / "a, b 実行時"
+
+    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), cases, folder, arguments=["--sample", "1"])
+
+    assert ended.status == 0
+
+
+def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, runtime, cases):
+    words = ["--threads", "4", "--sample", "5"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert (ended.status, len(ended.document.passed)) == (0, 5)
+
+
+def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path, packages, runtime, cases):
+    with zipfile.ZipFile(runtime[1]) as archive:
+        other = archive.extract("runtimes/linux-x64/native/libonnxruntime.so", tmp_path / "other")
+    words = ["--preload", other, "--sample", "1"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert ended.status == 0
+    assert ended.document.report["path"] == other
+
+
+@pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
+def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
+    with pytest.raises(InputError, match="wrote no result"):
+        run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
 
 
 def test_sabotage_a_core_package_without_its_native_file_builds_and_fails_in_words(tmp_path, packages, runtime, cases):
@@ -192,9 +155,7 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, fra
     environment = dotnet_environment()
 
     made = make_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
-    ended = run(
-        [dotnet.find(environment), made.assembly], env=dotnet.private(environment, tmp_path / "w" / "home"), check=False
-    )
+    ended = run(made.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
 
     lines = [line for line in ended.output.splitlines() if line]
     assert ended.returncode == 0, ended.output

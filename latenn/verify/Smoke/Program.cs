@@ -1,8 +1,13 @@
 using System;
+using System.Collections.Concurrent;
 using System.Collections.Generic;
 using System.IO;
 using System.Linq;
+using System.Reflection;
+using System.Runtime.InteropServices;
+using System.Runtime.Versioning;
 using System.Text.Json;
+using System.Threading;
 using Latenn;
 
 namespace Smoke
@@ -20,24 +25,39 @@ namespace Smoke
             Arguments? given = Arguments.Parse(arguments);
             if (given == null)
             {
-                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--runtime-path P] [--runtime-minimum V]");
+                Console.Error.WriteLine("usage: Smoke CASES_DIR OUT_JSON [--path-contains NAME] [--sample N] [--threads N] [--preload FILE] [--runtime-path P] [--runtime-minimum V]");
                 return Usage;
             }
-            var results = new Results();
-            int code = Run(given, results);
+            var warnings = new ConcurrentQueue<string>();
+            Runtime.Warning += (sender, warning) => warnings.Enqueue(warning.Message);
+            if (given.Preload != null)
+                NativeLibrary.Load(given.Preload);
+            Results results = RunTogether(given);
+            results.Warnings.AddRange(warnings);
             results.Write(given.Output);
-            return code;
+            return results.Code;
         }
 
-        private static int Run(Arguments given, Results results)
+        /// <summary>Every thread does the same, and all of them load at once, first of all. The worst result counts.</summary>
+        private static Results RunTogether(Arguments given)
         {
-            Runtime.Warning += (sender, warning) => results.Warnings.Add(warning.Message);
+            Results[] each = Enumerable.Range(0, given.Threads).Select(_ => new Results()).ToArray();
+            using var barrier = new Barrier(given.Threads);
+            Thread[] threads = each.Select(results => new Thread(() => results.Code = Run(given, results, barrier))).ToArray();
+            foreach (Thread thread in threads)
+                thread.Start();
+            foreach (Thread thread in threads)
+                thread.Join();
+            return each.OrderByDescending(results => results.Code).First();
+        }
+
+        private static int Run(Arguments given, Results results, Barrier barrier)
+        {
             var options = new LoadOptions { RuntimePath = given.RuntimePath, RuntimeMinimum = given.RuntimeMinimum };
             using CaseFile file = CaseFile.Open(given.Cases);
-            foreach (Case one in file.Cases)
+            barrier.SignalAndWait();
+            foreach (Case one in given.Chosen(file.Cases))
             {
-                if (given.PathContains != null && !one.Name.Contains(given.PathContains, StringComparison.Ordinal))
-                    continue;
                 try
                 {
                     string? difference = one.Run(options, results);
@@ -60,6 +80,7 @@ namespace Smoke
             if (results.Passed.Count + results.Failed.Count == 0)
                 results.Failed.Add(("(no case)", "No case was run: the file holds none, or none has the name asked for."));
             results.SetLibraries();
+            results.SetAssembly();
             return results.Failed.Count == 0 ? Passed : Failed;
         }
 
@@ -77,9 +98,27 @@ namespace Smoke
 
         public string? PathContains { get; private set; }
 
+        /// <summary>How many cases to compute, spread evenly over all; 0 computes all.</summary>
+        public int Sample { get; private set; }
+
+        /// <summary>How many threads run all cases.</summary>
+        public int Threads { get; private set; } = 1;
+
+        /// <summary>A library that is opened before anything else.</summary>
+        public string? Preload { get; private set; }
+
         public string? RuntimePath { get; private set; }
 
         public string? RuntimeMinimum { get; private set; }
+
+        /// <summary>The cases to compute: those of the name asked for, and of these a sample, the first one in it.</summary>
+        public IReadOnlyList<Case> Chosen(IEnumerable<Case> cases)
+        {
+            List<Case> named = cases.Where(one => PathContains == null || one.Name.Contains(PathContains, StringComparison.Ordinal)).ToList();
+            if (Sample == 0 || Sample >= named.Count)
+                return named;
+            return Enumerable.Range(0, Sample).Select(i => named[(int)((long)i * named.Count / Sample)]).ToList();
+        }
 
         /// <summary>Null when the line is not as the usage says.</summary>
         public static Arguments? Parse(string[] line)
@@ -92,6 +131,9 @@ namespace Smoke
                 switch (line[i])
                 {
                     case "--path-contains": given.PathContains = line[i + 1]; break;
+                    case "--sample" when int.TryParse(line[i + 1], out int sample) && sample > 0: given.Sample = sample; break;
+                    case "--threads" when int.TryParse(line[i + 1], out int threads) && threads > 0: given.Threads = threads; break;
+                    case "--preload": given.Preload = line[i + 1]; break;
                     case "--runtime-path": given.RuntimePath = line[i + 1]; break;
                     case "--runtime-minimum": given.RuntimeMinimum = line[i + 1]; break;
                     default: return null;
@@ -110,12 +152,17 @@ namespace Smoke
 
         public List<string> Warnings { get; } = new List<string>();
 
+        /// <summary>The exit status that these results ask for.</summary>
+        public int Code { get; set; }
+
         public string Report { get; set; } = "";
 
         public string Backend { get; set; } = "";
 
         public LatennException? Error { get; set; }
 
+        private string _assembly = "";
+        private string _framework = "";
         private IReadOnlyList<string> _libraries = Array.Empty<string>();
 
         /// <summary>The libraries in this process whose name holds latenn or onnxruntime.</summary>
@@ -127,6 +174,14 @@ namespace Smoke
             _libraries = files
                 .Where(file => IsLibrary(Path.GetFileName(file)))
                 .Distinct().OrderBy(file => file, StringComparer.Ordinal).ToList();
+        }
+
+        /// <summary>Which of the package's assemblies is here. Within a program it has no file of its own.</summary>
+        public void SetAssembly()
+        {
+            Assembly assembly = typeof(Model).Assembly;
+            _assembly = assembly.Location;
+            _framework = assembly.GetCustomAttribute<TargetFrameworkAttribute>()?.FrameworkName ?? "";
         }
 
         private static bool IsLibrary(string name) =>
@@ -154,6 +209,10 @@ namespace Smoke
                 }
                 json.WriteEndArray();
                 WriteNames(json, "libraries", _libraries);
+                json.WriteStartObject("assembly");
+                json.WriteString("path", _assembly);
+                json.WriteString("framework", _framework);
+                json.WriteEndObject();
                 WriteNames(json, "warnings", Warnings);
                 if (Error != null)
                 {

@@ -131,6 +131,7 @@ def _whole(job: _Job) -> Artifact:
         *nugetfiles.native(job.stages, job.component),
         *nugetfiles.managed(job.managed),
         *nugetfiles.targets(job.nuspec.id, [stage.rid for stage in job.stages]),
+        *nugetfiles.headers(job.nuspec.id, job.stages, job.component),
     ]
     return _write(job, files)
 
@@ -145,7 +146,11 @@ def _split(job: _Job) -> list[Artifact]:
     )
     pins = tuple(Dependency(id=part_id(whole.id, rid), range=exactly(whole.version)) for rid in rids)
     top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
-    files = [*nugetfiles.managed(job.managed), *nugetfiles.targets(whole.id, (), elsewhere=rids)]
+    files = [
+        *nugetfiles.managed(job.managed),
+        *nugetfiles.targets(whole.id, (), elsewhere=rids),
+        *nugetfiles.headers(whole.id, job.stages, job.component),
+    ]
     made = [_write(top, files, parts=pins)]
     for stage in job.stages:
         own = replace(

@@ -2,7 +2,7 @@
 
 `runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
 empty `_._`, which tells NuGet that a package of native files alone suits that framework. `build/` and
-`buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`.
+`buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`; `build/native/` serves C and C++.
 """
 
 from __future__ import annotations
@@ -83,6 +83,39 @@ def targets(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), par
     )
     folders = ("build", "buildTransitive")
     return [Entry(name=f"{one}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for one in folders]
+
+
+def headers(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
+    """The headers of a component, import libraries for Windows, and the build file that a C++ project takes them by.
+
+    All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.
+    Raises BuildError when the targets' headers differ: a package has one folder for all.
+    """
+    found: dict[str, bytes] = {}
+    for stage in stages:
+        for name, path in stage.headers(component):
+            data = path.read_bytes()
+            if found.setdefault(name, data) != data:
+                raise BuildError(
+                    f"{name} differs between {stages[0].rid} and {stage.rid}, and {id_} has one for all targets",
+                    where=str(path),
+                    advice="Decide by the preprocessor what differs, not when CMake configures.",
+                )
+    if not found:
+        return []
+    imports = [
+        Entry(name=f"build/native/lib/{stage.rid}/{path.name}", data=path.read_bytes())
+        for stage in stages
+        for path in stage.import_libraries(component)
+    ]
+    linked: dict[str, list[str]] = {}
+    for entry in imports:
+        rid, name = entry.name.split("/")[3:]
+        linked.setdefault(rid, []).append(name)
+    rows = [(rid, rid.rpartition("-")[2], names) for rid, names in sorted(linked.items())]
+    text = render("nuget.native.targets.j2", id=id_, rows=rows)
+    include = [Entry(name=f"build/native/include/{name}", data=data) for name, data in sorted(found.items())]
+    return [*include, *imports, Entry(name=f"build/native/{id_}.targets", data=text.encode())]
 
 
 def readme(root: Path, file: str) -> list[Entry]:

@@ -85,6 +85,18 @@ class Stage:
             )
         return found
 
+    def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
+        """What a component installed into its include folder: the name below it, and the file."""
+        folder = f"{component}/include/"
+        paths = [file.path for file in self.manifest.files if file.path.startswith(folder)]
+        return tuple((path.removeprefix(folder), self.root / path) for path in paths)
+
+    def import_libraries(self, component: str) -> tuple[Path, ...]:
+        """What a program for Windows is linked with; none for other targets."""
+        paths = [file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
+        windows = self.rid.startswith("win-")
+        return tuple(self.root / path for path in paths if windows and path.endswith(".lib"))
+
 
 def open_stage(root: Path) -> Stage | None:
     """The stage of a target, or None when there is none or a file of it is missing or was changed."""

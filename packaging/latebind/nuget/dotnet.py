@@ -72,15 +72,15 @@ def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
     }
 
 
-def write_nuget_config(path: Path, sources: Sequence[str]) -> None:
-    """Write a NuGet.config that knows these sources and no others, whatever the machine has configured."""
+def write_nuget_config(path: Path, sources: Sequence[str], *, alone: bool = True) -> None:
+    """Write a NuGet.config that knows these sources; when they are `alone` no others, whatever the machine has."""
     rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />" for i, value in enumerate(sources)]
     text = "\n".join(
         [
             '<?xml version="1.0" encoding="utf-8"?>',
             "<configuration>",
             "  <packageSources>",
-            "    <clear />",
+            *(["    <clear />"] if alone else []),
             *rows,
             "  </packageSources>",
             "  <fallbackPackageFolders>",

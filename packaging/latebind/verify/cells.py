@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 from latebind.model import Cell, Rid
 from latebind.presets import preset
 from latebind.targets import target
-from latebind.verify.scenarios import PYTHON, SCENARIOS, Scenario
+from latebind.verify.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config import Config, RuntimeUse
+
+_WITHOUT_RUNTIME = frozenset({"works", "consumed", "files"})
+"""What there is to try of a project that binds no runtime."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +98,7 @@ def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
     system = target(rid).system
     for use in config.document.runtime or (None,):
         for scenario in SCENARIOS:
-            if system not in scenario.systems or (use is None and scenario.name != "works"):
+            if system not in scenario.systems or (use is None and scenario.name not in _WITHOUT_RUNTIME):
                 continue
             for consumer in scenario.consumers:
                 if not _wanted(config, consumer):
@@ -170,4 +173,5 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
 
 def _wanted(config: Config, consumer: str) -> bool:
     verify = config.document.verify
-    return bool(verify.python if consumer == PYTHON else verify.dotnet)
+    keys = {PYTHON: verify.python, C_NUPKG: verify.c}
+    return bool(keys.get(consumer, verify.dotnet))

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from latebind.errors import NotRun
+from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
-from latebind.verify.dotnet_project import Consumer, Layout, SmokeRun, run_smoke
+from latebind.presets import preset
+from latebind.targets import target
+from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
+from latebind.verify.layouts import layout
+from latebind.verify.proofs import Application
 from latebind.verify.smoke import Smoke, judge
 
 if TYPE_CHECKING:
@@ -17,7 +22,6 @@ if TYPE_CHECKING:
 
     from latebind.verify.cell import Bench
 
-_LAYOUTS: dict[str, Layout] = {"dotnet-build": "build", "dotnet-publish": "publish", "dotnet-cache": "cache"}
 ASSEMBLED = "the runtime's nupkg was assembled for this cell from its PyPI wheel"
 
 
@@ -26,60 +30,134 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
 
     Raises NotRun without a .NET SDK or without the nupkgs, LatebindError when something other than them failed.
     """
+    consumer = _consumer(bench)
+    work = bench.work / bench.situation.folder
+    if consumer.layout.start == "nothing":
+        made = make_consumer(consumer, work, log=bench.log)
+        wrong = _unproven(bench, consumer, made)
+        outcome = Outcome(cell=bench.cell, state=State.PASSED, summary="the files are those of the packages")
+    else:
+        ended = _run(bench, consumer, work)
+        made = ended.made
+        wrong = [] if bench.scenario.negative else _unproven(bench, consumer, made, ended.document)
+        outcome = _judged(bench, ended)
+    if outcome.state is State.FAILED or wrong:
+        reason = "\n".join(filter(None, [outcome.reason, *wrong]))
+        return replace(outcome, state=State.FAILED, reason=reason, summary="")
+    facts = {**outcome.facts, "framework": made.framework, "sdk": made.sdk}
+    if bench.cell.version:
+        facts |= {"runtime_package": ASSEMBLED}
+    return replace(outcome, facts=facts)
+
+
+def feed_of(bench: Bench) -> list[Path]:
+    """The project's nupkgs, and the runtime's where the cell has one. Raises NotRun when one of them was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
     version = semantic_version(bench.config.project.version)
     wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
     if not wanted <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
-    situation = bench.situation
-    library = _runtime(bench)
-    if library is not None and bench.use is not None:
-        feed = bench.work / "runtime"
-        packages.append(
-            assemble_runtime_nupkg(library, bench.cell.version, feed, rid=bench.cell.target, runtime=bench.use.preset)
-        )
-    consumer = Consumer(
+    return [*packages, *_runtime_package(bench)]
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's, less what changes how .NET and the system's loader search."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "PYTHON")) and not key.endswith("_LIB_PATH")
+    }
+
+
+def _runtime_package(bench: Bench) -> list[Path]:
+    """The runtime's nupkg: for all cells the same, unless the scenario spoils the library in it."""
+    if bench.use is None or not bench.cell.version:
+        return []
+    version, rid = bench.cell.version, bench.cell.target
+    if bench.situation.spoil is None:
+        return [bench.supply.runtime_nupkg(bench.use, version, rid)]
+    library = bench.supply.library(bench.use, version, rid)
+    spoiled = bench.work / "spoiled" / library.name
+    spoiled.parent.mkdir()
+    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    feed = bench.work / "runtime"
+    return [assemble_runtime_nupkg(spoiled, version, feed, rid=rid, runtime=bench.use.preset)]
+
+
+def _consumer(bench: Bench) -> Consumer:
+    return Consumer(
         project=bench.config.root / bench.config.document.verify.dotnet,
-        packages=packages,
+        packages=feed_of(bench),
         version=bench.config.project.version,
-        environment={**_environment(), **situation.environment},
-        layout=_LAYOUTS[bench.cell.consumer],
+        environment=clean_environment(),
+        layout=layout(bench.cell.consumer),
         rid=bench.cell.target,
         runtime_version=bench.cell.version,
+        variables=bench.situation.environment,
+        properties=_left_out(bench),
     )
-    cases = bench.supply.data(bench.entry)
-    ended = run_smoke(consumer, cases, bench.work / situation.folder, arguments=situation.arguments, log=bench.log)
+
+
+def _left_out(bench: Bench) -> dict[str, str]:
+    """The package that the consumer's project is told to do without."""
+    nuget = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
+    return {"WithoutPackage": nuget.id} if nuget is not None else {}
+
+
+def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
+    """In the folder that relative paths of the situation start from."""
+    home = bench.work / "home"
+    home.mkdir(exist_ok=True)
+    words = (*bench.consumer_words(), *bench.situation.action)
+    cases = bench.supply.data(bench.data_entry())
+    first = bench.situation.first
+    if first and bench.use is not None:
+        older = bench.supply.runtime_nupkg(bench.use, first, bench.cell.target)
+        before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
+        ended = run_smoke(before, cases, work, arguments=words, log=bench.log, cwd=home)
+        bound = (ended.document.report or {}).get("version")
+        if bound != first:
+            raise InputError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
+    return run_smoke(consumer, cases, work, arguments=words, log=bench.log, cwd=home)
+
+
+def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocument | None = None) -> list[str]:
+    """What the layout promises and does not hold."""
+    application = Application(
+        packages=consumer.packages,
+        rid=consumer.rid,
+        out=made.out,
+        cache=made.cache,
+        libraries=document.libraries if document else (),
+        parts=sum(row.nuget is not None for row in bench.config.packages.values()) + bool(consumer.runtime_version),
+        framework=document.assembly.framework if document else "",
+    )
+    return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
+
+
+def _installed(bench: Bench, made: Made) -> str:
+    """The runtime's library as the application has it; "" when it has none."""
+    if bench.use is None:
+        return ""
+    names = getattr(preset(bench.use.preset).names, target(bench.cell.target).system)
+    return next((str(path) for name in names for path in sorted(made.out.rglob(name))), "")
+
+
+def _judged(bench: Bench, ended: SmokeRun) -> Outcome:
     outcome = judge(
         bench.cell,
         bench.scenario,
         _smoke(ended),
         [str(bench.work)],
-        values=bench.values(library.name if library else ""),
+        values=bench.values(_installed(bench, ended.made)),
         reference=bench.reference(),
         at_least=bench.at_least(),
         binds=bench.binds(),
     )
-    if outcome.state is State.PASSED and bench.cell.version:
-        return Outcome(
-            cell=outcome.cell,
-            state=outcome.state,
-            summary=outcome.summary,
-            facts={**outcome.facts, "runtime_package": ASSEMBLED, "framework": ended.framework, "sdk": ended.sdk},
-        )
-    return outcome
-
-
-def _runtime(bench: Bench) -> Path | None:
-    """The runtime's library as the scenario wants it; None for none."""
-    if bench.use is None or not bench.cell.version:
-        return None
-    library = bench.supply.library(bench.use, bench.cell.version, bench.cell.target)
-    if bench.situation.spoil is None:
-        return library
-    spoiled = bench.work / "spoiled" / library.name
-    spoiled.parent.mkdir()
-    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
-    return spoiled
+    assembly = ended.document.assembly
+    if not assembly.framework:
+        return outcome
+    return replace(outcome, facts={**outcome.facts, "assembly": f"{assembly.path} ({assembly.framework})".strip()})
 
 
 def _smoke(ended: SmokeRun) -> Smoke:
@@ -93,12 +171,3 @@ def _smoke(ended: SmokeRun) -> Smoke:
         runtime_version=str((document.report or {}).get("version", "")),
         error=document.error.message if document.error else "",
     )
-
-
-def _environment() -> dict[str, str]:
-    """The caller's, less what changes how .NET and its loader search."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "PYTHON")) and not key.endswith("_LIB_PATH")
-    }

@@ -7,26 +7,20 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.errors import InputError, ToolError
+from latebind.errors import InputError, NotRun, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import semantic_version
+from latebind.resources import folder
 from latebind.run import run
+from latebind.verify.layouts import BUILD, Layout
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-Layout = Literal["build", "publish", "cache"]
-"""How the consumer is made.
-
-build: framework-dependent `dotnet build`, which copies native files to bin/runtimes/<rid>/native. publish: `dotnet
-publish -r <rid> --self-contained false`, which lays them flat beside the application. cache: a build that copies
-nothing, so that every library comes straight from its own package in the package folder.
-"""
 
 _TIME_LIMIT = 600.0
 
@@ -45,6 +39,13 @@ class LoadError(msgspec.Struct, frozen=True):
     message: str
 
 
+class ManagedAssembly(msgspec.Struct, frozen=True):
+    """The packages' assembly that the process loaded: its file, "" inside a program, and its TargetFramework."""
+
+    path: str = ""
+    framework: str = ""
+
+
 class SmokeDocument(msgspec.Struct, frozen=True):
     """What the consumer wrote."""
 
@@ -55,6 +56,7 @@ class SmokeDocument(msgspec.Struct, frozen=True):
     failed: tuple[CaseFailure, ...] = ()
     libraries: tuple[str, ...] = ()
     """The files in the process whose name holds latenn or onnxruntime."""
+    assembly: ManagedAssembly = ManagedAssembly()
     warnings: tuple[str, ...] = ()
     error: LoadError | None = None
 
@@ -66,10 +68,7 @@ class SmokeRun:
     status: int
     document: SmokeDocument
     output: str
-    sdk: str
-    """The version of the SDK that built it."""
-    framework: str
-    """What it was built for: `netcoreapp3.1`, `net8.0`."""
+    made: Made
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,28 +85,44 @@ class Consumer:
     packages: Sequence[Path]
     version: str
     environment: Mapping[str, str]
-    layout: Layout = "build"
+    layout: Layout = BUILD
     rid: str = "linux-x64"
     runtime_version: str = ""
     framework: str = ""
     properties: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """Added to the environment in which the consumer itself runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
     """A consumer that was built, and by what."""
 
-    assembly: Path
+    argv: tuple[str | Path, ...]
+    """What starts it."""
+    out: Path
+    """The folder of the application."""
+    cache: Path
+    """NuGet's package folder."""
     sdk: str
+    """The version of the SDK that built it."""
     framework: str
+    """What it was built for: `netcoreapp3.1`, `net8.0`."""
 
 
-def run_smoke(
-    consumer: Consumer, cases: Path, work: Path, *, arguments: Sequence[str] = (), log: Path | None = None
+def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how it is called
+    consumer: Consumer,
+    cases: Path,
+    work: Path,
+    *,
+    arguments: Sequence[str] = (),
+    log: Path | None = None,
+    cwd: Path | None = None,
 ) -> SmokeRun:
-    """Make the consumer in the empty or absent folder `work`, run it over the cases, and read what it wrote.
+    """Make the consumer in the folder `work`, run it over the cases, and read what it wrote.
 
-    `arguments` are added to its command line; `log` receives every command and its output.
+    `arguments` are added to its command line; `log` receives every command and its output; `cwd` is where it runs, by
+    default in `work`.
 
     Raises NotRun (`no-dotnet`), ToolError when restoring or building fails, InputError when the consumer ended
     without writing its result.
@@ -115,9 +130,9 @@ def run_smoke(
     made = make_consumer(consumer, work, log=log)
     result = work / "result.json"
     ended = run(
-        [dotnet.find(consumer.environment), made.assembly, cases, result, *arguments],
-        cwd=work,
-        env=dotnet.private(consumer.environment, work / "home"),
+        [*made.argv, cases, result, *arguments],
+        cwd=cwd or work,
+        env=_runtime_environment(consumer, work),
         timeout=_TIME_LIMIT,
         check=False,
         log=log,
@@ -127,62 +142,107 @@ def run_smoke(
     except (OSError, msgspec.DecodeError) as error:
         raise InputError(
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(made.assembly),
+            where=str(made.out),
         ) from error
-    return SmokeRun(
-        status=ended.returncode, document=document, output=ended.output, sdk=made.sdk, framework=made.framework
-    )
+    return SmokeRun(status=ended.returncode, document=document, output=ended.output, made=made)
 
 
 def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) -> Made:
     """Restore and build or publish the consumer below `work`.
 
-    Raises NotRun (`no-dotnet`), ToolError with the output of `dotnet`.
+    Raises NotRun (`no-dotnet`, or `no-sdk` when it is too old for the layout), ToolError with the output of `dotnet`.
     """
     program = dotnet.find(consumer.environment)
-    source, out = work / "consumer", work / "out"
-    _lay_out(consumer, source, work / "feed")
+    project, out = _lay_out(consumer, work), work / "out"
     environment = dotnet.private(consumer.environment, work / "home")
-    sdk = dotnet.sdk_version(environment, source)
-    framework = consumer.framework or dotnet.own_framework(sdk)
-    defines = [f"-p:{key}={value}" for key, value in _properties(consumer, framework).items()]
-    argv: list[str | Path] = [program, *_command(consumer), *defines, "--nologo", "-c", "Release", "-o", out]
+    sdk = dotnet.sdk_version(environment, project)
+    needed = consumer.layout.needs_sdk
+    if needed and int(sdk.partition(".")[0]) < needed:
+        raise NotRun("no-sdk", f"this takes an SDK of {needed}.0 or newer; here is {sdk}")
+    properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk))
+    defines = [f"-p:{key}={value}" for key, value in properties.items()]
+    words = [word.format(rid=consumer.rid) for word in consumer.layout.command]
+    argv = [program, *words, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
     try:
-        run(argv, cwd=source, env=environment, timeout=_TIME_LIMIT, log=log)
+        run(argv, cwd=project, env=environment, timeout=_TIME_LIMIT, log=log)
     except ToolError as error:
         # MSBuild greets, warns and repeats itself; what is wrong stands somewhere between.
         wrong = dict.fromkeys(line.strip() for line in error.message.splitlines() if ": error " in line)
         raise ToolError("\n".join([*wrong, error.message]), where=error.where, advice=error.advice) from error
-    return Made(assembly=out / f"{_project_name(source)}.dll", sdk=sdk, framework=framework)
+    return Made(
+        argv=_start(consumer, program, out, work),
+        out=out,
+        cache=work / "home" / "packages",
+        sdk=sdk,
+        framework=properties["ConsumerFramework"],
+    )
 
 
-def _lay_out(consumer: Consumer, source: Path, feed: Path) -> None:
-    """Copy packages and project; nothing in the folders above may change how the consumer is built."""
-    feed.mkdir(parents=True)
+def _start(consumer: Consumer, dotnet_program: Path, out: Path, work: Path) -> tuple[str | Path, ...]:
+    name = _project_name(work / "consumer")
+    if consumer.layout.start == "program":
+        return (out / (f"{name}.exe" if consumer.rid.startswith("win") else name),)
+    if consumer.layout.application:
+        return (dotnet_program, out / f"{_project_name(work / 'application')}.dll", name)
+    return (dotnet_program, out / f"{name}.dll")
+
+
+def _runtime_environment(consumer: Consumer, work: Path) -> dict[str, str]:
+    """For the consumer itself. A program finds .NET by DOTNET_ROOT, and unpacks what it carries below `work`."""
+    root = str(dotnet.find(consumer.environment).resolve().parent)
+    environment = dotnet.private(consumer.environment, work / "home")
+    unpacked = str(work / "unpacked")
+    return {"DOTNET_ROOT": root, **environment, "DOTNET_BUNDLE_EXTRACT_BASE_DIR": unpacked, **consumer.variables}
+
+
+def _lay_out(consumer: Consumer, work: Path) -> Path:
+    """Copy packages and project; nothing in the folders above may change how they are built. The folder to build.
+
+    A consumer that was made there before is built again as it is: with another runtime, that is an upgrade.
+    """
+    feed, source, layout = work / "feed", work / "consumer", consumer.layout
+    feed.mkdir(parents=True, exist_ok=True)
     for package in consumer.packages:
         shutil.copyfile(package, feed / package.name)
+    if source.is_dir():
+        return work / "application" if layout.application else source
     shutil.copytree(consumer.project, source, ignore=shutil.ignore_patterns("bin", "obj"))
-    dotnet.write_nuget_config(source / "NuGet.config", [str(feed)])
+    _confine(source, consumer, feed)
+    if layout.targets:
+        shutil.copyfile(folder("templates") / "dotnet" / layout.targets, source / "Directory.Build.targets")
+    if not layout.application:
+        return source
+    shutil.copytree(folder("templates") / "dotnet" / layout.application, work / "application")
+    _confine(work / "application", consumer, feed)
+    return work / "application"
+
+
+def _confine(project: Path, consumer: Consumer, feed: Path) -> None:
+    dotnet.write_nuget_config(project / "NuGet.config", [str(feed)], alone=not consumer.layout.fetches)
     for name in ("Directory.Build.props", "Directory.Build.targets", "Directory.Packages.props"):
-        (source / name).write_text("<Project />\n", encoding="utf-8")
-
-
-def _command(consumer: Consumer) -> list[str]:
-    if consumer.layout == "publish":
-        return ["publish", "-r", consumer.rid, "--self-contained", "false"]
-    return ["build"]
+        (project / name).write_text("<Project />\n", encoding="utf-8")
 
 
 def _properties(consumer: Consumer, framework: str) -> dict[str, str]:
-    properties = {
+    """What a consumer's project is told. Those of the layout and of the caller come last."""
+    return {
         "ConsumerFramework": framework,
         "ProjectVersion": semantic_version(consumer.version),
         "RuntimeVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
+        **consumer.layout.properties,
         **consumer.properties,
     }
-    if consumer.layout == "cache":
-        properties |= {"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"}
-    return properties
+
+
+def _output(consumer: Consumer, work: Path) -> list[str | Path]:
+    """Where the application goes: relative, since MSBuild cuts a path on its command line at commas.
+
+    To `-o`, or OutputPath, which are for all projects of a build, a class library would write, too.
+    """
+    if not consumer.layout.application:
+        return [f"-p:{'PublishDir' if consumer.layout.command[0] == 'publish' else 'OutputPath'}=../out/"]
+    project = f"../consumer/{_project_name(work / 'consumer')}.csproj"
+    return ["-p:ApplicationOutput=../out/", f"-p:ConsumerProject={project}"]
 
 
 def _project_name(folder: Path) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.verify.scenarios import PYTHON, SCENARIOS, Scenario
+from latebind.verify.scenarios import SCENARIOS, Scenario
 
 _HEAD = """\
 <!-- Made by ci/gen.py from packaging/latebind/verify/scenarios.py. -->
@@ -31,7 +31,8 @@ def scenarios_page() -> str:
 
 
 def _row(row: Scenario) -> str:
-    consumers = [name for name in ("Python", ".NET") if (name == "Python") in {who == PYTHON for who in row.consumers}]
+    kinds = {"python": "Python", "dotnet": ".NET", "c": "C"}
+    consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
     where = "everywhere" if len(row.systems) == len(("linux", "macos", "windows")) else ", ".join(row.systems)
     where += "" if row.emulated else "; not emulated"
     title = f"{row.title} (*synthetic*)" if row.synthetic else row.title

@@ -46,7 +46,7 @@ class Memory:
         scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
-        self._dotnet = self._hash(config.root / verify.dotnet) if verify.dotnet else ""
+        self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)
 
     def key(self, planned: Planned, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the cell ends."""
@@ -55,7 +55,7 @@ class Memory:
             cell.id,
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
             *self._scripts,
-            self._dotnet if cell.kind == "nupkg" else "",
+            *(self._native if cell.kind == "nupkg" else ()),
             planned.entry,
             machine,
             *interpreters,

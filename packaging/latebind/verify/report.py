@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from latebind.model import Outcome
     from latebind.verify.verify import Verified
 
-_NEGATIVE = frozenset(row.name for row in SCENARIOS if row.negative)
+_PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
 _HASH = r"^[0-9a-f]{64}$"
 
 
@@ -85,7 +85,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def exit_status(self) -> int:
         """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little."""
-        works = any(row.outcome is State.PASSED and row.scenario not in _NEGATIVE for row in self.cells)
+        works = any(row.outcome is State.PASSED and row.scenario in _PROOFS for row in self.cells)
         return int(any(row.outcome is State.FAILED for row in self.cells) or not works)
 
 

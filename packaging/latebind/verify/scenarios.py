@@ -5,10 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from latebind.verify.layouts import LAYOUTS, RUNNING
+
 if TYPE_CHECKING:
     from latebind.model import System
 
 PYTHON, DOTNET = "python", "dotnet-build"
+C_NUPKG = "c-nupkg"
+"""A C program that takes header and library out of the nupkgs."""
+FILES = tuple(row.name for row in LAYOUTS if row.start == "nothing")
+"""Consumers that any machine with an SDK can try, whatever the target: they are made and not run."""
 _BOTH = (PYTHON, DOTNET)
 _UNIX: tuple[System, ...] = ("linux", "macos")
 _ALL: tuple[System, ...] = ("linux", "macos", "windows")
@@ -32,6 +38,8 @@ class Scenario:
     """Where it exists at all; elsewhere there is no such cell."""
     emulated: bool = True
     """Whether an emulated machine can hold it; else the cell is *not run* there."""
+    computes: bool = True
+    """Whether the consumer runs; without, its files are looked at."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
 
@@ -41,6 +49,11 @@ class Scenario:
         return bool(self.says)
 
     @property
+    def proves(self) -> bool:
+        """Whether passing shows that something was loaded and computed."""
+        return self.computes and not self.negative
+
+    @property
     def sample(self) -> int:
         """How many cases are computed, evenly spread; 0 for all of them."""
         return 0 if self.versions == "all" else 25
@@ -48,7 +61,11 @@ class Scenario:
 
 SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=(PYTHON, "dotnet-build", "dotnet-publish", "dotnet-cache")),
+             consumers=_BOTH),
+    Scenario(name="consumed", title="loads and computes a sample in every way in which an application takes packages",
+             consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG)),
+    Scenario(name="files", title="an application for the target gets its files, and no others", versions="none",
+             computes=False, consumers=FILES),
     # How it is installed.
     Scenario(name="extra", title="installed with its extra, as a user would",
              consumers=(PYTHON,)),
@@ -60,19 +77,15 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="target-folder", title="installed with pip install --target",
              consumers=(PYTHON,)),
     Scenario(name="frozen", title="frozen by PyInstaller into one folder", consumers=(PYTHON,), emulated=False),
-    Scenario(name="upgraded", title="the runtime was upgraded in place, from the oldest version, and nothing else",
-             consumers=(PYTHON,)),
+    Scenario(name="upgraded", title="the runtime was upgraded in place, from the oldest version, and nothing else"),
     # What the host does.
     Scenario(name="imported-before", title="the host imported the runtime's own Python API before",
              consumers=(PYTHON,)),
     Scenario(name="imported-after", title="the host imports the runtime's own Python API after",
              consumers=(PYTHON,)),
-    Scenario(name="older-loaded", title="a copy that is too old was loaded before, a good one is installed",
-             consumers=(PYTHON,)),
-    Scenario(name="two-runtimes", title="another copy, new enough, was loaded before: it is used, not a second one",
-             consumers=(PYTHON,)),
-    Scenario(name="threads", title="eight threads load at once, first of all",
-             consumers=(PYTHON,)),
+    Scenario(name="older-loaded", title="a copy that is too old was loaded before, a good one is installed"),
+    Scenario(name="two-runtimes", title="another copy, new enough, was loaded before: it is used, not a second one"),
+    Scenario(name="threads", title="eight threads load at once, first of all"),
     Scenario(name="fork", title="a process that has loaded forks, and both go on", consumers=(PYTHON,), systems=_UNIX),
     Scenario(name="spawn", title="loaded in a process that multiprocessing spawned",
              consumers=(PYTHON,)),
@@ -117,7 +130,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="environment-wrong", title="the environment variable names a file that does not exist",
              says=("{path}", "no such file", "version {minimum} or newer", "{variable}", "unset it", "{mend}")),
     Scenario(name="missing-backend", title="the package that binds the runtime is not installed", versions="none",
-             consumers=(PYTHON,), says=("backend was not found", "{backend}", "{mend} {backend}")),
+             says=("backend was not found", "{backend}", "{mend} {backend}")),
 )  # fmt: skip
 
 

@@ -20,6 +20,7 @@ from latebind.run import run
 from latebind.targets import target
 from latebind.verify.clean import empty_environment
 from latebind.verify.environments import Installer, consumer_environment, python_of
+from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.foreign import foreign_installer
 
 if TYPE_CHECKING:
@@ -98,6 +99,18 @@ class Supply:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
                 aside.rename(made)
         return runtime_library(use, made, rid)
+
+    def runtime_nupkg(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
+        """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
+        library = self.library(use, version, rid)
+        made = self.folder / "nupkgs" / f"{preset(use.preset).python.distribution}-{version}-{rid}"
+        with self._locks[made]:
+            if not made.is_dir():
+                aside = made.with_name(f".{made.name}.part")
+                shutil.rmtree(aside, ignore_errors=True)
+                assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.preset)
+                aside.rename(made)
+        return next(made.glob("*.nupkg"))
 
     def _compute_reference(self, machine: Machine, script: Path, runtime: str, data: Path, made: Path) -> None:
         env, log = made.with_suffix(".env"), made.with_suffix(".log")

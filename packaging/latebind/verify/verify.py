@@ -18,13 +18,12 @@ from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Planned, Scope, expand, questions
-from latebind.verify.dotnet import run_dotnet_cell
 from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
-from latebind.verify.python import run_python_cell
 from latebind.verify.remembered import Memory
-from latebind.verify.scenarios import scenario
+from latebind.verify.runners import runner
+from latebind.verify.scenarios import FILES, scenario
 from latebind.verify.select import selector
 from latebind.verify.select import shard as share
 from latebind.verify.supply import Supply
@@ -180,7 +179,7 @@ def _longest_first(cells: Sequence[Planned]) -> list[Planned]:
 def _check_scripts(config: Config) -> None:
     """Every script and folder that [verify] names must be there before anything is installed for it."""
     verify = config.document.verify
-    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet}
+    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet, "c": verify.c}
     named["data.script"] = verify.data.script if verify.data else ""
     missing = [f"verify.{key} = {name}" for key, name in named.items() if name and not (config.root / name).exists()]
     if missing:
@@ -223,9 +222,11 @@ def _able(
     cell, question = planned.cell, planned.question
     if question is not None and question in answers.trouble:
         raise answers.trouble[question]
-    machine = machines.get(cell.target)
+    machine = machines[host_rid()] if cell.consumer in FILES else machines.get(cell.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
+    if not machine.is_host and cell.kind == "nupkg":
+        raise NotRun("not-emulated", "applications of .NET and C are built and run by the machine itself")
     if not machine.is_host or cell.kind == "nupkg":
         return machine, tuple(installed[:1])
     pythons = tuple(row for row in installed if row.minor == planned.python)
@@ -256,7 +257,7 @@ def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpr
         interpreters=pythons,
     )
     try:
-        outcome = run_python_cell(bench) if cell.kind == "wheel" else run_dotnet_cell(bench)
+        outcome = runner(cell)(bench)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:

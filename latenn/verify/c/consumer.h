@@ -1,0 +1,75 @@
+/* What the parts of the consumer share: a case as it was read, and what became of it. */
+#ifndef CONSUMER_H
+#define CONSUMER_H
+
+#include <latenn.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+enum { NAME_MAX_BYTES = 512, RANK_MAX = 16, TENSORS_MAX = 64, MESSAGE_MAX = 512 };
+
+/* A tensor of a case; `view.data` belongs to it. */
+typedef struct tensor {
+  char name[NAME_MAX_BYTES];
+  latenn_tensor view;
+  int64_t shape[RANK_MAX];
+} tensor;
+
+/* One set of inputs and expected outputs; the first `inputs` tensors are inputs. */
+typedef struct tensor_set {
+  tensor tensors[TENSORS_MAX];
+  size_t inputs;
+  size_t count;
+} tensor_set;
+
+typedef struct test_case {
+  char name[NAME_MAX_BYTES];
+  double relative;
+  double absolute;
+  void* model;
+  size_t model_bytes;
+} test_case;
+
+/* cases.txt and cases.bin, read from the front; `word` is the next one that was not used. */
+typedef struct case_file {
+  FILE* text;
+  FILE* data;
+  char word[NAME_MAX_BYTES];
+} case_file;
+
+/* False when a file cannot be opened. */
+bool cases_open(case_file* file, const char* folder);
+void cases_close(case_file* file);
+/* How many cases there are. */
+size_t cases_count(const char* folder);
+/* The next case, without its sets; false at the end. What was not read of the one before is skipped. */
+bool cases_next(case_file* file, test_case* one);
+/* The next set of the case that was read last; false when it has no more. Free it. */
+bool cases_next_set(case_file* file, tensor_set* set);
+void set_free(tensor_set* set);
+
+/* Whether this program can compare that type: floats and doubles within the tolerance, whole numbers exactly. */
+bool comparable(int32_t type);
+/* Whether two tensors agree; if not, `message` says where. */
+bool agrees(const test_case* one, const latenn_tensor* actual, const latenn_tensor* expected, char* message);
+
+/* The result, written while the cases run; docs/verify.md of latebind says what it holds. */
+typedef struct result {
+  FILE* passed;
+  FILE* failed;
+  FILE* skipped;
+  size_t passes;
+  size_t failures;
+  size_t skips;
+  char* report;
+} result;
+
+bool result_open(result* out);
+void result_passed(result* out, const char* name);
+void result_failed(result* out, const char* name, const char* message);
+void result_skipped(result* out, const char* name, const char* why);
+void result_report(result* out, const char* report);
+/* Writes the JSON; `error` is the sentence when nothing could be loaded, else NULL. False when it cannot. */
+bool result_write(result* out, const char* path, const char* error);
+
+#endif
