@@ -180,11 +180,14 @@ CLEAN = Seen(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environm
         ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
         ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
         ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
+        ({"libraries": ("/lib/libonnxruntime.so.1.19.2",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\onnxruntime.dll",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
     ],
 )
 def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
     seen = Seen(**{**{name: getattr(CLEAN, name) for name in Seen.__struct_fields__}, **fields})
-    outcome = judged(GOOD, seen=seen, base="/base")
+    outcome = judged(GOOD, seen=seen, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
     assert (outcome.state is State.PASSED) == (words == "")
     assert words in outcome.reason
 

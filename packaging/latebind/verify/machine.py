@@ -54,6 +54,11 @@ class Machine:
         """Whether it is this very machine."""
         return not self.command
 
+    @property
+    def base(self) -> Path:
+        """The folder that the interpreter and the libraries of its system lie in."""
+        return self.python.parent if self._is_windows else self.python.parents[2]
+
     def argv(self, program: Path, *words: str | Path) -> list[str]:
         """The command line here that runs a program there. Words that are paths are translated."""
         return [*self.command, str(program), *(self.path(word) if isinstance(word, Path) else word for word in words)]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from latebind.model import Artifact, Outcome
     from latebind.verify.cell import Bench
+    from latebind.verify.machine import Machine
     from latebind.verify.smoke import Smoke
 
 LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
@@ -93,7 +94,8 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     if situation.unprivileged:
         lock(environment.root)
         hand_over(home, answers)
-    return _Ready(environment=environment, home=home, answers=answers, prefix=python.prefix, installed=library)
+    prefix = python.prefix if machine.is_host else str(machine.base)
+    return _Ready(environment=environment, home=home, answers=answers, prefix=prefix, installed=library)
 
 
 def _check_main(bench: Bench) -> None:
@@ -192,15 +194,18 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
             where=str(script),
         ) from error
-    return smoke, _seen(seen)
+    smoke = replace(smoke, libraries=tuple(str(bench.machine.local(name)) for name in smoke.libraries))
+    return smoke, _seen(seen, bench.machine)
 
 
-def _seen(path: Path) -> Seen | None:
-    """What the driver wrote; None for a consumer that ran without it."""
+def _seen(path: Path, machine: Machine) -> Seen | None:
+    """What the driver wrote, by our names of files; None for a consumer that ran without it."""
     try:
-        return msgspec.convert(json.loads(path.read_bytes()), Seen)
+        seen = msgspec.convert(json.loads(path.read_bytes()), Seen)
     except FileNotFoundError:
         return None
+    places, libraries = (tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries))
+    return msgspec.structs.replace(seen, path=places, libraries=libraries)
 
 
 def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, binds: tuple[str, ...]) -> Outcome:
@@ -208,13 +213,14 @@ def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, bin
         bench.cell,
         bench.scenario,
         smoke,
-        (bench.machine.path(root) for root in (ready.environment.root, *bench.situation.roots)),
+        (str(root) for root in (ready.environment.root, *bench.situation.roots)),
         values=bench.values(ready.installed),
         reference=bench.reference(),
         at_least=bench.at_least(),
         binds=binds,
-        seen=seen if bench.machine.is_host else None,
+        seen=seen,
         base=ready.prefix,
+        runtime=preset(bench.use.preset).file_globs if bench.use else (),
     )
 
 

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
 ODD = "ein Ordner mit Läufzeit, 実行時 и пробел"
 """A folder's name with spaces, a comma and letters of three other scripts."""
 _THREADS = "8"
+_PROCESSORS: Mapping[str, Mapping[str, str]] = {
+    "linux": {"x86_64": "x86_64", "aarch64": "aarch64"},
+    "macos": {"x86_64": "x86_64", "aarch64": "arm64"},
+    "windows": {"x86_64": "x64", "aarch64": "arm64"},
+}
+"""What the loader calls processors, in each system's own words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,7 +195,7 @@ def _wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
         data = bench.supply.library(use, bench.cell.version, other).read_bytes()
     except NotRun as error:
         raise NotRun(error.reason, f"no {preset(use.preset).title} {bench.cell.version} for {other}") from error
-    values = {"own": own.arch, "other": target(other).arch}
+    values = {"own": _PROCESSORS[own.system][own.arch], "other": _PROCESSORS[own.system][target(other).arch]}
     return Situation(spoil=lambda _: data, values=values)
 
 

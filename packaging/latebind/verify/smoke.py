@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,6 +111,7 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     binds: Sequence[str] | None = None,
     seen: Seen | None = None,
     base: str = "",
+    runtime: Sequence[str] = (),
 ) -> Outcome:
     """Whether a consumer did what its scenario expects.
 
@@ -116,7 +119,8 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     placeholders of `row.says`; `reference` are the cases that the runtime's own API passes: failing another is no
     failure. Fewer than `at_least` that pass are too few, whatever else. One of the versions `binds` must be bound, by
     default the cell's; () is any. `seen` is the process as the driver saw it, which may use the interpreter's own
-    folder `base` and the system's besides.
+    folder `base` and the system's besides; but files of the runtime, whose names are the globs `runtime`, must come
+    from `roots`.
     """
     inside = tuple(roots)
     wanted = _Wanted(
@@ -124,7 +128,7 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     )
     problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, inside, wanted)
     if seen is not None:
-        problems += _unclean(seen, inside, base)
+        problems += _unclean(seen, inside, base, runtime)
     if problems:
         return Outcome(cell=cell, state=State.FAILED, reason="\n".join(problems))
     if row.negative:
@@ -188,10 +192,16 @@ _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\wind
 _LEAKS = ("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "VIRTUAL_ENV", "CONDA_PREFIX")
 
 
-def _unclean(seen: Seen, roots: Sequence[str], base: str) -> list[str]:
+def _unclean(seen: Seen, roots: Sequence[str], base: str, runtime: Sequence[str]) -> list[str]:
     """What a clean environment would not have: strange places on sys.path, strange libraries, strange variables."""
     inside = (*_inside((*roots, base)), *_SYSTEM)
     problems = [f"{path} was mapped, from outside {roots[0]}" for path in seen.libraries if not _is_in(path, inside)]
+    problems += [
+        f"{path}, a file of the runtime, was mapped from outside {roots[0]}"
+        for path in seen.libraries
+        if any(fnmatch(re.split(r"[\\/]", path)[-1].lower(), glob) for glob in runtime)
+        and not path.startswith(_inside(roots))
+    ]
     problems += [f"{path} was on sys.path" for path in seen.path if path and not _is_in(path, inside)]
     leaks = [name for name in seen.variables if name.startswith("PYTHON") or name in _LEAKS]
     return problems + [f"the variable {name} was set" for name in leaks]
