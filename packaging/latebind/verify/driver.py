@@ -5,6 +5,7 @@
 It runs in clean environments: it needs the standard library alone and nothing of latebind. ACTION is one of
 
     --preload FILE       open that library before the script begins
+    --plant FILE         copy that library into Windows' system folder for as long as the script runs
     --import-before NAME / --import-after NAME
     --threads N          call the script's main(arguments) in N threads at once
     --fork               call it, fork, and call it again in both
@@ -25,6 +26,7 @@ import importlib.util
 import json
 import os
 import runpy
+import shutil
 import site
 import subprocess
 import sys
@@ -49,6 +51,7 @@ def main() -> int:
     if given.read_only and _writable(Path(given.read_only)):
         sys.stderr.write(f"a write into {given.read_only} was not denied\n")
         return WRITABLE
+    planted = _planted(Path(given.plant)) if given.plant else None
     if given.preload:
         ctypes.CDLL(given.preload)
     if given.import_before:
@@ -58,6 +61,8 @@ def main() -> int:
         if given.import_after:
             importlib.import_module(given.import_after)
     finally:
+        if planted is not None:
+            planted.unlink()
         seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ), "user": _user()}
         Path(given.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
     return status
@@ -74,6 +79,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--site")
     parser.add_argument("--read-only")
     parser.add_argument("--preload")
+    parser.add_argument("--plant")
     parser.add_argument("--import-before")
     parser.add_argument("--import-after")
     parser.add_argument("--threads", type=int, default=0)
@@ -204,6 +210,15 @@ def _together(statuses: list[int], words: list[str]) -> int:
 
 def _told(result: dict[str, Any]) -> list[object]:
     return [result.get("passed"), result.get("error"), (result.get("report") or {}).get("path")]
+
+
+def _planted(library: Path) -> Path:
+    """A copy of a library in Windows' system folder."""
+    name = ctypes.create_unicode_buffer(32768)
+    ctypes.windll.kernel32.GetSystemDirectoryW(name, len(name))  # type: ignore[attr-defined]  # Windows alone has it
+    place = Path(name.value) / library.name
+    shutil.copyfile(library, place)
+    return place
 
 
 def _writable(folder: Path) -> bool:

@@ -35,6 +35,7 @@ def _row(row: Scenario) -> str:
     consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
     where = "everywhere" if len(row.systems) == len(("linux", "macos", "windows")) else ", ".join(row.systems)
     where += "" if row.emulated else "; not emulated"
+    where += "; emulated alone" if row.sandboxed else ""
     title = f"{row.title} (*synthetic*)" if row.synthetic else row.title
     says = ", ".join(f"`{part}`" for part in row.says)
     return f"| `{row.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"

@@ -57,6 +57,8 @@ def run_python_cell(bench: Bench) -> Outcome:
     """
     if not (bench.machine.is_host or bench.scenario.emulated):
         raise NotRun("not-emulated", f"{bench.machine.title} cannot hold it")
+    if bench.machine.is_host and bench.scenario.sandboxed:
+        raise NotRun("no-sandbox", "it would change this very machine")
     wheels = wheels_for(bench.cell.target, bench.artifacts)
     if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every wheel of the project was made")

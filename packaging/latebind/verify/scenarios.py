@@ -40,6 +40,8 @@ class Scenario:
     """Whether an emulated machine can hold it; else the cell is *not run* there."""
     computes: bool = True
     """Whether the consumer runs; without, its files are looked at."""
+    sandboxed: bool = False
+    """Whether it changes the system itself, which only an emulated one may suffer."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
 
@@ -98,6 +100,8 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="path-odd", title="an explicit path has a space and letters of other scripts"),
     Scenario(name="environment", title="the environment variable names the file"),
     Scenario(name="decoy", title="an older copy lies earlier on the system's search path"),
+    Scenario(name="decoy-system", title="an older copy lies in the system's own folder", consumers=(PYTHON,),
+             systems=("windows",), sandboxed=True),
     # What goes wrong, and what is said.
     Scenario(name="absent", title="no runtime is installed", versions="none",
              says=("{title} was not found", "version {minimum} or newer", "{install}")),

@@ -168,6 +168,11 @@ def _decoy(bench: Bench, use: RuntimeUse) -> Situation:
     return Situation(environment={variable: bench.machine.path(folder)})
 
 
+def _decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
+    library = bench.supply.library(use, bench.older(), bench.cell.target)
+    return Situation(action=("--plant", bench.machine.path(library)))
+
+
 def _spoiled(how: Callable[[bytes], bytes], **values: str) -> Callable[[Bench, RuntimeUse], Situation]:
     return lambda _bench, _use: Situation(spoil=how, values=values)
 
@@ -252,6 +257,7 @@ _TABLE: Mapping[str, Callable[[Bench, RuntimeUse], Situation]] = {
     "path-odd": _explicit_odd,
     "environment": _named,
     "decoy": _decoy,
+    "decoy-system": _decoy_system,
     "too-old": _too_old,
     "other-major": _other_major,
     "truncated": _spoiled(spoil.truncated),
