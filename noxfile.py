@@ -48,8 +48,8 @@ def audit(session: nox.Session) -> None:
 
 @nox.session(tags=["main"])
 def verify(session: nox.Session) -> None:
-    """Install into clean environments, load, infer, report."""
-    sessions.latebind(session, "verify", *session.posargs)
+    """Install into clean environments, load, infer, report; `-- --all` for every target, version and CPython."""
+    sessions.verify(session, *session.posargs)
 
 
 @nox.session

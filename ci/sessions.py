@@ -18,12 +18,22 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
+MACHINES = ".latebind/machines"
 
 
 def latebind(session: nox.Session, *arguments: str) -> None:
     """Run one command of latebind on our own first client."""
     tool = environment(session, "tool", "native", "verify")
     tool.run(session, "latebind", "-C", PROJECT, "--workdir", ".", *arguments)
+
+
+def verify(session: nox.Session, *arguments: str) -> None:
+    """Verify latenn; with --all also on the machines of other targets that can be made here."""
+    if "--all" in arguments and "--machines" not in arguments and not os.environ.get("LATEBIND_MACHINES"):
+        tool = environment(session, "tool", "native", "verify")
+        tool.run(session, "python", "ci/machines.py", MACHINES)
+        arguments = (*arguments, "--machines", MACHINES)
+    latebind(session, "verify", *arguments)
 
 
 def lint(session: nox.Session) -> None:
