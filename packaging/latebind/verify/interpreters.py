@@ -21,6 +21,7 @@ from packaging.version import Version
 from latebind.errors import NotRun, ToolError
 from latebind.parallel import each
 from latebind.run import run
+from latebind.verify.unprivileged import everybody_reaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -64,8 +65,7 @@ class Interpreter:
     @cached_property
     def public(self) -> bool:
         """Whether any user of this machine may run it: every folder above it can be entered by all."""
-        real = self.path.resolve()
-        return os.name == "posix" and all(folder.stat().st_mode & 0o001 for folder in (real, *real.parents))
+        return os.name == "posix" and everybody_reaches(self.path)
 
 
 def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:

@@ -22,7 +22,7 @@ from latebind.verify.environments import consumer_environment
 from latebind.verify.interpreters import choose
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.supply import runtime_library
-from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
+from latebind.verify.unprivileged import NOBODY, everybody_reaches, hand_over, is_root, lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,6 +63,7 @@ def run_python_cell(bench: Bench) -> Outcome:
     if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
         raise NotRun("not-built", "not every wheel of the project was made")
     _check_main(bench)
+    _check_access(bench)
     chosen = [wheel for wheel in wheels if not _left_out(bench, wheel)]
     ready = _installed(bench, chosen)
     situation = bench.situation
@@ -111,6 +112,16 @@ def _check_main(bench: Bench) -> None:
         return
     if not any(isinstance(row, ast.FunctionDef) and row.name == "main" and row.args.args for row in rows):
         raise NotRun("no-main", f"{script.name} has no main(arguments)")
+
+
+def _check_access(bench: Bench) -> None:
+    """Root becomes somebody else for some scenarios, who must reach what the cell is about. Raises NotRun."""
+    if not (bench.situation.unprivileged and is_root()):
+        return
+    script = bench.config.root / bench.config.document.verify.python
+    for path in (bench.work / "env", script, DRIVER):
+        if not everybody_reaches(path):
+            raise NotRun("no-access", f"another user cannot reach {path.parent}")
 
 
 def _left_out(bench: Bench, wheel: Artifact) -> bool:

@@ -18,6 +18,11 @@ def is_root() -> bool:
     return os.name == "posix" and os.geteuid() == 0
 
 
+def everybody_reaches(path: Path) -> bool:
+    """Whether any user of this machine may enter every folder above a file or folder."""
+    return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
+
+
 def lock(folder: Path) -> None:
     """Take everybody's right to write away from a folder and everything below, and let everybody read.
 
