@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from latebind.model import Artifact
+    from latebind.verify.planning import Options
     from latebind.verify.report import Report
-    from latebind.verify.verify import Options
 
     Command = Callable[[argparse.Namespace], int]
     Add = Callable[[str, Command, str], argparse.ArgumentParser]
@@ -65,8 +65,9 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 def _run(arguments: argparse.Namespace) -> int:
     from latebind.verify.files import read_log, write_reports  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.planning import listed  # noqa: PLC0415
     from latebind.verify.report import report_of  # noqa: PLC0415
-    from latebind.verify.verify import listed, verify  # noqa: PLC0415
+    from latebind.verify.verify import verify  # noqa: PLC0415
 
     if arguments.everything and not arguments.target:
         arguments.target = ["all"]
@@ -84,8 +85,8 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
     from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.planning import Options  # noqa: PLC0415
     from latebind.verify.select import read_shard  # noqa: PLC0415
-    from latebind.verify.verify import Options  # noqa: PLC0415
 
     return Options(
         everything=arguments.everything,

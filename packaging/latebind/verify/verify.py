@@ -7,7 +7,7 @@ import platform
 import re
 import shutil
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError, NotRun
@@ -17,42 +17,23 @@ from latebind.nuget import dotnet
 from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
-from latebind.verify.cells import Planned, Scope, expand, questions
-from latebind.verify.environments import Installer, installer
-from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
+from latebind.verify.planning import Options, able, plan_cells, prepare
 from latebind.verify.remembered import Memory
 from latebind.verify.runners import runner
-from latebind.verify.scenarios import FILES, scenario
-from latebind.verify.select import selector
-from latebind.verify.select import shard as share
+from latebind.verify.scenarios import scenario
 from latebind.verify.supply import Supply
 from latebind.verify.unprivileged import unlock
-from latebind.verify.versions import Answers, Question, ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config import Config
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """What of all the cells is run, and how."""
-
-    everything: bool = False
-    """Each minor version of the runtimes, their other distributions, every CPython."""
-    select: str = ""
-    """An expression over cells (`select.py`)."""
-    shard: tuple[int, int] = (1, 1)
-    """The share that is run, and of how many."""
-    jobs: int = 0
-    """How many cells run at once, by default one for each processor."""
-    fresh: bool = False
-    """Run cells again that passed before."""
-    machines: Mapping[Rid, Machine] = field(default_factory=dict)
-    """What runs the programs of other targets here."""
+    from latebind.verify.cells import Planned
+    from latebind.verify.environments import Installer
+    from latebind.verify.interpreters import Interpreter
+    from latebind.verify.versions import Answers, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,66 +58,6 @@ class _Run:
     machines: Mapping[Rid, Machine]
     memory: Memory
     fresh: bool
-
-
-def plan_cells(
-    config: Config, rids: Sequence[Rid], tool: Installer, options: Options, pythons: Sequence[Interpreter]
-) -> tuple[tuple[Planned, ...], Answers]:
-    """The cells that the options are about, and what the index said.
-
-    Raises InputError when there is none, or the selection cannot be read.
-    """
-    chosen = selector(options.select) if options.select else None
-    own = pythons[0]
-    scope = Scope(
-        everything=options.everything,
-        pythons={rid: _minor(options.machines.get(rid)) or own.minor for rid in rids},
-        others=tuple(minor for minor in config.document.verify.pythons if minor != own.minor),
-        home=host_rid(),
-    )
-    answers = ask(questions(config, tuple(rids), scope), tool, own.path, options.jobs)
-    cells = [planned for rid in rids for planned in expand(config, rid, scope, answers)]
-    if not cells:
-        raise InputError(
-            "there is nothing to verify", where=config.file.name, advice="Set verify.python or verify.dotnet."
-        )
-    mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
-    left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
-    if not left and options.shard == (1, 1):
-        raise InputError(
-            f"no cell is meant by {options.select!r}", where="-k", advice="See all of them: latebind verify --list."
-        )
-    return left, answers
-
-
-def listed(config: Config, rids: Sequence[Rid], workdir: Path, options: Options) -> str:
-    """The cells one a line, each that would not be run with its reason, and how many there are."""
-    tool, pythons = prepare(config, workdir / "build" / "verify")
-    cells, answers = plan_cells(config, rids, tool, options, pythons)
-    machines = {host_rid(): host_machine(pythons[0].path), **options.machines}
-    lines, count = [], 0
-    for planned in cells:
-        try:
-            _able(planned, answers, machines, pythons)
-            lines.append(planned.cell.id)
-        except NotRun as error:
-            lines.append(f"{planned.cell.id}  not run: {error.reason}")
-            count += 1
-    return "\n".join([*lines, f"{len(cells)} cells, {count} of them would not be run here"])
-
-
-def _minor(machine: Machine | None) -> str:
-    return ".".join(machine.python_version.split(".")[:2]) if machine else ""
-
-
-def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter, ...]]:
-    """What cells are planned with: an installer, and the CPythons that are here. The first is the ordinary one."""
-    home = folder / "home"
-    home.mkdir(parents=True, exist_ok=True)
-    own = own_interpreter()
-    minors = dict.fromkeys((own.minor, *config.document.verify.pythons))
-    found = interpreters(tuple(minors))
-    return installer(home), (own, *(row for row in found if row.path != own.path))
 
 
 def verify(
@@ -201,7 +122,7 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
     try:
-        machine, pythons = _able(planned, run.answers, run.machines, run.pythons)
+        machine, pythons = able(planned, run.answers, run.machines, run.pythons)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     key = run.memory.key(planned, [row.version for row in pythons], f"{machine.rid} {machine.title}")
@@ -213,26 +134,6 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
-
-
-def _able(
-    planned: Planned, answers: Answers, machines: Mapping[Rid, Machine], installed: Sequence[Interpreter]
-) -> tuple[Machine, tuple[Interpreter, ...]]:
-    """The machine and the interpreters of a cell. Raises NotRun when one of them, or the runtime, is not to be had."""
-    cell, question = planned.cell, planned.question
-    if question is not None and question in answers.trouble:
-        raise answers.trouble[question]
-    machine = machines[host_rid()] if cell.consumer in FILES else machines.get(cell.target)
-    if machine is None:
-        raise NotRun("no-machine", f"this machine is {host_rid()}")
-    if not machine.is_host and cell.kind == "nupkg":
-        raise NotRun("not-emulated", "applications of .NET and C are built and run by the machine itself")
-    if not machine.is_host or cell.kind == "nupkg":
-        return machine, tuple(installed[:1])
-    pythons = tuple(row for row in installed if row.minor == planned.python)
-    if not pythons:
-        raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
-    return machine, pythons
 
 
 def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Outcome:
