@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import dotnet_sdk
+import mono
 
 if TYPE_CHECKING:
     import nox
@@ -28,12 +29,23 @@ def latebind(session: nox.Session, *arguments: str) -> None:
 
 
 def verify(session: nox.Session, *arguments: str) -> None:
-    """Verify latenn; with --all also on the machines of other targets that can be made here."""
-    if "--all" in arguments and "--machines" not in arguments and not os.environ.get("LATEBIND_MACHINES"):
-        tool = environment(session, "tool", "native", "verify")
-        tool.run(session, "python", "ci/machines.py", MACHINES)
-        arguments = (*arguments, "--machines", MACHINES)
+    """Verify latenn; with --all also by Mono, and on the machines of other targets that can be made here."""
+    if "--all" in arguments:
+        os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), *mono_folder()])
+        if "--machines" not in arguments and not os.environ.get("LATEBIND_MACHINES"):
+            tool = environment(session, "tool", "native", "verify")
+            tool.run(session, "python", "ci/machines.py", MACHINES)
+            arguments = (*arguments, "--machines", MACHINES)
     latebind(session, "verify", *arguments)
+
+
+def mono_folder() -> list[str]:
+    """The folder of a Mono for tests, where one can be made; without it, its cell is not run."""
+    try:
+        return [str(mono.prepare(ROOT / ".latebind" / "mono"))]
+    except mono.NotAvailableError as reason:
+        print(f"no Mono: {reason}", file=sys.stderr)
+        return []
 
 
 def lint(session: nox.Session) -> None:

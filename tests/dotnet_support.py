@@ -7,14 +7,17 @@ import json
 import os
 import shutil
 import zipfile
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import mono
 import msgspec
 import numpy as np
 import onnx
 import pytest
+from debian import NotAvailableError
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config import Config, Document
 from latebind.model import Rid
@@ -24,6 +27,7 @@ from onnx import TensorProto, helper
 from ci import dotnet_sdk
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -42,6 +46,20 @@ def dotnet_environment() -> dict[str, str]:
         return dotnet_sdk.prepare(ROOT / ".latebind" / "dotnet").apply(os.environ)
     except dotnet_sdk.SdkError as error:
         pytest.skip(f"no .NET SDK: {error}")
+
+
+@cache
+def mono_folder() -> Path:
+    """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
+    try:
+        return mono.prepare(ROOT / ".latebind" / "mono")
+    except NotAvailableError as error:
+        pytest.skip(f"not run: no Mono: {error}")
+
+
+def with_mono(environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment with `mono` on PATH."""
+    return {**environment, "PATH": os.pathsep.join([str(mono_folder()), environment.get("PATH", "")])}
 
 
 def make_stage(root: Path, libraries: dict[str, list[Path]], rid: str = RID) -> Stage:
@@ -96,7 +114,10 @@ def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **ch
         "environment": dotnet_environment(),
         "runtime_version": version,
     }
-    return Consumer(**given | changes)
+    made_for = Consumer(**given | changes)
+    if made_for.layout.start != "mono" or "environment" in changes:
+        return made_for
+    return replace(made_for, environment=with_mono(made_for.environment))
 
 
 def without(package: Path, part: str, folder: Path) -> Path:

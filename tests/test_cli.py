@@ -232,6 +232,7 @@ def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
     result = latebind("doctor", env={"PATH": str(tmp_path)})
     assert result.returncode == 0
     assert "no   dotnet" in result.stdout
+    assert "no   mono" in result.stdout
     assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", result.stdout)
 
 

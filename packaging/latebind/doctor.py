@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.build.extension import find_headers
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, find_zig, program, toolchain
-from latebind.errors import LatebindError
+from latebind.errors import LatebindError, NotRun
+from latebind.nuget import mono
 from latebind.run import run, which
 from latebind.targets import host_rid, targets
 
@@ -41,6 +43,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _python_headers(),
         _program("uv", "uv", "clean environments are made by virtualenv without it"),
         _dotnet(),
+        _mono(),
         _dsymutil(),
         *_targets(machines),
     )
@@ -89,6 +92,14 @@ def _dotnet() -> Row:
         detail = "managed assemblies are not compiled and .NET cells are not run without it"
         return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
     return Row(what="dotnet", there=True, detail=_version(found))
+
+
+def _mono() -> Row:
+    try:
+        return Row(what="mono", there=True, detail=_version(mono.find(os.environ).program))
+    except NotRun as reason:
+        detail = f"applications for .NET Framework are not tried: {reason.message}"
+        return Row(what="mono", there=False, detail=detail, cure=reason.advice)
 
 
 def _dsymutil() -> Row:

@@ -126,6 +126,7 @@ class State(Enum):
 NOT_RUN_REASONS: Mapping[str, str] = {
     "no-dotnet": "there is no .NET SDK on this machine",
     "no-sdk": "this needs a full .NET SDK of 8.0 or newer",
+    "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",

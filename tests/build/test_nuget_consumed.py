@@ -6,15 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from latebind.build.managed import build_managed
 from latebind.build.nuget import pack_nupkgs
-from latebind.nuget import dotnet
+from latebind.nuget import dotnet, mono
 from latebind.run import run
 
-from tests.dotnet_support import ROOT, dotnet_environment, make_config, make_stage
+from tests.dotnet_support import ROOT, dotnet_environment, make_config, make_stage, with_mono
 
 FILES = {
     "linux-x64": "libdemo.so",
@@ -24,7 +23,7 @@ FILES = {
     "win-x64": "demo_native.dll",
     "win-arm64": "demo_native.dll",
 }
-CLASSIC = "net472"
+CLASSIC = mono.FRAMEWORK
 PROGRAM = """
 using System;
 using System.Runtime.InteropServices;
@@ -164,26 +163,20 @@ def on_linux(function):
 
 
 @pytest.fixture(scope="module")
-def mono_root():
-    """Where Mono and the reference assemblies of .NET Framework lie; LATEBIND_MONO names a folder other than /."""
-    root = Path(os.environ.get("LATEBIND_MONO", "/"))
-    if not (root / "usr/lib/mono/4.7.2-api").is_dir():
-        pytest.skip("no reference assemblies of .NET Framework on this machine (Debian: mono-complete)")
-    return root
+def on_mono(environment):
+    """Mono, with the reference assemblies of .NET Framework."""
+    return mono.find(with_mono(environment))
 
 
 @pytest.fixture
-def api(mono_root):
+def api(on_mono):
     """Lets the SDK compile for .NET Framework."""
-    return f"<FrameworkPathOverride>{mono_root / 'usr/lib/mono/4.7.2-api'}</FrameworkPathOverride>"
+    properties = {"FrameworkPathOverride": on_mono.references, "AutomaticallyUseReferenceAssemblyPackages": "false"}
+    return set_(**properties)
 
 
-def run_on_mono(root, program):
-    mono = root / "usr/bin/mono-sgen"
-    if not mono.is_file():
-        pytest.skip("Mono is not on this machine (Debian: mono-complete)")
-    variables = {"MONO_PATH": str(root / "usr/lib/mono/4.5"), "MONO_CFG_DIR": str(root / "etc"), "HOME": str(root)}
-    return run([mono, program], env={**os.environ, **variables}, timeout=120).output.strip()
+def run_by(on_mono, program, environment):
+    return run([on_mono.program, program], env=environment, timeout=120).output.strip()
 
 
 def set_(**properties):
@@ -244,18 +237,18 @@ def test_a_classic_32_bit_application_is_warned_on_windows(tmp_path, feeds, envi
 
 @on_linux
 @pytest.mark.parametrize("shape", ["whole", "split"])
-def test_a_classic_application_on_mono_calls_the_library(tmp_path, feeds, environment, api, mono_root, shape):
+def test_a_classic_application_on_mono_calls_the_library(tmp_path, feeds, environment, api, on_mono, shape):
     project = write_project(tmp_path / "app", feeds / shape, CLASSIC, properties=api)
 
     out, _ = build(project, environment)
 
-    assert run_on_mono(mono_root, out / "app.exe") == "answer 42"
+    assert run_by(on_mono, out / "app.exe", environment) == "answer 42"
 
 
 @on_linux
 @pytest.mark.parametrize("shape", ["whole", "split"])
 def test_a_classic_application_that_refers_to_a_library_gets_the_files_too(
-    tmp_path, feeds, environment, api, mono_root, shape
+    tmp_path, feeds, environment, api, on_mono, shape
 ):
     source = PROGRAM.replace("static class Program", "public static class Program").replace(
         "static int", "public static int"
@@ -269,7 +262,7 @@ def test_a_classic_application_that_refers_to_a_library_gets_the_files_too(
     out, _ = build(project, environment)
 
     assert natives(out) == {"libdemo.so", *LINUX}
-    assert run_on_mono(mono_root, out / "app.exe") == "answer 42"
+    assert run_by(on_mono, out / "app.exe", environment) == "answer 42"
 
 
 @on_linux
@@ -302,7 +295,7 @@ static class Program
 
 
 @on_linux
-def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment, api, mono_root):
+def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment, api, on_mono):
     dotnet_folder, include = ROOT / "latenn" / "dotnet", ROOT / "latenn" / "native" / "include"
     library = tmp_path / "liblatenn_core.so"
     source = dotnet_folder / "Checks" / "echo_core.c"
@@ -314,7 +307,7 @@ def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment,
     stage = make_stage(tmp_path / "stage", {"core": [library]})
     config = make_config(tmp_path, core={"id": "Latenn", "managed": "x"})
     pack_nupkgs(config, "core", [stage], tmp_path / "feed", managed=managed)
-    facade = mono_root / "usr/lib/mono/4.7.2-api/Facades/netstandard.dll"
+    facade = on_mono.references / "Facades/netstandard.dll"
     references = '<PackageReference Include="Latenn" Version="0.1.0" />' + f'<Reference Include="{facade}" />'
     project = write_project(
         tmp_path / "app", tmp_path / "feed", CLASSIC, references=references, properties=api, source=LATENN_PROGRAM
@@ -322,4 +315,4 @@ def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment,
 
     out, _ = build(project, environment)
 
-    assert run_on_mono(mono_root, out / "app.exe") == "1 2"
+    assert run_by(on_mono, out / "app.exe", environment) == "1 2"

@@ -10,6 +10,7 @@ import zipfile
 import pytest
 from latebind.build.nuget import pack_nupkgs
 from latebind.errors import InputError, NotRun, ToolError
+from latebind.nuget import dotnet, mono
 from latebind.nuget.dotnet import write_nuget_config
 from latebind.run import run
 from latebind.verify import layouts
@@ -140,6 +141,73 @@ def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages,
     assert ended.status == 0, "it works, and yet each library should come with its own package"
     (wrong,) = unproven(made_for, ended)
     assert wrong.startswith("native libraries came out of 2 packages instead of 3: ")
+
+
+def with_build_files(package, folder, old, new, add=()):
+    """The package with other words in its build files for .NET Framework."""
+
+    def change(name, data):
+        if not name.endswith(f"/net461/{package.name.partition('.0.')[0]}.targets"):
+            return name, data
+        assert old in data
+        return name, data.replace(old, new)
+
+    return rewritten(package, folder, change, add)
+
+
+def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, runtime, cases):
+    given = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
+
+    elsewhere = run_smoke(consumer(given, runtime), cases, tmp_path / "core", arguments=["--sample", "1"])
+    on_mono = run_smoke(consumer(given, runtime, layout=layout("mono")), cases, tmp_path / "mono")
+
+    assert elsewhere.status == 0
+    assert (on_mono.status, on_mono.document.error.code) == (3, "CoreUnavailable")
+
+
+def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_path, packages, runtime, cases):
+    """An older one that was left in the package: it computes, and is not what every other application gets."""
+    older = ("older/" + CORE, member(packages[0], NATIVE + CORE) + b"older")
+    wanted, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
+    broken = with_build_files(packages[0], tmp_path / "b", wanted, instead, [older])
+    made_for = consumer([broken, packages[1]], runtime, layout=layout("mono"))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    assert ended.status == 0
+    assert unproven(made_for, ended) == [f"{CORE} differs from Latenn.0.1.0.nupkg!{NATIVE}{CORE}"]
+
+
+def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, packages, runtime, cases):
+    broken = with_build_files(packages[1], tmp_path / "b", b"'$(_LatebindBeside)' == 'x64'", b"false")
+    made_for = consumer([packages[0], broken], runtime, layout=layout("mono"))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    missing = f"{BACKEND} is missing, which Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND} should have given"
+    assert unproven(made_for, ended) == [missing]
+
+
+def test_without_mono_it_is_not_run(tmp_path, packages):
+    environment = dict(dotnet_environment())
+    environment["PATH"] = str(dotnet.find(environment).parent)
+
+    with pytest.raises(NotRun, match="no `mono` on PATH") as caught:
+        make_consumer(consumer(packages, layout=layout("mono"), environment=environment), tmp_path / "w")
+
+    assert caught.value.reason == "no-mono"
+
+
+def test_a_mono_without_reference_assemblies_is_not_enough(tmp_path):
+    program = tmp_path / "usr/bin/mono"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+
+    with pytest.raises(NotRun, match="a Mono without reference assemblies") as caught:
+        mono.find({"PATH": str(program.parent)})
+
+    assert caught.value.reason == "no-mono"
 
 
 def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, runtime, cases):

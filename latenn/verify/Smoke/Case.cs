@@ -3,8 +3,8 @@ using System.Collections.Generic;
 using System.IO;
 using System.Linq;
 using System.Text;
-using System.Text.Json;
 using Latenn;
+using XElement = System.Xml.Linq.XElement; // the namespace has a LoadOptions, too
 
 namespace Smoke
 {
@@ -13,43 +13,44 @@ namespace Smoke
     {
         private readonly FileStream _data;
 
-        private CaseFile(FileStream data, JsonElement root)
+        private CaseFile(FileStream data, XElement root)
         {
             _data = data;
-            Cases = root.GetProperty("cases").EnumerateArray().Select(one => new Case(this, one)).ToList();
+            Cases = root.Member("cases").Elements().Select(one => new Case(this, one)).ToList();
         }
 
         public IReadOnlyList<Case> Cases { get; }
 
         public static CaseFile Open(string folder)
         {
-            JsonElement root = JsonDocument.Parse(File.ReadAllBytes(Path.Combine(folder, "cases.json"))).RootElement;
+            XElement root = Json.Parse(File.ReadAllBytes(Path.Combine(folder, "cases.json")));
             return new CaseFile(File.OpenRead(Path.Combine(folder, "cases.bin")), root);
         }
 
         /// <summary>The bytes at [offset, size].</summary>
-        public byte[] Read(JsonElement place)
+        public byte[] Read(XElement place)
         {
-            var bytes = new byte[place[1].GetInt64()];
-            _data.Seek(place[0].GetInt64(), SeekOrigin.Begin);
+            long[] numbers = place.Elements().Select(number => (long)number).ToArray();
+            var bytes = new byte[numbers[1]];
+            _data.Seek(numbers[0], SeekOrigin.Begin);
             for (int at = 0; at < bytes.Length;)
             {
                 int got = _data.Read(bytes, at, bytes.Length - at);
                 if (got == 0)
-                    throw new EndOfStreamException($"cases.bin ends before {place}.");
+                    throw new EndOfStreamException($"cases.bin ends before {numbers[0]} + {numbers[1]}.");
                 at += got;
             }
             return bytes;
         }
 
-        public Tensor ReadTensor(JsonElement one)
+        public Tensor ReadTensor(XElement one)
         {
-            var type = (ElementType)one.GetProperty("type").GetInt32();
-            long[] shape = one.GetProperty("shape").EnumerateArray().Select(dimension => dimension.GetInt64()).ToArray();
-            byte[] bytes = Read(one.GetProperty("data"));
+            var type = (ElementType)(int)one.Member("type");
+            long[] shape = one.Member("shape").Elements().Select(dimension => (long)dimension).ToArray();
+            byte[] bytes = Read(one.Member("data"));
             if (type != ElementType.String)
                 return Tensor.FromBytes(type, bytes, shape);
-            byte[] offsets = Read(one.GetProperty("offsets"));
+            byte[] offsets = Read(one.Member("offsets"));
             var texts = new string[offsets.Length / sizeof(long) - 1];
             for (int i = 0; i < texts.Length; i++)
             {
@@ -67,13 +68,13 @@ namespace Smoke
     internal sealed class Case
     {
         private readonly CaseFile _file;
-        private readonly JsonElement _json;
+        private readonly XElement _json;
 
-        public Case(CaseFile file, JsonElement json)
+        public Case(CaseFile file, XElement json)
         {
             _file = file;
             _json = json;
-            Name = json.GetProperty("name").GetString() ?? "";
+            Name = (string)json.Member("name");
         }
 
         public string Name { get; }
@@ -81,15 +82,15 @@ namespace Smoke
         /// <summary>Null when all outputs agree, else the first that does not and how.</summary>
         public string? Run(LoadOptions options, Results results)
         {
-            var compare = new Comparison(_json.GetProperty("rtol").GetDouble(), _json.GetProperty("atol").GetDouble());
-            using Model model = Model.Load(_file.Read(_json.GetProperty("model")), options);
+            var compare = new Comparison((double)_json.Member("rtol"), (double)_json.Member("atol"));
+            using Model model = Model.Load(_file.Read(_json.Member("model")), options);
             results.Report = model.Report;
             results.Backend = model.Backend;
             int index = 0;
-            foreach (JsonElement set in _json.GetProperty("sets").EnumerateArray())
+            foreach (XElement set in _json.Member("sets").Elements())
             {
-                IReadOnlyDictionary<string, Tensor> actual = model.Run(ReadAll(set.GetProperty("inputs")).ToDictionary(pair => pair.Key, pair => pair.Value));
-                List<KeyValuePair<string, Tensor>> expected = ReadAll(set.GetProperty("outputs"));
+                IReadOnlyDictionary<string, Tensor> actual = model.Run(ReadAll(set.Member("inputs")).ToDictionary(pair => pair.Key, pair => pair.Value));
+                List<KeyValuePair<string, Tensor>> expected = ReadAll(set.Member("outputs"));
                 if (!actual.Keys.SequenceEqual(expected.Select(pair => pair.Key)))
                     return $"set {index}: the outputs are {string.Join(", ", actual.Keys)} instead of {string.Join(", ", expected.Select(pair => pair.Key))}";
                 foreach (KeyValuePair<string, Tensor> pair in expected)
@@ -103,8 +104,8 @@ namespace Smoke
             return index > 0 ? null : "the case has no set of inputs";
         }
 
-        private List<KeyValuePair<string, Tensor>> ReadAll(JsonElement tensors) => tensors.EnumerateArray()
-            .Select(one => new KeyValuePair<string, Tensor>(one.GetProperty("name").GetString() ?? "", _file.ReadTensor(one)))
+        private List<KeyValuePair<string, Tensor>> ReadAll(XElement tensors) => tensors.Elements()
+            .Select(one => new KeyValuePair<string, Tensor>((string)one.Member("name"), _file.ReadTensor(one)))
             .ToList();
     }
 }

@@ -18,7 +18,7 @@ namespace Smoke
                 case ElementType.Float16:
                     return Each(tensor, 2, (bytes, at) => Half(BitConverter.ToUInt16(bytes, at)));
                 case ElementType.BFloat16:
-                    return Each(tensor, 2, (bytes, at) => BitConverter.Int32BitsToSingle(BitConverter.ToUInt16(bytes, at) << 16));
+                    return Each(tensor, 2, (bytes, at) => BitConverter.ToSingle(new byte[] { 0, 0, bytes[at], bytes[at + 1] }, 0));
                 case ElementType.Complex64:
                     return Each(tensor, 4, (bytes, at) => BitConverter.ToSingle(bytes, at));
                 case ElementType.Complex128:

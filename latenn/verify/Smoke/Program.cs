@@ -6,9 +6,9 @@ using System.Linq;
 using System.Reflection;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
-using System.Text.Json;
 using System.Threading;
 using Latenn;
+using XElement = System.Xml.Linq.XElement; // the namespace has a LoadOptions, too
 
 namespace Smoke
 {
@@ -31,11 +31,20 @@ namespace Smoke
             var warnings = new ConcurrentQueue<string>();
             Runtime.Warning += (sender, warning) => warnings.Enqueue(warning.Message);
             if (given.Preload != null)
-                NativeLibrary.Load(given.Preload);
+                Preload(given.Preload);
             Results results = RunTogether(given);
             results.Warnings.AddRange(warnings);
             results.Write(given.Output);
             return results.Code;
+        }
+
+        private static void Preload(string library)
+        {
+#if NETFRAMEWORK
+            throw new PlatformNotSupportedException("--preload needs .NET Core.");
+#else
+            NativeLibrary.Load(library);
+#endif
         }
 
         /// <summary>Every thread does the same, and all of them load at once, first of all. The worst result counts.</summary>
@@ -114,7 +123,7 @@ namespace Smoke
         /// <summary>The cases to compute: those of the name asked for, and of these a sample, the first one in it.</summary>
         public IReadOnlyList<Case> Chosen(IEnumerable<Case> cases)
         {
-            List<Case> named = cases.Where(one => PathContains == null || one.Name.Contains(PathContains, StringComparison.Ordinal)).ToList();
+            List<Case> named = cases.Where(one => PathContains == null || one.Name.IndexOf(PathContains, StringComparison.Ordinal) >= 0).ToList();
             if (Sample == 0 || Sample >= named.Count)
                 return named;
             return Enumerable.Range(0, Sample).Select(i => named[(int)((long)i * named.Count / Sample)]).ToList();
@@ -185,67 +194,33 @@ namespace Smoke
         }
 
         private static bool IsLibrary(string name) =>
-            (name.Contains("latenn", StringComparison.OrdinalIgnoreCase) || name.Contains("onnxruntime", StringComparison.OrdinalIgnoreCase))
-            && (name.EndsWith(".so", StringComparison.Ordinal) || name.Contains(".so.", StringComparison.Ordinal)
+            (name.IndexOf("latenn", StringComparison.OrdinalIgnoreCase) >= 0 || name.IndexOf("onnxruntime", StringComparison.OrdinalIgnoreCase) >= 0)
+            && (name.EndsWith(".so", StringComparison.Ordinal) || name.IndexOf(".so.", StringComparison.Ordinal) >= 0
                 || name.EndsWith(".dylib", StringComparison.Ordinal) || name.EndsWith(".dll", StringComparison.OrdinalIgnoreCase));
 
         public void Write(string path)
         {
-            string aside = path + ".part";
-            using (FileStream stream = File.Create(aside))
-            using (var json = new Utf8JsonWriter(stream, new JsonWriterOptions { Indented = true }))
+            string report = Error != null ? Error.Report : Report;
+            XElement document = Json.Object(
+                Json.Named("report", report.Length > 0 ? Json.Parse(report) : Json.Null()),
+                Json.Named("backend", Json.Text(Backend)),
+                Json.Named("passed", Json.Texts(Passed)),
+                Json.Named("failed", Json.Array(Failed.Select(one => Json.Object(
+                    Json.Named("name", Json.Text(one.Name)), Json.Named("message", Json.Text(one.Message)))))),
+                Json.Named("libraries", Json.Texts(_libraries)),
+                Json.Named("assembly", Json.Object(
+                    Json.Named("path", Json.Text(_assembly)), Json.Named("framework", Json.Text(_framework)))),
+                Json.Named("warnings", Json.Texts(Warnings)));
+            if (Error != null)
             {
-                json.WriteStartObject();
-                WriteReport(json, "report", Error != null ? Error.Report : Report);
-                json.WriteString("backend", Backend);
-                WriteNames(json, "passed", Passed);
-                json.WriteStartArray("failed");
-                foreach ((string name, string message) in Failed)
-                {
-                    json.WriteStartObject();
-                    json.WriteString("name", name);
-                    json.WriteString("message", message);
-                    json.WriteEndObject();
-                }
-                json.WriteEndArray();
-                WriteNames(json, "libraries", _libraries);
-                json.WriteStartObject("assembly");
-                json.WriteString("path", _assembly);
-                json.WriteString("framework", _framework);
-                json.WriteEndObject();
-                WriteNames(json, "warnings", Warnings);
-                if (Error != null)
-                {
-                    json.WriteStartObject("error");
-                    json.WriteString("code", Error.Code.ToString());
-                    json.WriteString("message", Error.Message);
-                    json.WriteEndObject();
-                }
-                json.WriteEndObject();
+                document.Add(Json.Named("error", Json.Object(
+                    Json.Named("code", Json.Text(Error.Code.ToString())), Json.Named("message", Json.Text(Error.Message)))));
             }
+            string aside = path + ".part";
+            Json.Write(document, aside);
             if (File.Exists(path))
                 File.Delete(path);
             File.Move(aside, path);
-        }
-
-        private static void WriteNames(Utf8JsonWriter json, string name, IEnumerable<string> values)
-        {
-            json.WriteStartArray(name);
-            foreach (string value in values)
-                json.WriteStringValue(value);
-            json.WriteEndArray();
-        }
-
-        private static void WriteReport(Utf8JsonWriter json, string name, string report)
-        {
-            json.WritePropertyName(name);
-            if (report.Length == 0)
-            {
-                json.WriteNullValue();
-                return;
-            }
-            using JsonDocument document = JsonDocument.Parse(report);
-            document.RootElement.WriteTo(json);
         }
     }
 }

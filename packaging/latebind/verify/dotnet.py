@@ -45,6 +45,8 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         reason = "\n".join(filter(None, [outcome.reason, *wrong]))
         return replace(outcome, state=State.FAILED, reason=reason, summary="")
     facts = {**outcome.facts, "framework": made.framework, "sdk": made.sdk}
+    if made.mono:
+        facts |= {"mono": made.mono}
     if bench.cell.version:
         facts |= {"runtime_package": ASSEMBLED}
     return replace(outcome, facts=facts)
@@ -65,7 +67,7 @@ def clean_environment() -> dict[str, str]:
     return {
         key: value
         for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "PYTHON")) and not key.endswith("_LIB_PATH")
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
     }
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.nuget import dotnet
+from latebind.nuget import dotnet, mono
 from latebind.nuget.nuspec import semantic_version
 from latebind.resources import folder
 from latebind.run import run
@@ -108,6 +108,8 @@ class Made:
     """The version of the SDK that built it."""
     framework: str
     """What it was built for: `netcoreapp3.1`, `net8.0`."""
+    mono: str = ""
+    """The version of the Mono that runs it."""
 
 
 def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how it is called
@@ -150,16 +152,19 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
 def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) -> Made:
     """Restore and build or publish the consumer below `work`.
 
-    Raises NotRun (`no-dotnet`, or `no-sdk` when it is too old for the layout), ToolError with the output of `dotnet`.
+    Raises NotRun (`no-dotnet`, `no-sdk` when it is too old for the layout, `no-mono`), ToolError with the output of
+    `dotnet`.
     """
     program = dotnet.find(consumer.environment)
+    found = mono.find(consumer.environment) if consumer.layout.start == "mono" else None
     project, out = _lay_out(consumer, work), work / "out"
     environment = dotnet.private(consumer.environment, work / "home")
     sdk = dotnet.sdk_version(environment, project)
     needed = consumer.layout.needs_sdk
     if needed and int(sdk.partition(".")[0]) < needed:
         raise NotRun("no-sdk", f"this takes an SDK of {needed}.0 or newer; here is {sdk}")
-    properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk))
+    references = str(found.references) if found else ""
+    properties = _properties(consumer, consumer.framework or dotnet.own_framework(sdk), references)
     defines = [f"-p:{key}={value}" for key, value in properties.items()]
     words = [word.format(rid=consumer.rid) for word in consumer.layout.command]
     argv = [program, *words, *defines, "--nologo", "-c", "Release", *_output(consumer, work)]
@@ -170,21 +175,23 @@ def make_consumer(consumer: Consumer, work: Path, *, log: Path | None = None) ->
         wrong = dict.fromkeys(line.strip() for line in error.message.splitlines() if ": error " in line)
         raise ToolError("\n".join([*wrong, error.message]), where=error.where, advice=error.advice) from error
     return Made(
-        argv=_start(consumer, program, out, work),
+        argv=_start(consumer, found.program if found else program, out, work),
         out=out,
         cache=work / "home" / "packages",
         sdk=sdk,
         framework=properties["ConsumerFramework"],
+        mono=mono.version(found, environment) if found else "",
     )
 
 
-def _start(consumer: Consumer, dotnet_program: Path, out: Path, work: Path) -> tuple[str | Path, ...]:
+def _start(consumer: Consumer, host: Path, out: Path, work: Path) -> tuple[str | Path, ...]:
+    """The command line; `host` is what runs assemblies: `dotnet` or `mono`."""
     name = _project_name(work / "consumer")
     if consumer.layout.start == "program":
         return (out / (f"{name}.exe" if consumer.rid.startswith("win") else name),)
     if consumer.layout.application:
-        return (dotnet_program, out / f"{_project_name(work / 'application')}.dll", name)
-    return (dotnet_program, out / f"{name}.dll")
+        return (host, out / f"{_project_name(work / 'application')}.dll", name)
+    return (host, out / f"{name}.{'exe' if consumer.layout.start == 'mono' else 'dll'}")
 
 
 def _runtime_environment(consumer: Consumer, work: Path) -> dict[str, str]:
@@ -223,13 +230,16 @@ def _confine(project: Path, consumer: Consumer, feed: Path) -> None:
         (project / name).write_text("<Project />\n", encoding="utf-8")
 
 
-def _properties(consumer: Consumer, framework: str) -> dict[str, str]:
+def _properties(consumer: Consumer, framework: str, references: str = "") -> dict[str, str]:
     """What a consumer's project is told. Those of the layout and of the caller come last."""
+    own = {
+        key: text.format(rid=consumer.rid, references=references) for key, text in consumer.layout.properties.items()
+    }
     return {
         "ConsumerFramework": framework,
         "ProjectVersion": semantic_version(consumer.version),
         "RuntimeVersion": semantic_version(consumer.runtime_version) if consumer.runtime_version else "",
-        **consumer.layout.properties,
+        **own,
         **consumer.properties,
     }
 

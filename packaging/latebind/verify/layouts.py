@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from latebind.nuget.mono import FRAMEWORK
 from latebind.verify import proofs
 
 if TYPE_CHECKING:
@@ -12,15 +13,19 @@ if TYPE_CHECKING:
 
     from latebind.verify.proofs import Proof
 
-Start = Literal["assembly", "program", "nothing"]
-"""What is run: the assembly by `dotnet`, the program that the SDK made beside it, or nothing: its files are judged."""
+Start = Literal["assembly", "program", "mono", "nothing"]
+"""What is run: the assembly by `dotnet`, the program that the SDK made beside it, the program by `mono`, or nothing:
+its files are judged."""
 
 _FRAMEWORK_DEPENDENT = ("--self-contained", "false")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """A consumer of nupkgs. `{rid}` in `command` stands for the target."""
+    """A consumer of nupkgs. `{rid}` in `command` and `properties` stands for the target.
+
+    In `properties`, `{references}` stands for Mono's reference assemblies.
+    """
 
     name: str
     title: str
@@ -61,6 +66,9 @@ LAYOUTS: tuple[Layout, ...] = (
            # The program that starts an application is another package for each RID, and not what is looked at.
            properties={"UseAppHost": "false"}, start="nothing",
            proofs=(proofs.from_the_packages, proofs.files_of_the_rid)),
+    Layout(name="mono", title="a .NET Framework 4.7.2 application, run by Mono", targets="mono.targets", start="mono",
+           properties={"ConsumerFramework": FRAMEWORK, "ConsumerRid": "{rid}", "FrameworkPathOverride": "{references}"},
+           proofs=(proofs.from_the_packages, proofs.older_assembly, proofs.beside)),
     Layout(name="dotnet-net8.0", title="built for net8.0", properties={"ConsumerFramework": "net8.0"},
            needs_sdk=8, fetches=True),
     Layout(name="dotnet-self-contained", title="published with .NET itself; the program itself is started",

@@ -31,7 +31,7 @@ def scenarios_page() -> str:
 
 
 def _row(row: Scenario) -> str:
-    kinds = {"python": "Python", "dotnet": ".NET", "c": "C"}
+    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C"}
     consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
     where = "everywhere" if len(row.systems) == len(("linux", "macos", "windows")) else ", ".join(row.systems)
     where += "" if row.emulated else "; not emulated"

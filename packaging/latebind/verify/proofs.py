@@ -85,6 +85,18 @@ def apart(seen: Application) -> list[str]:
     return wrong
 
 
+def beside(seen: Application) -> list[str]:
+    """Each native library was loaded from beside the application, and is the package's: build files copied it there."""
+    wrong = []
+    for member in _native(seen.packages):
+        if member.rid == seen.rid:
+            path = seen.out / member.file
+            wrong += _laid_out(path, [member])
+            if path.is_file() and str(path) not in seen.libraries:
+                wrong.append(f"{member.file} was not loaded from beside the application")
+    return wrong
+
+
 def files_of_the_rid(seen: Application) -> list[str]:
     """The application holds the RID's native files and the managed assemblies as the packages do, and no others."""
     native = list(_native(seen.packages))

@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.archive import sha256, write_text
 from latebind.model import Cell, Outcome, State
+from latebind.resources import folder as resources
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
@@ -35,12 +36,13 @@ class Memory:
     def __init__(
         self, config: Config, artifacts: Sequence[Artifact], folder: Path, circumstances: Sequence[str]
     ) -> None:
-        """`circumstances` is what else decides: pins of requirements, the installer, the SDK."""
+        """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
         self._config, self._artifacts, self._folder = config, artifacts, folder
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
             *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
+            hash_tree(resources("templates") / "dotnet"),
         )
         verify = config.document.verify
         scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]

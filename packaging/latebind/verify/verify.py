@@ -7,13 +7,14 @@ import platform
 import re
 import shutil
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Outcome, Rid, State
-from latebind.nuget import dotnet
+from latebind.nuget import dotnet, mono
 from latebind.parallel import each
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
@@ -182,12 +183,14 @@ def _remove(work: Path) -> None:
 
 
 def _sdk(config: Config) -> str:
-    if not config.document.verify.dotnet:
-        return ""
-    try:
-        return dotnet.sdk_version(os.environ, config.root)
-    except LatebindError:  # each cell that needs it says so
-        return ""
+    """The SDK and Mono that the consumers of nupkgs are made and run by, as far as they are here."""
+    found = []
+    if config.document.verify.dotnet:
+        with suppress(LatebindError):  # each cell that needs it says so
+            found.append(dotnet.sdk_version(os.environ, config.root))
+        with suppress(LatebindError):
+            found.append(mono.version(mono.find(os.environ), os.environ))
+    return "\0".join(found)
 
 
 def _machine(supply: Supply, rids: Sequence[Rid], options: Options) -> dict[str, str]:

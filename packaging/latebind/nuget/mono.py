@@ -1,0 +1,48 @@
+"""Where Mono is, and what it has to compile against; it neither installs nor builds anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.errors import NotRun
+from latebind.run import run, which
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FRAMEWORK = "net472"
+"""The newest .NET Framework that Mono has and that takes netstandard2.0 assemblies without more packages."""
+
+_REFERENCES = "lib/mono/4.7.2-api"
+_VERSION_LIMIT = 60.0
+_ADVICE = "Install Mono with its development files (Debian: mono-devel), or run: python ci/mono.py DEST"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mono:
+    """A Mono with the reference assemblies of .NET Framework 4.7.2."""
+
+    program: Path
+    references: Path
+
+
+def find(environment: Mapping[str, str]) -> Mono:
+    """The `mono` on the PATH of an environment.
+
+    Raises NotRun (`no-mono`) when there is none, or one without the reference assemblies: a runtime alone.
+    """
+    program = which("mono", path=environment.get("PATH", ""))
+    if program is None:
+        raise NotRun("no-mono", "no `mono` on PATH", advice=_ADVICE)
+    references = program.resolve().parent.parent / _REFERENCES
+    if not references.is_dir():
+        raise NotRun("no-mono", f"{program} is a Mono without reference assemblies: no {references}", advice=_ADVICE)
+    return Mono(program=program, references=references)
+
+
+def version(mono: Mono, environment: Mapping[str, str]) -> str:
+    """What it calls itself: `Mono JIT compiler version 6.8.0.105 (…)`. Raises ToolError when it does not start."""
+    output = run([mono.program, "--version"], env=environment, timeout=_VERSION_LIMIT).output
+    return next(iter(output.splitlines()), "")

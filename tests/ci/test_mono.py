@@ -1,0 +1,44 @@
+"""The Mono for tests: the one on PATH when it is whole, else one of Debian's packages, else a reason."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.nuget import mono
+
+from tests.dotnet_support import mono_folder
+
+SCRIPT = Path(__file__).resolve().parent.parent.parent / "ci" / "mono.py"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian's packages are for Linux")
+
+
+def call(dest, path):
+    argv = [sys.executable, SCRIPT, dest]
+    return subprocess.run(argv, env={**os.environ, "PATH": str(path)}, capture_output=True, text=True, check=False)
+
+
+def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():
+    found = mono.find({"PATH": str(mono_folder())})
+
+    assert mono.version(found, os.environ).startswith("Mono JIT compiler version ")
+    assert (found.references / "Facades" / "netstandard.dll").is_file()
+
+
+def test_a_whole_one_on_the_path_is_taken_and_nothing_is_made(tmp_path):
+    ended = call(tmp_path / "made", mono_folder())
+
+    assert (ended.returncode, ended.stdout.strip()) == (0, str(mono_folder()))
+    assert not (tmp_path / "made").exists()
+
+
+def test_without_debians_tools_it_says_why(tmp_path):
+    ended = call(tmp_path / "made", tmp_path)
+
+    assert ended.returncode == 1
+    assert ended.stderr.startswith("not available: ")
+    assert list(tmp_path.iterdir()) == []
