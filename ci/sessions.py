@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import dotnet_sdk
 import mono
+from debian import NotAvailableError
 
 if TYPE_CHECKING:
     import nox
@@ -43,7 +44,7 @@ def mono_folder() -> list[str]:
     """The folder of a Mono for tests, where one can be made; without it, its cell is not run."""
     try:
         return [str(mono.prepare(ROOT / ".latebind" / "mono"))]
-    except mono.NotAvailableError as reason:
+    except NotAvailableError as reason:
         print(f"no Mono: {reason}", file=sys.stderr)
         return []
 
