@@ -12,7 +12,7 @@ import msgspec
 
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
-from latebind.limits import Limits
+from latebind.limits import CELL_LIMITS
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from latebind.verify.cell import Bench
     from latebind.verify.smoke import Smoke
 
-LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
 DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -182,7 +181,7 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
         env={**consumer_environment(environment.python, ready.home), **situation.environment},
         check=False,
         log=bench.log,
-        limits=LIMITS,
+        limits=CELL_LIMITS,
         user=NOBODY if situation.unprivileged and is_root() else None,
     )
     try:

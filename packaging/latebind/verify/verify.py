@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError, NotRun
+from latebind.limits import end_marked
 from latebind.log import LOG
 from latebind.model import Artifact, Outcome, Rid, State
 from latebind.nuget import dotnet
 from latebind.parallel import each
+from latebind.run import check_limits
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Planned, Scope, expand, questions
@@ -148,6 +150,8 @@ def verify(
     """
     folder = workdir / "build" / "verify"
     _check_scripts(config)
+    check_limits()
+    end_marked(folder / "work")  # what a run that was killed left running
     tool, pythons = prepare(config, folder)
     pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
     supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
