@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -163,7 +162,8 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
     script = bench.config.root / bench.config.document.verify.python
     path, environment, situation = bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
-    out.unlink(missing_ok=True)
+    for answer in (out, seen):
+        answer.unlink(missing_ok=True)
     words = ["--cases", path(bench.supply.data(bench.data_entry())), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
         program = frozen.freeze(bench, environment, script)
@@ -191,15 +191,19 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
             where=str(script),
         ) from error
-    return smoke, _seen(seen)
+    return smoke, None if situation.layout == "frozen" else _seen(seen, script)
 
 
-def _seen(path: Path) -> Seen | None:
-    """What the driver wrote; None for a consumer that ran without it."""
+def _seen(path: Path, script: Path) -> Seen:
+    """What the driver wrote. Raises InputError when it wrote nothing: then nobody knows what was mapped."""
     try:
-        return msgspec.convert(json.loads(path.read_bytes()), Seen)
-    except FileNotFoundError:
-        return None
+        return msgspec.json.decode(path.read_bytes(), type=Seen)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            "the consumer's process ended before it could be seen what it had mapped",
+            where=str(script),
+            advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
+        ) from error
 
 
 def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, binds: tuple[str, ...]) -> Outcome:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -24,12 +23,11 @@ from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
 from latebind.verify.remembered import Memory
-from latebind.verify.runners import runner
 from latebind.verify.scenarios import FILES, scenario
 from latebind.verify.select import selector
 from latebind.verify.select import shard as share
 from latebind.verify.supply import Supply
-from latebind.verify.unprivileged import unlock
+from latebind.verify.trial import tried
 from latebind.verify.versions import Answers, Question, ask
 
 if TYPE_CHECKING:
@@ -212,11 +210,37 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     known = None if run.fresh else run.memory.recall(cell, key)
     if known is not None:
         return replace(known, log=_relative(log, run))
-    outcome = _tried(run, planned, machine, pythons, log)
+    bench = _bench(run, planned, machine, pythons, log)
+    outcome = tried(bench)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
     LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
+
+
+def _bench(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:
+    binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
+    return Bench(
+        cell=planned.cell,
+        config=run.config,
+        use=planned.use,
+        package=next(binding, next(iter(run.config.packages))),
+        entry=planned.entry,
+        oldest=_oldest(run, planned),
+        artifacts=run.artifacts,
+        supply=run.supply,
+        work=run.folder / "work" / _safe(planned.cell.id),
+        log=log,
+        machine=machine,
+        interpreters=pythons,
+    )
+
+
+def _oldest(run: _Run, planned: Planned) -> str:
+    if planned.question is None:
+        return ""
+    rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
+    return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
 
 
 def _able(
@@ -237,51 +261,6 @@ def _able(
     if not pythons:
         raise NotRun("no-interpreter", f"CPython {planned.python} is not installed here")
     return machine, pythons
-
-
-def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Outcome:
-    cell = planned.cell
-    work = run.folder / "work" / _safe(cell.id)
-    _remove(work)
-    work.mkdir(parents=True)
-    log.unlink(missing_ok=True)
-    binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
-    bench = Bench(
-        cell=cell,
-        config=run.config,
-        use=planned.use,
-        package=next(binding, next(iter(run.config.packages))),
-        entry=planned.entry,
-        oldest=_oldest(run, planned),
-        artifacts=run.artifacts,
-        supply=run.supply,
-        work=work,
-        log=log,
-        machine=machine,
-        interpreters=pythons,
-    )
-    try:
-        outcome = runner(cell)(bench)
-    except NotRun as error:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
-    except LatebindError as error:
-        return Outcome(cell=cell, state=State.FAILED, reason=str(error))
-    if outcome.state is not State.FAILED:
-        _remove(work)
-    return outcome
-
-
-def _oldest(run: _Run, planned: Planned) -> str:
-    if planned.question is None:
-        return ""
-    rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
-    return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
-
-
-def _remove(work: Path) -> None:
-    if work.is_dir():
-        unlock(work)
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _sdk(config: Config) -> str:

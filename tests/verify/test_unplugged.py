@@ -1,0 +1,205 @@
+"""Things are unplugged and consumers misbehave: cells are *not run* or failed, or there is one clear error.
+
+Never a traceback, never a false pass, nothing left running.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import pytest
+
+from tests.client import CONFIG, write_client
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
+
+VERIFY = '\n[verify]\npython = "verify/smoke.py"\n'
+BEGIN = """\
+import argparse, ctypes, json, os, sys
+from pathlib import Path
+import tiny
+parser = argparse.ArgumentParser()
+parser.add_argument("--cases")
+parser.add_argument("--out", type=Path)
+given = parser.parse_args()
+library = ctypes.CDLL(str(next(Path(tiny.__file__).parent.glob("*.so"))))
+passed = ["adds"] if library.tiny_add(2, 3) == 5 else []
+"""
+GOOD = 'given.out.write_text(json.dumps({"passed": passed}))\n'
+
+
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory):
+    """The small project's packages, made once."""
+    folder = tmp_path_factory.mktemp("unplugged")
+    write_client(folder / "tiny", latebind=CONFIG + VERIFY)
+    command = [sys.executable, "-m", "latebind.cli", "-C", folder / "tiny", "pack"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder / "tiny" / "dist"
+
+
+@pytest.fixture
+def project(tmp_path, packed, latebind):
+    """The project with a consumer, and `verify` on packages that lie beside it."""
+    root = write_client(tmp_path / "tiny", latebind=CONFIG + VERIFY)
+    dist = shutil.copytree(packed, tmp_path / "dist")
+    (root / "verify").mkdir()
+    (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
+
+    def verify(*words, script="", **more):
+        if script:
+            (root / "verify" / "smoke.py").write_text(BEGIN + script, encoding="utf-8")
+        ended = latebind("-C", root, "verify", "--dist", dist, *words, **more)
+        assert "Traceback" not in ended.stderr
+        return ended
+
+    def cells():
+        return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cells"]
+
+    return SimpleNamespace(root=root, dist=dist, verify=verify, cells=cells)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("sys.exit(0)", "ended with status 0 and wrote no result"),
+        ("os.kill(os.getpid(), 11)", "ended with status -11 and wrote no result"),
+        ("given.out.mkdir()", "ended with status 0 and wrote no result"),
+        ("given.out.write_bytes(b'{\"passed\": [\\xff')", "not as it should be"),
+        ('given.out.write_text("[]")', "not as it should be"),
+        ("given.out.write_text('{\"passed\": []}')", "0 models were computed as expected"),
+        (GOOD + "os._exit(0)", "ended before it could be seen what it had mapped"),
+        (GOOD + '(given.out.parent / "seen.json").write_text("{"); os._exit(0)', "ended before it could be seen"),
+        (GOOD + "import shutil; shutil.rmtree(given.out.parent)", "wrote no result"),
+        (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
+    ],
+)
+def test_a_consumer_that_shows_nothing_fails_its_cell(project, script, words):
+    ended = project.verify(script=script)
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"]) == (1, "failed")
+    assert words in cell["reason"]
+
+
+def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(project):
+    ended = project.verify(script=GOOD + 'print("\\n".join(["x" * 1_000_000] * 100))')
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"]) == (0, "passed")
+    assert (project.root / "reports" / cell["log"]).stat().st_size <= 64 << 20
+
+
+def test_what_a_consumer_leaves_running_is_ended_with_its_cell(project):
+    daemon = f"""
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        Path({str(project.root / "pid")!r}).write_text(str(os.getpid()))
+        os.execvp("sleep", ["sleep", "300"])
+    os._exit(0)
+import time; time.sleep(1)
+"""
+    started = time.monotonic()
+    assert project.verify(script=GOOD + daemon).returncode == 0
+    assert time.monotonic() - started < 60
+    assert not alive(int((project.root / "pid").read_text()))
+
+
+HANGS = """
+Path({pid!r}).write_text(str(os.getpid()))
+import time; time.sleep(300)
+"""
+
+
+def begun(project):
+    """`verify` with a consumer that hangs, and the consumer's process."""
+    pid = project.root / "pid"
+    (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return process, int(pid.read_text())
+
+
+def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project):
+    process, consumer = begun(project)
+    process.send_signal(2)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors, alive(consumer)) == (130, False, False)
+    assert "interrupted" in errors
+    assert project.verify(script=GOOD).returncode == 0
+
+
+def test_what_a_killed_verification_left_running_is_ended_by_the_next_one(project):
+    process, consumer = begun(project)
+    process.kill()
+    process.communicate(timeout=60)
+    assert alive(consumer)
+    assert project.verify(script=GOOD).returncode == 0
+    assert not alive(consumer)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+                                    {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
+def test_results_are_utf_8_in_every_locale(project, locale, form):
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    ended = subprocess.run([*map(str, command), "--format", form], env={**os.environ, **locale},
+                           capture_output=True, timeout=300, check=False)  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert "✓" in ended.stdout.decode("utf-8")
+
+
+UNSHARE = shutil.which("unshare")
+
+
+def can_mount():
+    """Whether a file system of our own can be had: as root, where mounts may be private."""
+    words = [UNSHARE, "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return UNSHARE is not None and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def mounted(setup, project, *words, env=None):
+    """`verify` in a mount space of its own, after a shell's `setup`."""
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, *words, "verify", "--dist", project.dist]
+    shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
+    environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
+    return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount space of one's own")
+
+
+@needs_mount
+@pytest.mark.parametrize("size", ["4k", "64k", "100k"])
+def test_a_full_disk_is_one_clear_error(project, tmp_path, size):
+    small = tmp_path / "small"
+    small.mkdir()
+    ended = mounted(f"mount -t tmpfs -o size={size} none {small}", project, "--workdir", small)
+    assert ended.returncode == 2, ended.stdout
+    assert ended.stderr.startswith("latebind: No space left on device")
+    assert "The disk is full" in ended.stderr
+
+
+@needs_mount
+def test_a_full_disk_under_the_installers_cache_is_one_clear_error(project, tmp_path):
+    small = tmp_path / "cache"
+    small.mkdir()
+    ended = mounted(f"mount -t tmpfs -o size=4k none {small}", project, env={"UV_CACHE_DIR": str(small)})
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "The disk is full" in ended.stderr
