@@ -8,12 +8,18 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from latebind.errors import NotRun
+from latebind.verify.environments import _Uv, _Virtualenv, find_uv
 
 from tests.client import CONFIG, write_client
 
@@ -203,3 +209,81 @@ def test_a_full_disk_under_the_installers_cache_is_one_clear_error(project, tmp_
     ended = mounted(f"mount -t tmpfs -o size=4k none {small}", project, env={"UV_CACHE_DIR": str(small)})
     assert (ended.returncode, ended.stdout) == (2, "")
     assert "The disk is full" in ended.stderr
+
+
+ANSWERS = {
+    "error": (500, "text/html", b"no"),
+    "forbidden": (403, "text/html", b"no"),
+    "no-page": (200, "application/octet-stream", b"PK"),
+}
+
+
+@pytest.fixture
+def index(request):
+    """The address of a package index that answers everything in one wrong way."""
+    status, kind, body = ANSWERS[request.param]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/simple"
+    server.shutdown()
+    server.server_close()
+
+
+def installers(tmp_path):
+    """uv and pip, without what earlier runs left in their caches."""
+    yield _Uv(find_uv(), tmp_path / "uv")
+    yield _Virtualenv(tmp_path / "pip")
+
+
+def unplugged(monkeypatch, tmp_path, url):
+    for name in ("PIP_FIND_LINKS", "UV_FIND_LINKS", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    values = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": url,
+              "UV_CACHE_DIR": tmp_path / "u", "PIP_CACHE_DIR": tmp_path / "p",
+              "UV_HTTP_RETRIES": 0, "PIP_RETRIES": 0, "UV_HTTP_TIMEOUT": 2, "PIP_DEFAULT_TIMEOUT": 2}  # fmt: skip
+    for name, value in values.items():
+        monkeypatch.setenv(name, str(value))
+
+
+def assert_not_run(tmp_path, tool):
+    """pip says of a refused connection what it says of a name that the index has not."""
+    reasons = {"no-index"} if tool.name == "uv" else {"no-index", "no-distribution"}
+    tool.home.mkdir()
+    with pytest.raises(NotRun) as asked:
+        tool.resolve("onnxruntime", Path(sys.executable))
+    tool.create(tmp_path / "env" / tool.name, Path(sys.executable), tmp_path / "log")
+    with pytest.raises(NotRun) as installed:
+        tool.install(tmp_path / "env" / tool.name, ["onnxruntime"], log=tmp_path / "log")
+    assert {asked.value.reason, installed.value.reason} <= reasons
+
+
+@pytest.mark.parametrize("index", ANSWERS, indirect=True)
+def test_an_index_that_answers_with_errors_is_no_index(monkeypatch, tmp_path, index):
+    unplugged(monkeypatch, tmp_path, index)
+    for tool in installers(tmp_path):
+        assert_not_run(tmp_path, tool)
+
+
+def test_an_index_that_nobody_answers_for_is_no_index(monkeypatch, tmp_path):
+    unplugged(monkeypatch, tmp_path, "http://127.0.0.1:9/simple")
+    for tool in installers(tmp_path):
+        assert_not_run(tmp_path, tool)
+
+
+def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        unplugged(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        for tool in installers(tmp_path):
+            assert_not_run(tmp_path, tool)
