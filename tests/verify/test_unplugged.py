@@ -287,3 +287,52 @@ def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
         unplugged(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
         for tool in installers(tmp_path):
             assert_not_run(tmp_path, tool)
+
+
+def machine_file(folder, command, version="3.11.9"):
+    """A machine of win-x64 that runs `command` and has our own Python."""
+    folder.mkdir(exist_ok=True)
+    rows = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": sys.executable,
+            "python_version": version, "platforms": ["win_amd64"]}  # fmt: skip
+    lines = [f"{key} = {json.dumps(value)}" for key, value in rows.items()]
+    (folder / "win-x64.toml").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "words"),
+    [
+        (["/nowhere/wine"], "3.11.9", "program /nowhere/wine is not there"),
+        (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
+        (["/bin/echo", "so"], "3.11.9", "and its file says 3.11.9"),
+        (["/usr/bin/env"], "3.1.4", "and its file says 3.1.4"),
+    ],
+    ids=["gone", "broken", "no-python", "another-python"],
+)
+def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, words):
+    config = project.root / "latebind.toml"
+    config.write_text(config.read_text("utf-8").replace('["linux-x64"]', '["linux-x64", "win-x64"]'), encoding="utf-8")
+    machines = machine_file(tmp_path / "machines", command, version)
+    ended = project.verify("--machines", machines, "--target", "win-x64")
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"], cell["reason"]) == (1, "not run", "no-machine")
+    assert words in cell["summary"]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [("exit 1", "has no SDK for this"), ("exit 0", "does not say its version, but: nothing"), ("echo It was not",
+     "does not say its version, but: It was not")],
+    ids=["fails", "says-nothing", "says-something-else"],
+)  # fmt: skip
+def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path, script, words):
+    config = project.root / "latebind.toml"
+    config.write_text(f'{config.read_text("utf-8")}dotnet = "app"\n', encoding="utf-8")
+    (project.root / "app").mkdir()
+    (project.root / "app" / "App.csproj").write_text("<Project />", encoding="utf-8")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "dotnet").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (tmp_path / "bin" / "dotnet").chmod(0o755)
+    project.verify("-k", "dotnet", env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+    assert {(cell["outcome"], cell["reason"]) for cell in project.cells()} == {("not run", "no-dotnet")}
+    assert all(words in cell["summary"] for cell in project.cells())

@@ -22,6 +22,7 @@ from latebind.verify.cells import Planned, Scope, expand, questions
 from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
+from latebind.verify.reach import silent
 from latebind.verify.remembered import Memory
 from latebind.verify.scenarios import FILES, scenario
 from latebind.verify.select import selector
@@ -75,6 +76,8 @@ class _Run:
     answers: Answers
     pythons: tuple[Interpreter, ...]
     machines: Mapping[Rid, Machine]
+    silent: Mapping[Rid, NotRun]
+    """Why machines are none that could be used."""
     memory: Memory
     fresh: bool
 
@@ -163,6 +166,7 @@ def verify(
         answers=answers,
         pythons=pythons,
         machines={host_rid(): host_machine(pythons[0].path), **options.machines},
+        silent=silent((row for rid, row in options.machines.items() if rid in rids), folder / "home"),
         memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
@@ -203,6 +207,8 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
     try:
+        if cell.target in run.silent and cell.consumer not in FILES:
+            raise run.silent[cell.target]
         machine, pythons = _able(planned, run.answers, run.machines, run.pythons)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
