@@ -11,17 +11,21 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 
+import latebind as latebind_package
 import pytest
 from latebind.errors import NotRun
 from latebind.verify.environments import _Uv, _Virtualenv, find_uv
+from latebind.verify.unprivileged import is_root
 
 from tests.client import CONFIG, write_client
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -336,3 +340,134 @@ def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path,
     project.verify("-k", "dotnet", env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
     assert {(cell["outcome"], cell["reason"]) for cell in project.cells()} == {("not run", "no-dotnet")}
     assert all(words in cell["summary"] for cell in project.cells())
+
+
+def wheel_of(project):
+    return next(project.dist.glob("*.whl"))
+
+
+def shorten(project):
+    wheel_of(project).write_bytes(wheel_of(project).read_bytes()[:700])
+
+
+def shorten_nupkg(project):
+    next(project.dist.glob("*.nupkg")).write_bytes(b"")
+
+
+def older_version(project):
+    config = project.root / "latebind.toml"
+    config.write_text(config.read_text("utf-8").replace("1.2.3", "1.2.4"), encoding="utf-8")
+
+
+def two_versions(project):
+    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("1.2.3", "1.2.2"))
+
+
+def foreign_wheel(project):
+    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("tiny", "other"))
+
+
+def foreign_nupkg(project):
+    shutil.copy(next(project.dist.glob("*.nupkg")), project.dist / "Other.1.2.3.nupkg")
+
+
+def nameless_wheel(project):
+    shutil.copy(wheel_of(project), project.dist / "tiny.whl")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (shorten, "is not a readable zip archive"),
+        (shorten_nupkg, "Tiny.1.2.3.nupkg is not a readable zip archive"),
+        (older_version, "is not of version 1.2.4"),
+        (two_versions, "is not of version 1.2.3"),
+        (foreign_wheel, "is of another project"),
+        (foreign_nupkg, "Other.1.2.3.nupkg is of another project"),
+        (nameless_wheel, "tiny.whl is not named as wheels are"),
+    ],
+)
+def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, words):
+    spoil(project)
+    ended = project.verify()
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert words in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["-k", "win"], ["--list"], ["--shard", "1/2"], ["--fresh"], ["--all"]])
+def test_options_that_would_have_no_effect_on_a_merge_are_refused(project, latebind, words):
+    project.verify()
+    ended = latebind("-C", project.root, "verify", "--merge", project.root / "reports" / "verify.json", *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"{words[0]} would have no effect with --merge" in ended.stderr
+
+
+def test_a_list_takes_no_format(project):
+    ended = project.verify("--list", "--format", "json")
+    assert (ended.returncode, "--format would have no effect with --list" in ended.stderr) == (2, True)
+
+
+def test_a_share_that_got_no_cell_is_no_failure(project):
+    statuses = [project.verify("--shard", f"{number}/3").returncode for number in (1, 2, 3)]  # of one cell
+    assert statuses == [0, 0, 0]
+
+
+@pytest.mark.parametrize("python", ["", "foo", "2.7", "3"])
+def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
+    ended = latebind("-C", project.root, "matrix", "--python", python)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"{python!r} is no Python" in ended.stderr
+
+
+@needs_mount
+def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    own = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
+    for place in (home, home / "nowhere"):
+        ended = mounted(own, project, env={"HOME": str(place), "XDG_CACHE_HOME": ""})
+        assert (ended.returncode, project.cells()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
+        shutil.rmtree(project.root / "build" / "verify" / "passed")
+    assert list((project.root / "build" / "verify" / "home" / "cache").iterdir())
+
+
+@needs_mount
+def test_a_working_folder_or_reports_that_cannot_be_written_are_one_clear_error(project):
+    for folder in (project.root, project.root / "reports"):
+        folder.mkdir(exist_ok=True)
+        ended = mounted(f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}", project)
+        assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+        assert ended.stderr.startswith("latebind: Read-only file system: ")
+        assert str(folder) in ended.stderr
+
+
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+
+
+def is_like_ours():
+    words = [SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False) if SYSTEM_PYTHON.is_file() else None
+    return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
+
+
+@pytest.mark.skipif(not (is_root() and is_like_ours()), reason="not run: needs root and a system Python of our version")
+def test_a_user_whom_the_system_does_not_know_can_verify(project):
+    """As containers are started: no entry in /etc/passwd, no home, and folders of others that may not be read."""
+    workdir = Path(tempfile.mkdtemp())  # below pytest's own only we may go
+    for path in (workdir, locked := workdir / "locked"):
+        path.mkdir(exist_ok=True)
+        path.chmod(0o777)
+    (locked / "versions").mkdir(mode=0o700)
+    shutil.copytree(project.root, workdir / "tiny")
+    shutil.copytree(project.dist, workdir / "dist")
+    shutil.copytree(Path(latebind_package.__file__).parent, workdir / "packages" / "latebind")
+    shutil.copytree(ROOT / "templates", workdir / "templates")
+    paths = [workdir / "packages", *(path for path in sys.path if path.endswith("site-packages"))]
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PATH": os.environ["PATH"],
+                   "PYENV_ROOT": str(locked)}  # fmt: skip
+    command = [SYSTEM_PYTHON, "-m", "latebind.cli", "-C", workdir / "tiny", "--workdir", locked,
+               "verify", "--dist", workdir / "dist"]  # fmt: skip
+    ended = subprocess.run(command, user=54321, group=54321, extra_groups=[], env=environment, cwd=workdir,
+                           capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    shutil.rmtree(workdir)
+    assert (ended.returncode, ended.stderr) == (0, "")
