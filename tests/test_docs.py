@@ -232,8 +232,8 @@ def test_every_cell_of_the_example_passes(latebind, tmp_path):
     assert {cell["scenario"] for cell in outcomes} == {
         row.name for row in scenarios.SCENARIOS if "python" in row.consumers
     }
-    # The newest Pythons have no wheel of the oldest runtime.
-    tried = [cell for cell in outcomes if cell["reason"] != "no-distribution"]
+    # The newest Pythons have no wheel of the oldest runtime, and pytest's folders are closed to other users.
+    tried = [cell for cell in outcomes if cell["reason"] not in {"no-distribution", "no-user"}]
     assert tried
     assert [cell for cell in tried if cell["outcome"] != "passed"] == []
     assert ended.returncode == 0

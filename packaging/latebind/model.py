@@ -134,6 +134,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-symbols": "debug symbols that match the library cannot be made for this target on this machine",
     "no-machine": "nothing here runs binaries of this target",
     "no-main": "the consumer's script has no main(arguments), which the scenario calls",
+    "no-user": "the other user whom the scenario needs may not enter the working folder",
     "not-emulated": "an emulated machine cannot hold this scenario",
     "not-built": "the package that the cell needs was not made",
 }

@@ -22,7 +22,7 @@ import latebind as latebind_package
 import pytest
 from latebind.errors import NotRun
 from latebind.verify.environments import _Uv, _Virtualenv, find_uv
-from latebind.verify.unprivileged import is_root
+from latebind.verify.unprivileged import assert_open, is_root
 
 from tests.client import CONFIG, write_client
 from tests.conftest import ROOT
@@ -471,3 +471,12 @@ def test_a_user_whom_the_system_does_not_know_can_verify(project):
                            capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
     shutil.rmtree(workdir)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")
+def test_a_folder_that_another_user_may_not_enter_holds_none_of_his_cells(tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o700)
+    with pytest.raises(NotRun) as caught:
+        assert_open(tmp_path / "closed" / "cell")
+    assert caught.value.reason == "no-user"
+    assert_open(Path("/tmp"))  # noqa: S108  # a folder that every system opens to all

@@ -21,7 +21,7 @@ from latebind.verify.environments import consumer_environment
 from latebind.verify.interpreters import choose
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.supply import runtime_library
-from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
+from latebind.verify.unprivileged import NOBODY, assert_open, hand_over, is_root, lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -73,6 +73,8 @@ def run_python_cell(bench: Bench) -> Outcome:
 
 def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     situation = bench.situation
+    if situation.unprivileged and is_root():
+        assert_open(bench.work)
     python = choose(bench.interpreters, public=situation.unprivileged and is_root(),
                     shared=situation.layout == "frozen")  # fmt: skip
     home, answers = bench.work / "home", bench.work / "answers"

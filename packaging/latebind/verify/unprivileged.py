@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from latebind.errors import NotRun
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -16,6 +18,13 @@ _WRITE, _READ_ALL = 0o222, 0o444
 def is_root() -> bool:
     """Whether permissions mean nothing to this process."""
     return os.name == "posix" and os.geteuid() == 0
+
+
+def assert_open(folder: Path) -> None:
+    """Raises NotRun `no-user` when not everybody may enter a folder: NOBODY could start nothing there."""
+    closed = [path for path in folder.resolve().parents if not path.stat().st_mode & 0o001]
+    if closed:
+        raise NotRun("no-user", f"others than root may not enter {closed[0]}")
 
 
 def lock(folder: Path) -> None:
