@@ -37,8 +37,10 @@ def _trouble(machine: Machine, home: Path) -> NotRun | None:
         output = run(argv, cwd=home, env=consumer_environment(machine.python, home), timeout=_TIME_LIMIT).output
     except ToolError as error:
         return NotRun("no-machine", f"{machine.title} does not run: {error.message}", advice=_ADVICE)
-    version = (output.split() or ["nothing"])[-1]
-    if version == machine.python_version:
+    said = output.split()
+    if machine.python_version in said:  # among what an emulator notes of itself
         return None
-    text = f"{machine.title} has CPython {version}, and its file says {machine.python_version}"
+    text = (
+        f"{machine.title} has CPython {' '.join(said)[-200:] or 'nothing'}, and its file says {machine.python_version}"
+    )
     return NotRun("no-machine", text, advice=_ADVICE)
