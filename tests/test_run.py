@@ -121,3 +121,45 @@ def test_a_program_becomes_another_user_with_no_groups_of_ours():
     assert "uid=65534" in told
     assert "gid=65534" in told
     assert "0(root)" not in told
+
+
+LEAVER = """
+import os, sys
+quiet = os.open(os.devnull, os.O_RDWR)
+if os.fork() == 0:
+    if {daemon}:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+    if not {holds}:
+        [os.dup2(quiet, number) for number in (0, 1, 2)]
+    open("pid", "w").write(str(os.getpid()))
+    os.execvp("sleep", ["sleep", "60"])
+while not os.path.exists("pid") or not open("pid").read():
+    pass
+print("done")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no fork")
+@pytest.mark.parametrize("daemon", [False, True])
+@pytest.mark.parametrize("holds", [False, True], ids=["quiet", "holds-the-output"])
+def test_what_a_limited_program_leaves_behind_is_ended(tmp_path, daemon, holds):
+    started = time.monotonic()
+    done = run([PYTHON, "-c", LEAVER.format(daemon=daemon, holds=holds)], cwd=tmp_path, limits=Limits(processes=8))
+    assert time.monotonic() - started < 8
+    assert (done.returncode, done.output) == (0, "done\n")
+    time.sleep(0.2)
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_a_program_that_prints_without_end_is_ended():
+    with pytest.raises(ToolError, match="ran past its limit of 32 MiB of output"):
+        run(["yes"], limits=Limits(processes=8, output=32 << 20))
+
+
+def test_limits_without_psutil_are_one_clear_error(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    with pytest.raises(ToolError, match="psutil is missing, which holds cells to limits") as caught:
+        run([PYTHON, "-c", "print(1)"], limits=Limits(processes=8))
+    assert "latebind[verify]" in caught.value.advice

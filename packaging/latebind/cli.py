@@ -7,6 +7,7 @@ unusable input; 130 interrupted.
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -31,6 +32,7 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
+    _write_utf8()
     arguments = _parser().parse_args(argv)
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
@@ -53,6 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     else:
         return status
+
+
+def _write_utf8() -> None:
+    """Results are UTF-8 everywhere, as the files are: in the C locale and in Windows' pipes ✓ has no other form."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _interrupt(*_: object) -> None:

@@ -1,8 +1,13 @@
-"""What a program and all that it started may take: seconds, memory, processes; psutil counts them."""
+"""What a program and all that it started may take, and how all of it is ended; psutil counts and finds them."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
+
+MARK = "LATEBIND_RUN"
+"""The variable that a limited program and all that it starts can be told by: the folder that it was started in."""
 
 
 class PastLimitError(Exception):
@@ -11,15 +16,25 @@ class PastLimitError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """0 is no limit. Memory is of all processes together, resident, in bytes."""
+    """0 is no limit. Memory is of all processes together, resident, in bytes; so is what they print."""
 
     seconds: float = 600
     memory: int = 0
     processes: int = 0
+    output: int = 256 << 20
+
+    @property
+    def watched(self) -> bool:
+        """Whether there is more to look at than the clock."""
+        return bool(self.memory or self.processes)
+
+
+CELL_LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
+"""Those of every consumer."""
 
 
 def watch(pid: int, limits: Limits) -> None:
-    """Look once at a process and its descendants. Raises PastLimitError, and ImportError without psutil."""
+    """Look once at a process and its descendants. Raises PastLimitError. psutil must be there."""
     import psutil  # noqa: PLC0415  # cells alone are watched; an audit must not load it
 
     resident = count = 0
@@ -38,3 +53,20 @@ def watch(pid: int, limits: Limits) -> None:
         raise PastLimitError(f"{limits.memory // 1024**2} MiB of memory")
     if limits.processes and count > limits.processes:
         raise PastLimitError(f"{limits.processes} processes")
+
+
+def end_marked(folder: Path) -> None:
+    """End every process that a limited program started in or below a folder left behind.
+
+    A daemon leaves its group and its session, and its parent is gone; what it cannot lose is its environment. psutil
+    must be there.
+    """
+    import psutil  # noqa: PLC0415  # as above
+
+    for process in psutil.process_iter():
+        try:
+            mark = process.environ().get(MARK)
+            if mark and process.pid != os.getpid() and Path(mark).is_relative_to(folder):
+                process.kill()
+        except (psutil.Error, OSError):  # it has ended, or is somebody else's
+            continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import shlex
 import shutil
@@ -15,13 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
-from latebind.limits import Limits, PastLimitError, watch
+from latebind.limits import MARK, Limits, PastLimitError, end_marked, watch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 TAIL_LINES = 40
 _LOOK_SECONDS = 0.5
+_LEFT_SECONDS = 10.0
 _VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
 _LIVE: set[subprocess.Popen[bytes]] = set()
 _LOCK = threading.Lock()
@@ -53,21 +55,28 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     """Run a program to its end and return what it printed.
 
     `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
-    seconds; at the limit, and on Ctrl-C, the whole process group is ended. `limits` replaces it and adds memory and
-    processes. `user` is the number of a user and group to become, for which one must be root. With `check`, a status
-    other than 0 raises. `log` receives the command and all output.
+    seconds; at the limit, and on Ctrl-C, the whole process group is ended. `limits` replaces it and adds memory,
+    processes and output; then all that the program started is ended with it, daemons, too, and nothing else may run in
+    `cwd`. `user` is the number of a user and group to become, for which one must be root. With `check`, a status other
+    than 0 raises. `log` receives the command and all output.
 
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
     its output.
     """
     words = tuple(str(word) for word in argv)
     name = Path(words[0]).name
+    place = cwd if limits is not None and limits.watched else None
+    if limits is not None and limits.watched:
+        check_limits()
+    if place is not None:
+        env = {**(os.environ if env is None else env), MARK: str(place)}
     process = _start(words, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
     with _LOCK:
         _LIVE.add(process)
     try:
-        raw = _waited(process, limits or Limits(seconds=timeout))
+        raw = _waited(process, limits or Limits(seconds=timeout), place)
     except PastLimitError as error:
+        _end_left(process, place)
         raw = end_group(process)
         text = _decode(raw)
         _write_log(log, words, text)
@@ -78,6 +87,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     finally:
         with _LOCK:
             _LIVE.discard(process)
+        _end_left(process, place)
     text = _decode(raw)
     _write_log(log, words, text)
     if check and process.returncode != 0:
@@ -120,9 +130,15 @@ def _start(  # noqa: PLR0913  # as run()
         raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
 
 
-def _waited(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
+def check_limits() -> None:
+    """Raises ToolError when programs cannot be held to limits, for want of psutil."""
+    if importlib.util.find_spec("psutil") is None:
+        raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
+
+
+def _waited(process: subprocess.Popen[bytes], limits: Limits, place: Path | None) -> bytes:
     """What a process printed by its end. Raises PastLimitError."""
-    if not limits.memory and not limits.processes:
+    if not limits.watched:
         try:
             return process.communicate(timeout=limits.seconds)[0] or b""
         except subprocess.TimeoutExpired:
@@ -131,17 +147,22 @@ def _waited(process: subprocess.Popen[bytes], limits: Limits) -> bytes:
     while True:
         try:
             return process.communicate(timeout=_LOOK_SECONDS)[0] or b""
-        except subprocess.TimeoutExpired:
-            _look(process, limits)
+        except subprocess.TimeoutExpired as error:
+            if process.poll() is not None:  # what it left behind holds its output open
+                _end_left(process, place)
+                return end_group(process)
+            if len(error.output or b"") > limits.output:
+                raise PastLimitError(f"{limits.output >> 20} MiB of output") from None
+            watch(process.pid, limits)
         if time.monotonic() > end:
             raise PastLimitError(f"{limits.seconds:.0f} s")
 
 
-def _look(process: subprocess.Popen[bytes], limits: Limits) -> None:
-    try:
-        watch(process.pid, limits)
-    except ImportError as error:
-        raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE) from error
+def _end_left(process: subprocess.Popen[bytes], place: Path | None) -> None:
+    """End what a program that was started in a folder with limits left behind; without limits builds may leave it."""
+    if place is not None:
+        _kill_group(process)
+        end_marked(place)
 
 
 def end_all() -> None:
@@ -159,9 +180,9 @@ def end_group(process: subprocess.Popen[bytes]) -> bytes:
     """End a process and everything that it started; return what it had printed."""
     _kill_group(process)
     try:
-        raw, _ = process.communicate(timeout=10)
-    except subprocess.TimeoutExpired:  # a grandchild in its own session holds the pipe
-        return b""
+        raw, _ = process.communicate(timeout=_LEFT_SECONDS)
+    except subprocess.TimeoutExpired as error:  # a grandchild in its own session holds the pipe
+        return error.output or b""
     return raw or b""
 
 

@@ -164,7 +164,7 @@ def test_a_platform_that_uv_does_not_know_is_told():
 
 def test_without_uv_nothing_is_installed_for_others(monkeypatch, tmp_path):
     monkeypatch.setattr(foreign, "find_uv", lambda: None)
-    with pytest.raises(ToolError, match="uv, which installs for win-x64 from here, is not there"):
+    with pytest.raises(NotRun, match="uv, which installs for win-x64 from here, is not there"):
         foreign_installer(wine(), tmp_path)
 
 

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.commands.common import add_machines, alone, chosen, configured, count, pack_all
+from latebind.errors import LatebindError
 from latebind.log import LOG
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
 
+    from latebind.config import Config
     from latebind.model import Artifact
     from latebind.verify.planning import Options
     from latebind.verify.report import Report
@@ -60,7 +62,22 @@ def declare_matrix(add: Add) -> argparse.ArgumentParser:
 
 
 def _verify(arguments: argparse.Namespace) -> int:
+    _assert_used(arguments)
     return _merge(arguments) if arguments.merge else alone(_run)(arguments)
+
+
+def _assert_used(arguments: argparse.Namespace) -> None:
+    """Raises LatebindError for options that would have no effect beside another: their user expects one."""
+    chosen = {
+        "--all": arguments.everything, "-k": arguments.select, "--shard": arguments.shard != "1/1",
+        "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
+        "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target,
+    }  # fmt: skip
+    written = {"--format": arguments.format != "text", "--output-dir": arguments.output_dir}
+    only, others = ("--merge", chosen) if arguments.merge else ("--list", written) if arguments.list else ("", {})
+    vain = [name for name, given in others.items() if given]
+    if vain:
+        raise LatebindError(f"{', '.join(vain)} would have no effect with {only}", advice="Leave one of them out.")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -76,7 +93,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print(listed(config, rids, workdir, options))
         return 0
-    report = report_of(verify(config, _artifacts(arguments), rids, workdir, options))
+    report = report_of(verify(config, _artifacts(arguments, config), rids, workdir, options))
     logs = workdir / "build" / "verify"
     write_reports(report, arguments.output_dir or workdir / "reports", lambda row: read_log(logs, row))
     _show(report, arguments.format)
@@ -98,13 +115,13 @@ def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
     )
 
 
-def _artifacts(arguments: argparse.Namespace) -> tuple[Artifact, ...]:
+def _artifacts(arguments: argparse.Namespace, config: Config) -> tuple[Artifact, ...]:
     """Those of --dist, else what is packed now."""
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.verify.dist import artifacts_in  # noqa: PLC0415
 
     if arguments.dist:
-        return artifacts_in(arguments.dist)
+        return artifacts_in(arguments.dist, config)
     _, _, packed = pack_all(arguments)
     for missing in packed.not_made:
         LOG.say(not_made(missing))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from latebind.archive import write_text
-from latebind.errors import NotRun
+from latebind.errors import NotRun, ToolError
 from latebind.run import run, which
 
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _VERSION_LIMIT = 120.0
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
+_ADVICE = "Install a .NET SDK, 8.0 or newer."
 _FIRST_UNIFIED = 5
 """From .NET 5 on the short name is net5.0, before it netcoreapp3.1."""
 _QUIET = {
@@ -38,17 +41,24 @@ def find(environment: Mapping[str, str]) -> Path:
     """
     found = which("dotnet", path=environment.get("PATH", ""))
     if found is None:
-        raise NotRun("no-dotnet", "no `dotnet` on PATH", advice="Install a .NET SDK, 8.0 or newer.")
+        raise NotRun("no-dotnet", "no `dotnet` on PATH", advice=_ADVICE)
     return found
 
 
 def sdk_version(environment: Mapping[str, str], folder: Path) -> str:
     """The version of the SDK that builds in a folder: a global.json there or above may choose one.
 
-    Raises NotRun (`no-dotnet`) without an SDK, ToolError when the chosen one is not installed.
+    Raises NotRun (`no-dotnet`) without an SDK, when the chosen one is not installed, and when `dotnet` does not start.
     """
-    output = run([find(environment), "--version"], cwd=folder, env=environment, timeout=_VERSION_LIMIT).output
-    return output.strip().splitlines()[-1]
+    program = find(environment)
+    try:
+        output = run([program, "--version"], cwd=folder, env=environment, timeout=_VERSION_LIMIT).output
+    except ToolError as error:
+        raise NotRun("no-dotnet", f"{program} has no SDK for this: {error.message}", advice=_ADVICE) from error
+    version = output.strip().rpartition("\n")[2]
+    if not _VERSION.match(version):
+        raise NotRun("no-dotnet", f"{program} does not say its version, but: {version or 'nothing'}", advice=_ADVICE)
+    return version
 
 
 def own_framework(version: str) -> str:

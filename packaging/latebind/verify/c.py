@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
+from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
 from latebind.run import run, which
 from latebind.verify.dotnet import ASSEMBLED, clean_environment, feed_of
@@ -39,7 +40,7 @@ def run_c_cell(bench: Bench) -> Outcome:
     program = build(source, packages, bench.cell.target, bench.work / "build", log=bench.log)
     result = bench.work / "result.json"
     argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
-    ended = run(argv, cwd=bench.work, env=clean_environment(), timeout=_TIME_LIMIT, check=False, log=bench.log)
+    ended = run(argv, cwd=bench.work, env=clean_environment(), check=False, log=bench.log, limits=CELL_LIMITS)
     if not result.is_file():
         raise InputError(
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
-from latebind.archive import sha256
+from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError
 from latebind.model import Artifact, Kind, Sha256
-from latebind.targets import target
+from latebind.nuget.nuspec import semantic_version
+from latebind.targets import target, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from latebind.config import Config
     from latebind.model import Rid
 
 _KINDS: Mapping[str, Kind] = {".whl": "wheel", ".nupkg": "nupkg"}
+_VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
-def artifacts_in(folder: Path) -> tuple[Artifact, ...]:
-    """The wheels and nupkgs of a folder, sorted by name.
+def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
+    """The wheels and nupkgs of a project that a folder holds, sorted by name.
 
-    Raises InputError when it is no folder or holds none.
+    Raises InputError when it is no folder, holds none, or holds one that cannot be read, is of another version, or of
+    another project: each would be installed into every cell, which would then show nothing of this one.
     """
     if not folder.is_dir():
         raise InputError("is no folder", where=str(folder), advice="Name the folder that holds the packages.")
@@ -34,7 +40,47 @@ def artifacts_in(folder: Path) -> tuple[Artifact, ...]:
     ]
     if not found:
         raise InputError("holds no wheel and no nupkg", where=str(folder), advice="Make them first: latebind pack.")
+    problems = [problem for artifact in found if (problem := _problem(artifact, config))]
+    if problems:
+        raise InputError("; ".join(problems), where=str(folder), advice="Keep only what latebind pack makes now there.")
     return tuple(found)
+
+
+def _problem(artifact: Artifact, config: Config) -> str:
+    """Why a file is no package of the project, "" when it is one."""
+    name = artifact.path.name
+    wrong = _not_our_wheel(name, config) if artifact.kind == "wheel" else _not_our_nupkg(name, config)
+    if wrong:
+        return f"{name} is {wrong}"
+    try:
+        with ZipReader(artifact.path):
+            return ""
+    except InputError as error:
+        return f"{name} is {error.message}"
+
+
+def _not_our_wheel(name: str, config: Config) -> str:
+    try:
+        distribution, version, *_ = parse_wheel_filename(name)
+    except InvalidWheelFilename:
+        return "not named as wheels are"
+    if distribution not in {canonicalize_name(config.wheel_name(package)) for package in config.packages}:
+        return "of another project"
+    if version != Version(config.project.version):
+        return f"not of version {config.project.version}"
+    return ""
+
+
+def _not_our_nupkg(name: str, config: Config) -> str:
+    """By its name: `<id>.<version>.nupkg`, `<id>.runtime.<rid>.<version>.nupkg` for one target of a split package."""
+    ids = [package.nuget.id for package in config.packages.values() if package.nuget is not None]
+    ours = {f"{one}{part}".lower() for one in ids for part in ("", *(f".runtime.{rid}" for rid in targets()))}
+    whole, version = name.lower().removesuffix(".nupkg"), f".{semantic_version(config.project.version).lower()}"
+    if whole.removesuffix(version) in ours and whole.endswith(version):
+        return ""
+    return (
+        f"not of version {config.project.version}" if _VERSION_AFTER_ID.sub("", whole) in ours else "of another project"
+    )
 
 
 def wheels_for(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
+from latebind.limits import CELL_LIMITS
 from latebind.nuget import dotnet, mono
 from latebind.nuget.nuspec import semantic_version
 from latebind.resources import folder
@@ -131,17 +132,18 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
     """
     made = make_consumer(consumer, work, log=log)
     result = work / "result.json"
+    result.unlink(missing_ok=True)  # of the run before an upgrade
     ended = run(
         [*made.argv, cases, result, *arguments],
         cwd=cwd or work,
         env=_runtime_environment(consumer, work),
-        timeout=_TIME_LIMIT,
         check=False,
         log=log,
+        limits=CELL_LIMITS,
     )
     try:
         document = msgspec.json.decode(result.read_bytes(), type=SmokeDocument)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(
             f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
             where=str(made.out),

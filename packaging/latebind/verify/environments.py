@@ -28,12 +28,20 @@ _TIME_LIMIT = 600.0
 _ANSWER_LIMIT = 120.0
 PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
 _SILENT = (
+    "Could not fetch URL",
+    "Connection broken",
     "Failed to establish a new connection",
     "Failed to fetch",
+    "Received some unexpected",
     "Request failed",
     "Temporary failure",
+    "Unsupported `Content-Type`",
     "error sending",
+    "ran past its limit",
+    "returned a 401",
+    "returned a 403",
 )
+"""What uv and pip say when the index does not answer, or answers nothing that an index would."""
 _ABSENT = ("No solution found", "No matching distribution", "not found in the package registry")
 
 
@@ -241,16 +249,30 @@ def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: s
     try:
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
     except ToolError as error:
-        if any(words in error.message for words in _ABSENT) and not any(words in error.message for words in _SILENT):
+        if _is_absent(error):
             raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
         raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
 
 
 def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
-    """Run an installer. Raises NotRun `no-distribution` when the index has nothing that fits, else ToolError."""
+    """Run an installer.
+
+    Raises NotRun: `no-distribution` when the index has nothing that fits, `no-index` when it does not answer; else
+    ToolError.
+    """
     try:
         run(argv, env=environment, timeout=_TIME_LIMIT, log=log)
     except ToolError as error:
-        if any(words in error.message for words in _ABSENT):
+        if _is_absent(error):
             raise NotRun("no-distribution", f"the index has nothing that fits: {error.message}") from error
+        if _is_silent(error):
+            raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
         raise
+
+
+def _is_absent(error: ToolError) -> bool:
+    return any(words in error.message for words in _ABSENT) and not _is_silent(error)
+
+
+def _is_silent(error: ToolError) -> bool:
+    return any(words in error.message for words in _SILENT)

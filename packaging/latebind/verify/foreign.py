@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.archive import write_text
-from latebind.errors import NotRun, ToolError
+from latebind.errors import NotRun
 from latebind.verify import platforms
 from latebind.verify.environments import PINNED, ask_index, find_uv, run_installer
 from latebind.verify.index import installer_environment
@@ -34,10 +34,11 @@ _UV_PLATFORMS = {"win_amd64": "x86_64-pc-windows-msvc", "win_arm64": "aarch64-pc
 
 
 def foreign_installer(machine: Machine, home: Path) -> Installer:
-    """What makes and fills environments for a machine. Raises ToolError without uv."""
+    """What makes and fills environments for a machine. Raises NotRun `no-machine` without uv."""
     uv = find_uv()
     if uv is None:
-        raise ToolError(
+        raise NotRun(
+            "no-machine",
             f"uv, which installs for {machine.rid} from here, is not there",
             advice='Run: pip install "latebind[verify]"',
         )

@@ -21,6 +21,7 @@ from packaging.version import Version
 from latebind.errors import NotRun, ToolError
 from latebind.parallel import each
 from latebind.run import run
+from latebind.verify.index import callers_home
 from latebind.verify.unprivileged import everybody_reaches
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _places(minor: str) -> Iterator[Path]:
         # pyenv's shims stand for a choice that may not have been made; the real ones follow below.
         if found and Path(found).parent.name != "shims" and not (Path(found).parent.parent / "pyvenv.cfg").exists():
             yield Path(found)
-    home = Path.home()
+    home = callers_home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     roots = [
         (os.environ.get("PYENV_ROOT") or home / ".pyenv", f"versions/{minor}.*"),
@@ -121,10 +122,16 @@ def _places(minor: str) -> Iterator[Path]:
         (os.environ.get("RUNNER_TOOL_CACHE", ""), f"Python/{minor}.*/arm64"),
     ]
     for root, pattern in roots:
-        for made in sorted(Path(root).glob(pattern)) if root else ():
-            program = made / ("python.exe" if sys.platform == "win32" else "bin/python3")
-            if program.is_file():
-                yield program
+        yield from _below(Path(root), pattern) if root else ()
+
+
+def _below(root: Path, pattern: str) -> list[Path]:
+    """The Pythons of the folders of a pattern; none where we may not look."""
+    name = "python.exe" if sys.platform == "win32" else "bin/python3"
+    try:
+        return [made / name for made in sorted(root.glob(pattern)) if (made / name).is_file()]
+    except OSError:
+        return []
 
 
 def _probed(path: Path) -> Interpreter | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""
 MAX_BYTES = 1_000_000
 """All outputs of one job, "approximated based on UTF-16" (docs.github.com, "Passing information between jobs")."""
+_MINOR = re.compile(r"3\.\d+")
 CELLS_PER_JOB = 40
 """So many cells take some minutes, about as long as it takes to set a runner up for them."""
 
@@ -33,8 +35,12 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
     The number of shares follows from the configuration alone. A version that the index has more or less changes the
     size of a share, never which cells are run: each job picks its own by their ids.
 
-    Raises InputError when even one job for each target and Python is too many, or the text is over GitHub's limit.
+    Raises InputError for what is no version of Python, when even one job for each target and Python is too many, and
+    when the text is over GitHub's limit.
     """
+    strange = [text for text in pythons if not _MINOR.fullmatch(text)]
+    if strange:
+        raise InputError(f"{strange[0]!r} is no Python", where="--python", advice="Write a minor version: 3.12.")
     counts = {(rid, python): max(1, len(cells_of(config, rid, python))) for rid in rids for python in pythons}
     if len(counts) > max_jobs:
         raise InputError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ import msgspec
 
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
-from latebind.limits import Limits
+from latebind.limits import CELL_LIMITS
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from latebind.verify.machine import Machine
     from latebind.verify.smoke import Smoke
 
-LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
 DRIVER = Path(__file__).with_name("driver.py")
 
 
@@ -179,7 +177,8 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
     script = bench.config.root / bench.config.document.verify.python
     path, environment, situation = bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
-    out.unlink(missing_ok=True)
+    for answer in (out, seen):
+        answer.unlink(missing_ok=True)
     words = ["--cases", path(bench.supply.data(bench.data_entry())), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
         program = frozen.freeze(bench, environment, script)
@@ -197,7 +196,7 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
         env={**consumer_environment(environment.python, ready.home), **situation.environment},
         check=False,
         log=bench.log,
-        limits=LIMITS,
+        limits=CELL_LIMITS,
         user=NOBODY if situation.unprivileged and is_root() else None,
     )
     try:
@@ -208,15 +207,22 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
             where=str(script),
         ) from error
     smoke = replace(smoke, libraries=tuple(str(bench.machine.local(name)) for name in smoke.libraries))
-    return smoke, _seen(seen, bench.machine)
+    return smoke, None if situation.layout == "frozen" else _seen(seen, script, bench.machine)
 
 
-def _seen(path: Path, machine: Machine) -> Seen | None:
-    """What the driver wrote, by our names of files; None for a consumer that ran without it."""
+def _seen(path: Path, script: Path, machine: Machine) -> Seen:
+    """What the driver wrote, by our names of files.
+
+    Raises InputError when it wrote nothing: then nobody knows what was mapped.
+    """
     try:
-        seen = msgspec.convert(json.loads(path.read_bytes()), Seen)
-    except FileNotFoundError:
-        return None
+        seen = msgspec.json.decode(path.read_bytes(), type=Seen)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            "the consumer's process ended before it could be seen what it had mapped",
+            where=str(script),
+            advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
+        ) from error
     places, libraries = (tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries))
     return msgspec.structs.replace(seen, path=places, libraries=libraries)
 

@@ -133,7 +133,7 @@ class Supply:
             shutil.rmtree(env, ignore_errors=True)
 
     def installer_for(self, machine: Machine) -> Installer:
-        """What fills environments of a machine from here. Raises ToolError for another machine's without uv."""
+        """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     def _prepare(self, script: Path, requires: tuple[str, ...], made: Path) -> None:

@@ -5,26 +5,27 @@ from __future__ import annotations
 import os
 import platform
 import re
-import shutil
 import time
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, LatebindError, NotRun
+from latebind.limits import end_marked
 from latebind.log import LOG
 from latebind.model import Artifact, Outcome, Rid, State
 from latebind.nuget import dotnet, mono
 from latebind.parallel import each
+from latebind.run import check_limits
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.machine import Machine, host_machine
 from latebind.verify.planning import Options, able, plan_cells, prepare
+from latebind.verify.reach import silent
 from latebind.verify.remembered import Memory
-from latebind.verify.runners import runner
-from latebind.verify.scenarios import scenario
+from latebind.verify.scenarios import FILES, scenario
 from latebind.verify.supply import Supply
-from latebind.verify.unprivileged import unlock
+from latebind.verify.trial import tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -57,6 +58,8 @@ class _Run:
     answers: Answers
     pythons: tuple[Interpreter, ...]
     machines: Mapping[Rid, Machine]
+    silent: Mapping[Rid, NotRun]
+    """Why machines are none that could be used."""
     memory: Memory
     fresh: bool
 
@@ -70,6 +73,8 @@ def verify(
     """
     folder = workdir / "build" / "verify"
     _check_scripts(config)
+    check_limits()
+    end_marked(folder / "work")  # what a run that was killed left running
     tool, pythons = prepare(config, folder)
     pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
     supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)
@@ -83,6 +88,7 @@ def verify(
         answers=answers,
         pythons=pythons,
         machines={host_rid(): host_machine(pythons[0].path), **options.machines},
+        silent=silent((row for rid, row in options.machines.items() if rid in rids), folder / "home"),
         memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
@@ -123,6 +129,8 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     started = time.monotonic()
     log = run.folder / "logs" / f"{_safe(cell.id)}.log"
     try:
+        if cell.target in run.silent and cell.consumer not in FILES:
+            raise run.silent[cell.target]
         machine, pythons = able(planned, run.answers, run.machines, run.pythons)
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
@@ -130,22 +138,18 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     known = None if run.fresh else run.memory.recall(cell, key)
     if known is not None:
         return replace(known, log=_relative(log, run))
-    outcome = _tried(run, planned, machine, pythons, log)
+    bench = _bench(run, planned, machine, pythons, log)
+    outcome = tried(bench)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
     LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
 
 
-def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Outcome:
-    cell = planned.cell
-    work = run.folder / "work" / _safe(cell.id)
-    _remove(work)
-    work.mkdir(parents=True)
-    log.unlink(missing_ok=True)
+def _bench(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:
     binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
-    bench = Bench(
-        cell=cell,
+    return Bench(
+        cell=planned.cell,
         config=run.config,
         use=planned.use,
         package=next(binding, next(iter(run.config.packages))),
@@ -153,20 +157,11 @@ def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpr
         oldest=_oldest(run, planned),
         artifacts=run.artifacts,
         supply=run.supply,
-        work=work,
+        work=run.folder / "work" / _safe(planned.cell.id),
         log=log,
         machine=machine,
         interpreters=pythons,
     )
-    try:
-        outcome = runner(cell)(bench)
-    except NotRun as error:
-        return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
-    except LatebindError as error:
-        return Outcome(cell=cell, state=State.FAILED, reason=str(error))
-    if outcome.state is not State.FAILED:
-        _remove(work)
-    return outcome
 
 
 def _oldest(run: _Run, planned: Planned) -> str:
@@ -174,12 +169,6 @@ def _oldest(run: _Run, planned: Planned) -> str:
         return ""
     rows: dict[Question, tuple[str, ...]] = dict(run.answers.found)
     return next(iter(rows.get(replace(planned.question, entry="minimum"), ())), "")
-
-
-def _remove(work: Path) -> None:
-    if work.is_dir():
-        unlock(work)
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _sdk(config: Config) -> str:

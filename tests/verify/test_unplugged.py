@@ -1,0 +1,480 @@
+"""Things are unplugged and consumers misbehave: cells are *not run* or failed, or there is one clear error.
+
+Never a traceback, never a false pass, nothing left running.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import SimpleNamespace
+
+import latebind as latebind_package
+import pytest
+from latebind.errors import NotRun
+from latebind.verify.environments import _Uv, _Virtualenv, find_uv
+from latebind.verify.unprivileged import everybody_reaches, is_root
+
+from tests.client import CONFIG, write_client
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
+
+VERIFY = '\n[verify]\npython = "verify/smoke.py"\n'
+BEGIN = """\
+import argparse, ctypes, json, os, sys
+from pathlib import Path
+import tiny
+parser = argparse.ArgumentParser()
+parser.add_argument("--cases")
+parser.add_argument("--out", type=Path)
+given = parser.parse_args()
+library = ctypes.CDLL(str(next(Path(tiny.__file__).parent.glob("*.so"))))
+passed = ["adds"] if library.tiny_add(2, 3) == 5 else []
+"""
+GOOD = 'given.out.write_text(json.dumps({"passed": passed}))\n'
+
+
+@pytest.fixture(scope="session")
+def packed(tmp_path_factory):
+    """The small project's packages, made once."""
+    folder = tmp_path_factory.mktemp("unplugged")
+    write_client(folder / "tiny", latebind=CONFIG + VERIFY)
+    command = [sys.executable, "-m", "latebind.cli", "-C", folder / "tiny", "pack"]
+    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    return folder / "tiny" / "dist"
+
+
+@pytest.fixture
+def project(tmp_path, packed, latebind):
+    """The project with a consumer, and `verify` on packages that lie beside it."""
+    root = write_client(tmp_path / "tiny", latebind=CONFIG + VERIFY)
+    dist = shutil.copytree(packed, tmp_path / "dist")
+    (root / "verify").mkdir()
+    (root / "verify" / "smoke.py").write_text(BEGIN + GOOD, encoding="utf-8")
+
+    def verify(*words, script="", **more):
+        if script:
+            (root / "verify" / "smoke.py").write_text(BEGIN + script, encoding="utf-8")
+        ended = latebind("-C", root, "verify", "--dist", dist, *words, **more)
+        assert "Traceback" not in ended.stderr
+        return ended
+
+    def cells():
+        return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cells"]
+
+    return SimpleNamespace(root=root, dist=dist, verify=verify, cells=cells)
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [
+        ("sys.exit(0)", "ended with status 0 and wrote no result"),
+        ("os.kill(os.getpid(), 11)", "ended with status -11 and wrote no result"),
+        ("given.out.mkdir()", "ended with status 0 and wrote no result"),
+        ("given.out.write_bytes(b'{\"passed\": [\\xff')", "not as it should be"),
+        ('given.out.write_text("[]")', "not as it should be"),
+        ("given.out.write_text('{\"passed\": []}')", "0 models were computed as expected"),
+        (GOOD + "os._exit(0)", "ended before it could be seen what it had mapped"),
+        (GOOD + '(given.out.parent / "seen.json").write_text("{"); os._exit(0)', "ended before it could be seen"),
+        (GOOD + "import shutil; shutil.rmtree(given.out.parent)", "wrote no result"),
+        (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
+    ],
+)
+def test_a_consumer_that_shows_nothing_fails_its_cell(project, script, words):
+    ended = project.verify(script=script)
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"]) == (1, "failed")
+    assert words in cell["reason"]
+
+
+def test_a_consumer_that_prints_100_mb_passes_and_its_log_is_kept_in_part(project):
+    ended = project.verify(script=GOOD + 'print("\\n".join(["x" * 1_000_000] * 100))')
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"]) == (0, "passed")
+    assert (project.root / "reports" / cell["log"]).stat().st_size <= 64 << 20
+
+
+def test_what_a_consumer_leaves_running_is_ended_with_its_cell(project):
+    daemon = f"""
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        Path({str(project.root / "pid")!r}).write_text(str(os.getpid()))
+        os.execvp("sleep", ["sleep", "300"])
+    os._exit(0)
+import time; time.sleep(1)
+"""
+    started = time.monotonic()
+    assert project.verify(script=GOOD + daemon).returncode == 0
+    assert time.monotonic() - started < 60
+    assert not alive(int((project.root / "pid").read_text()))
+
+
+HANGS = """
+Path({pid!r}).write_text(str(os.getpid()))
+import time; time.sleep(300)
+"""
+
+
+def begun(project):
+    """`verify` with a consumer that hangs, and the consumer's process."""
+    pid = project.root / "pid"
+    (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return process, int(pid.read_text())
+
+
+def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project):
+    process, consumer = begun(project)
+    process.send_signal(2)
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, "Traceback" in errors, alive(consumer)) == (130, False, False)
+    assert "interrupted" in errors
+    assert project.verify(script=GOOD).returncode == 0
+
+
+def test_what_a_killed_verification_left_running_is_ended_by_the_next_one(project):
+    process, consumer = begun(project)
+    process.kill()
+    process.communicate(timeout=60)
+    assert alive(consumer)
+    assert project.verify(script=GOOD).returncode == 0
+    assert not alive(consumer)
+
+
+@pytest.mark.parametrize("form", ["text", "markdown"])
+@pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+                                    {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
+def test_results_are_utf_8_in_every_locale(project, locale, form):
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    ended = subprocess.run([*map(str, command), "--format", form], env={**os.environ, **locale},
+                           capture_output=True, timeout=300, check=False)  # fmt: skip
+    assert (ended.returncode, ended.stderr) == (0, b"")
+    assert "✓" in ended.stdout.decode("utf-8")
+
+
+UNSHARE = shutil.which("unshare")
+
+
+def can_mount():
+    """Whether a file system of our own can be had: as root, where mounts may be private."""
+    words = [UNSHARE, "--mount", "mount", "-t", "tmpfs", "none", "/mnt"]
+    return UNSHARE is not None and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def mounted(setup, project, *words, env=None):
+    """`verify` in a mount space of its own, after a shell's `setup`."""
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, *words, "verify", "--dist", project.dist]
+    shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
+    environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
+    return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=300, check=False)
+
+
+needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount space of one's own")
+
+
+@needs_mount
+@pytest.mark.parametrize("size", ["4k", "64k", "100k"])
+def test_a_full_disk_is_one_clear_error(project, tmp_path, size):
+    small = tmp_path / "small"
+    small.mkdir()
+    ended = mounted(f"mount -t tmpfs -o size={size} none {small}", project, "--workdir", small)
+    assert ended.returncode == 2, ended.stdout
+    assert ended.stderr.startswith("latebind: No space left on device")
+    assert "The disk is full" in ended.stderr
+
+
+@needs_mount
+def test_a_full_disk_under_the_installers_cache_is_one_clear_error(project, tmp_path):
+    small = tmp_path / "cache"
+    small.mkdir()
+    ended = mounted(f"mount -t tmpfs -o size=4k none {small}", project, env={"UV_CACHE_DIR": str(small)})
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "The disk is full" in ended.stderr
+
+
+ANSWERS = {
+    "error": (500, "text/html", b"no"),
+    "forbidden": (403, "text/html", b"no"),
+    "no-page": (200, "application/octet-stream", b"PK"),
+}
+
+
+@pytest.fixture
+def index(request):
+    """The address of a package index that answers everything in one wrong way."""
+    status, kind, body = ANSWERS[request.param]
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/simple"
+    server.shutdown()
+    server.server_close()
+
+
+def installers(tmp_path):
+    """uv and pip, without what earlier runs left in their caches."""
+    yield _Uv(find_uv(), tmp_path / "uv")
+    yield _Virtualenv(tmp_path / "pip")
+
+
+def unplugged(monkeypatch, tmp_path, url):
+    for name in ("PIP_FIND_LINKS", "UV_FIND_LINKS", "UV_DEFAULT_INDEX", "UV_INDEX_URL"):
+        monkeypatch.delenv(name, raising=False)
+    values = {"PIP_CONFIG_FILE": os.devnull, "PIP_INDEX_URL": url,
+              "UV_CACHE_DIR": tmp_path / "u", "PIP_CACHE_DIR": tmp_path / "p",
+              "UV_HTTP_RETRIES": 0, "PIP_RETRIES": 0, "UV_HTTP_TIMEOUT": 2, "PIP_DEFAULT_TIMEOUT": 2}  # fmt: skip
+    for name, value in values.items():
+        monkeypatch.setenv(name, str(value))
+
+
+def assert_not_run(tmp_path, tool):
+    """pip says of a refused connection what it says of a name that the index has not."""
+    reasons = {"no-index"} if tool.name == "uv" else {"no-index", "no-distribution"}
+    tool.home.mkdir()
+    with pytest.raises(NotRun) as asked:
+        tool.resolve("onnxruntime", Path(sys.executable))
+    tool.create(tmp_path / "env" / tool.name, Path(sys.executable), tmp_path / "log")
+    with pytest.raises(NotRun) as installed:
+        tool.install(tmp_path / "env" / tool.name, ["onnxruntime"], log=tmp_path / "log")
+    assert {asked.value.reason, installed.value.reason} <= reasons
+
+
+@pytest.mark.parametrize("index", ANSWERS, indirect=True)
+def test_an_index_that_answers_with_errors_is_no_index(monkeypatch, tmp_path, index):
+    unplugged(monkeypatch, tmp_path, index)
+    for tool in installers(tmp_path):
+        assert_not_run(tmp_path, tool)
+
+
+def test_an_index_that_nobody_answers_for_is_no_index(monkeypatch, tmp_path):
+    unplugged(monkeypatch, tmp_path, "http://127.0.0.1:9/simple")
+    for tool in installers(tmp_path):
+        assert_not_run(tmp_path, tool)
+
+
+def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        unplugged(monkeypatch, tmp_path, f"http://127.0.0.1:{silent.getsockname()[1]}/simple")
+        for tool in installers(tmp_path):
+            assert_not_run(tmp_path, tool)
+
+
+def machine_file(folder, command, version="3.11.9"):
+    """A machine of win-x64 that runs `command` and has our own Python."""
+    folder.mkdir(exist_ok=True)
+    rows = {"rid": "win-x64", "title": "a stand-in", "command": command, "python": sys.executable,
+            "python_version": version, "platforms": ["win_amd64"]}  # fmt: skip
+    lines = [f"{key} = {json.dumps(value)}" for key, value in rows.items()]
+    (folder / "win-x64.toml").write_text("\n".join(lines), encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("command", "version", "words"),
+    [
+        (["/nowhere/wine"], "3.11.9", "program /nowhere/wine is not there"),
+        (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
+        (["/bin/echo", "so"], "3.11.9", "and its file says 3.11.9"),
+        (["/usr/bin/env"], "3.1.4", "and its file says 3.1.4"),
+    ],
+    ids=["gone", "broken", "no-python", "another-python"],
+)
+def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, words):
+    config = project.root / "latebind.toml"
+    config.write_text(config.read_text("utf-8").replace('["linux-x64"]', '["linux-x64", "win-x64"]'), encoding="utf-8")
+    machines = machine_file(tmp_path / "machines", command, version)
+    ended = project.verify("--machines", machines, "--target", "win-x64")
+    [cell] = project.cells()
+    assert (ended.returncode, cell["outcome"], cell["reason"]) == (1, "not run", "no-machine")
+    assert words in cell["summary"]
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [("exit 1", "has no SDK for this"), ("exit 0", "does not say its version, but: nothing"), ("echo It was not",
+     "does not say its version, but: It was not")],
+    ids=["fails", "says-nothing", "says-something-else"],
+)  # fmt: skip
+def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path, script, words):
+    config = project.root / "latebind.toml"
+    config.write_text(f'{config.read_text("utf-8")}dotnet = "app"\n', encoding="utf-8")
+    (project.root / "app").mkdir()
+    (project.root / "app" / "App.csproj").write_text("<Project />", encoding="utf-8")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "dotnet").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (tmp_path / "bin" / "dotnet").chmod(0o755)
+    project.verify("-k", "dotnet", env={"PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"})
+    assert {(cell["outcome"], cell["reason"]) for cell in project.cells()} == {("not run", "no-dotnet")}
+    assert all(words in cell["summary"] for cell in project.cells())
+
+
+def wheel_of(project):
+    return next(project.dist.glob("*.whl"))
+
+
+def shorten(project):
+    wheel_of(project).write_bytes(wheel_of(project).read_bytes()[:700])
+
+
+def shorten_nupkg(project):
+    next(project.dist.glob("*.nupkg")).write_bytes(b"")
+
+
+def older_version(project):
+    config = project.root / "latebind.toml"
+    config.write_text(config.read_text("utf-8").replace("1.2.3", "1.2.4"), encoding="utf-8")
+
+
+def two_versions(project):
+    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("1.2.3", "1.2.2"))
+
+
+def foreign_wheel(project):
+    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("tiny", "other"))
+
+
+def foreign_nupkg(project):
+    shutil.copy(next(project.dist.glob("*.nupkg")), project.dist / "Other.1.2.3.nupkg")
+
+
+def nameless_wheel(project):
+    shutil.copy(wheel_of(project), project.dist / "tiny.whl")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (shorten, "is not a readable zip archive"),
+        (shorten_nupkg, "Tiny.1.2.3.nupkg is not a readable zip archive"),
+        (older_version, "is not of version 1.2.4"),
+        (two_versions, "is not of version 1.2.3"),
+        (foreign_wheel, "is of another project"),
+        (foreign_nupkg, "Other.1.2.3.nupkg is of another project"),
+        (nameless_wheel, "tiny.whl is not named as wheels are"),
+    ],
+)
+def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, words):
+    spoil(project)
+    ended = project.verify()
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert words in ended.stderr
+
+
+@pytest.mark.parametrize("words", [["-k", "win"], ["--list"], ["--shard", "1/2"], ["--fresh"], ["--all"]])
+def test_options_that_would_have_no_effect_on_a_merge_are_refused(project, latebind, words):
+    project.verify()
+    ended = latebind("-C", project.root, "verify", "--merge", project.root / "reports" / "verify.json", *words)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"{words[0]} would have no effect with --merge" in ended.stderr
+
+
+def test_a_list_takes_no_format(project):
+    ended = project.verify("--list", "--format", "json")
+    assert (ended.returncode, "--format would have no effect with --list" in ended.stderr) == (2, True)
+
+
+def test_a_share_that_got_no_cell_is_no_failure(project):
+    statuses = [project.verify("--shard", f"{number}/3").returncode for number in (1, 2, 3)]  # of one cell
+    assert statuses == [0, 0, 0]
+
+
+@pytest.mark.parametrize("python", ["", "foo", "2.7", "3"])
+def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
+    ended = latebind("-C", project.root, "matrix", "--python", python)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"{python!r} is no Python" in ended.stderr
+
+
+@needs_mount
+def test_a_home_that_is_read_only_or_not_there_stops_nothing(project, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    own = f"mount --bind {home} {home} && mount -o remount,ro,bind {home} && ! touch {home}/x"
+    for place in (home, home / "nowhere"):
+        ended = mounted(own, project, env={"HOME": str(place), "XDG_CACHE_HOME": ""})
+        assert (ended.returncode, project.cells()[0]["outcome"]) == (0, "passed"), ended.stdout + ended.stderr
+        shutil.rmtree(project.root / "build" / "verify" / "passed")
+    assert list((project.root / "build" / "verify" / "home" / "cache").iterdir())
+
+
+@needs_mount
+def test_a_working_folder_or_reports_that_cannot_be_written_are_one_clear_error(project):
+    for folder in (project.root, project.root / "reports"):
+        folder.mkdir(exist_ok=True)
+        ended = mounted(f"mount --bind {folder} {folder} && mount -o remount,ro,bind {folder}", project)
+        assert (ended.returncode, "Traceback" in ended.stderr) == (2, False)
+        assert ended.stderr.startswith("latebind: Read-only file system: ")
+        assert str(folder) in ended.stderr
+
+
+SYSTEM_PYTHON = Path("/usr/bin/python3")
+
+
+def is_like_ours():
+    words = [SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])"]
+    ended = subprocess.run(words, capture_output=True, text=True, check=False) if SYSTEM_PYTHON.is_file() else None
+    return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
+
+
+@pytest.mark.skipif(not (is_root() and is_like_ours()), reason="not run: needs root and a system Python of our version")
+def test_a_user_whom_the_system_does_not_know_can_verify(project):
+    """As containers are started: no entry in /etc/passwd, no home, and folders of others that may not be read."""
+    workdir = Path(tempfile.mkdtemp())  # below pytest's own only we may go
+    for path in (workdir, locked := workdir / "locked"):
+        path.mkdir(exist_ok=True)
+        path.chmod(0o777)
+    (locked / "versions").mkdir(mode=0o700)
+    shutil.copytree(project.root, workdir / "tiny")
+    shutil.copytree(project.dist, workdir / "dist")
+    shutil.copytree(Path(latebind_package.__file__).parent, workdir / "packages" / "latebind")
+    shutil.copytree(ROOT / "templates", workdir / "templates")
+    paths = [workdir / "packages", *(path for path in sys.path if path.endswith("site-packages"))]
+    environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PATH": os.environ["PATH"],
+                   "PYENV_ROOT": str(locked)}  # fmt: skip
+    command = [SYSTEM_PYTHON, "-m", "latebind.cli", "-C", workdir / "tiny", "--workdir", locked,
+               "verify", "--dist", workdir / "dist"]  # fmt: skip
+    ended = subprocess.run(command, user=54321, group=54321, extra_groups=[], env=environment, cwd=workdir,
+                           capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
+    shutil.rmtree(workdir)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")
+def test_a_folder_that_another_user_may_not_enter_holds_none_of_his_cells(tmp_path):
+    (tmp_path / "closed").mkdir(mode=0o700)
+    assert not everybody_reaches(tmp_path / "closed" / "cell")
+    assert everybody_reaches(Path("/tmp"))  # noqa: S108  # a folder that every system opens to all
