@@ -21,6 +21,7 @@ from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
 from latebind.verify.interpreters import choose
 from latebind.verify.smoke import Seen, judge, read_python
+from latebind.verify.stage import failing_at
 from latebind.verify.supply import runtime_library
 from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
 
@@ -61,14 +62,16 @@ def run_python_cell(bench: Bench) -> Outcome:
         raise NotRun("not-built", "not every wheel of the project was made")
     _check_main(bench)
     chosen = [wheel for wheel in wheels if not _left_out(bench, wheel)]
-    ready = _installed(bench, chosen)
     situation = bench.situation
+    with failing_at("install"):
+        ready = _installed(bench, chosen)
     if situation.first:
         smoke, seen = _consumed(bench, ready)
         outcome = _judged(bench, ready, smoke, seen, binds=(situation.first,))
         if outcome.state.value != "passed":
             return outcome
-        _upgrade(bench, ready)
+        with failing_at("install"):
+            _upgrade(bench, ready)
     smoke, seen = _consumed(bench, ready)
     return _judged(bench, ready, smoke, seen, binds=bench.binds())
 
@@ -87,13 +90,28 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])
-    environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
+    _fill(bench, environment, wanted, wheels, names)
     _assert_installed(environment.site, wheels)
     library = _spoiled(bench, environment)
     if situation.unprivileged:
         lock(environment.root)
         hand_over(home, answers)
     return _Ready(environment=environment, home=home, answers=answers, prefix=python.prefix, installed=library)
+
+
+def _fill(bench: Bench, environment: Environment, wanted: list[str], wheels: list[Artifact], names: list[str]) -> None:
+    """Install what is wanted.
+
+    Raises NotRun `no-distribution` when the index lacks what the cell needs besides the packages, LatebindError when
+    it has all of that: then it is the packages that ask for something that nobody has, and the cell has failed.
+    """
+    try:
+        environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
+    except NotRun as error:
+        if error.reason != "no-distribution":
+            raise
+        environment.install(_besides(bench), log=bench.log)
+        raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
 
 
 def _check_main(bench: Bench) -> None:
@@ -149,10 +167,14 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
             f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"
             for name, version in ours
         ]
+    return [*(str(wheel.path) for wheel in wheels), *_besides(bench)]
+
+
+def _besides(bench: Bench) -> list[str]:
+    """What a cell needs beside the packages: the runtime, and what its consumer requires. All of it has a name."""
     version = bench.situation.first or bench.cell.version
     runtime = [f"{bench.cell.runtime}=={version}"] if version else []
-    requires = [*bench.config.document.verify.python_requires, *bench.situation.also]
-    return [*(str(wheel.path) for wheel in wheels), *runtime, *requires]
+    return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:
@@ -176,22 +198,21 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
         argv = bench.machine.argv(
             environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *words
         )
-    ended = run(
-        argv,
-        cwd=ready.home,
-        env={**consumer_environment(environment.python, ready.home), **situation.environment},
-        check=False,
-        log=bench.log,
-        limits=LIMITS,
-        user=NOBODY if situation.unprivileged and is_root() else None,
-    )
-    try:
-        smoke = read_python(ended.returncode, ended.output, out.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(script),
-        ) from error
+    with failing_at("load"):
+        ended = run(
+            argv,
+            cwd=ready.home,
+            env={**consumer_environment(environment.python, ready.home), **situation.environment},
+            check=False,
+            log=bench.log,
+            limits=LIMITS,
+            user=NOBODY if situation.unprivileged and is_root() else None,
+        )
+        try:
+            smoke = read_python(ended.returncode, ended.output, out.read_bytes())
+        except OSError as error:
+            told = f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}"
+            raise InputError(told, where=str(script)) from error
     return smoke, _seen(seen)
 
 

@@ -26,6 +26,7 @@ from latebind.verify.runners import runner
 from latebind.verify.scenarios import FILES, scenario
 from latebind.verify.select import selector
 from latebind.verify.select import shard as share
+from latebind.verify.stage import StageError
 from latebind.verify.supply import Supply
 from latebind.verify.unprivileged import unlock
 from latebind.verify.versions import Answers, Question, ask
@@ -261,7 +262,8 @@ def _tried(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpr
     except NotRun as error:
         return Outcome(cell=cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:
-        return Outcome(cell=cell, state=State.FAILED, reason=str(error))
+        stage = error.stage if isinstance(error, StageError) else "prepare"
+        return Outcome(cell=cell, state=State.FAILED, reason=str(error), facts={"stage": stage})
     if outcome.state is not State.FAILED:
         _remove(work)
     return outcome
