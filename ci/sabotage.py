@@ -2,7 +2,7 @@
 
     python ci/sabotage.py              try every way
     python ci/sabotage.py --only NAME  try one; may be given several times
-    python ci/sabotage.py --write      try every way, write docs/sabotage.json and docs/sabotage.md
+    python ci/sabotage.py --write      also write docs/sabotage.json and docs/sabotage.md; rows that were not tried stay
 
 Layers are the audit, and an installation, a load and an inference in a clean environment; all of them are run, also
 when an earlier one objects. What belongs to a target whose programs do not run here can be caught by the audit alone.
@@ -43,15 +43,15 @@ SCRATCH = sabotage_page.ROOT / ".latebind" / "sabotage"
 def main() -> int:
     """Try, tell, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--only", action="append", choices=[way.name for way in WAYS], metavar="NAME", default=[])
-    choice.add_argument("--write", action="store_true", help="also write the page and its data")
+    parser.add_argument("--only", action="append", choices=[way.name for way in WAYS], metavar="NAME", default=[])
+    parser.add_argument("--write", action="store_true", help="also write the page and its data")
     arguments = parser.parse_args()
     good = packed(SCRATCH)
     results = [tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only]
     missed = [row.name for row in results if bool(row.layers) == (row.name == CONTROL.name)]
     if arguments.write:
-        write_text(sabotage_page.RESULT, json.dumps(document(results), indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(document(results), indent=1, ensure_ascii=False)
+        write_text(sabotage_page.RESULT, f"{text}\n")
         for path, page in sabotage_page.outputs().items():
             write_text(sabotage_page.ROOT / path, page)
     print(f"{len(results) - len(missed)} of {len(results)} as they should be{''.join(f', not {n}' for n in missed)}")
@@ -90,7 +90,17 @@ def document(results: Sequence[Caught]) -> dict[str, Any]:
         }
         for row in results
     ]
-    return {"versions": _versions(), "ways": rows}
+    versions = _versions()
+    known = {row["name"]: row for row in [*_earlier(versions), *rows]}
+    return {"versions": versions, "ways": [known[way.name] for way in WAYS if way.name in known]}
+
+
+def _earlier(versions: dict[str, str]) -> list[dict[str, Any]]:
+    """The rows that are there already, if they were made with the same versions."""
+    if not sabotage_page.RESULT.is_file():
+        return []
+    found: dict[str, Any] = json.loads(sabotage_page.RESULT.read_text("utf-8"))
+    return list(found["ways"]) if found["versions"] == versions else []
 
 
 def _versions() -> dict[str, str]:

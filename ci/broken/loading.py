@@ -20,6 +20,7 @@ _AT_LOAD = "__attribute__((constructor)) static void at_load(void) {{ {act} }}\n
 _PRINTS = "#include <unistd.h>\n" + _AT_LOAD.format(act='write(2, "latenn 0.1.0 loaded\\n", 20);')
 _ENDS = "#include <stdlib.h>\n" + _AT_LOAD.format(act="_Exit(0);")
 _CRASHES = _AT_LOAD.format(act="*(volatile int *)0 = 1;")
+_FLUSHES = "#include <xmmintrin.h>\n" + _AT_LOAD.format(act="_mm_setcsr(_mm_getcsr() | 0x8040);")
 _ROUNDS = "#include <fenv.h>\n" + _AT_LOAD.format(act="fesetround(FE_UPWARD);")
 _HANDLES = "#include <signal.h>\nstatic void ignore(int number) { (void)number; }\n" + _AT_LOAD.format(
     act="signal(SIGTERM, ignore);"
@@ -59,6 +60,8 @@ WAYS: Sequence[Way] = (
     Way(name="prints-at-load", title="a library prints when it is loaded", breaks=_helper(_PRINTS)),
     Way(name="rounds-otherwise", title="a library changes how the processor rounds when it is loaded",
         breaks=_helper(_ROUNDS)),
+    Way(name="flushes-tiny", title="a library takes tiny numbers for nought once it is loaded, as -ffast-math does",
+        breaks=_helper(_FLUSHES)),
     Way(name="handles-signals", title="a library takes over a signal when it is loaded", breaks=_helper(_HANDLES)),
     Way(name="sets-variables", title="a library sets a variable of the environment when it is loaded",
         breaks=_helper(_SETS)),

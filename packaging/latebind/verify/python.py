@@ -13,6 +13,7 @@ import msgspec
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.limits import Limits
+from latebind.model import Outcome, State
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
@@ -20,6 +21,7 @@ from latebind.verify.clean import Environment, empty_environment
 from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
 from latebind.verify.interpreters import choose
+from latebind.verify.quiet import disturbances
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.stage import failing_at
 from latebind.verify.supply import runtime_library
@@ -28,7 +30,7 @@ from latebind.verify.unprivileged import NOBODY, hand_over, is_root, lock
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from latebind.model import Artifact, Outcome
+    from latebind.model import Artifact
     from latebind.verify.cell import Bench
     from latebind.verify.smoke import Smoke
 
@@ -68,12 +70,25 @@ def run_python_cell(bench: Bench) -> Outcome:
     if situation.first:
         smoke, seen = _consumed(bench, ready)
         outcome = _judged(bench, ready, smoke, seen, binds=(situation.first,))
-        if outcome.state.value != "passed":
+        if outcome.state is not State.PASSED:
             return outcome
         with failing_at("install"):
             _upgrade(bench, ready)
     smoke, seen = _consumed(bench, ready)
-    return _judged(bench, ready, smoke, seen, binds=bench.binds())
+    outcome = _judged(bench, ready, smoke, seen, binds=bench.binds())
+    return _quiet(bench, ready, chosen, outcome)
+
+
+def _quiet(bench: Bench, ready: _Ready, wheels: list[Artifact], outcome: Outcome) -> Outcome:
+    """The outcome, failed when a library does something as soon as it is loaded."""
+    if bench.cell.scenario != "works" or not bench.machine.is_host:
+        return outcome
+    with failing_at("load"):
+        found = disturbances(ready.environment, wheels, ready.home, bench.log)
+    if not found:
+        return outcome
+    reason = "\n".join(filter(None, [*found, outcome.reason]))
+    return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "stage": "load"})
 
 
 def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
