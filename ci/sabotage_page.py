@@ -20,7 +20,8 @@ _INTRODUCTION = """# Packages broken on purpose, and which layer catches it
 latenn's packages are built, and then broken, one way at a time, by [the table in ci/broken](../ci/broken/table.py).
 Every layer is run over each of them, also when an earlier one objects:
 
-- **audit**: `latebind audit` with the project's policy. Errors are **bold**; warnings and notes do not stop a release;
+- **audit**: `latebind audit` with the project's policy. Errors are **bold**; warnings are shown and do not
+  stop a release, notes (*in italics*) count for nothing here;
 - **install**: the installer fails, or `dotnet` while it restores and builds;
 - **load**: nothing can be loaded, something comes from a wrong place, or the process dies;
 - **inference**: numbers are wrong, or too few of the cases are computed.
@@ -41,11 +42,12 @@ def render(document: Mapping[str, Any]) -> str:
     ways: Sequence[Mapping[str, Any]] = document["ways"]
     broken = [row for row in ways if row["name"] != "control"]
     caught = sum(bool(row["layers"]) for row in broken)
+    warned = sum(row["layers"] == ["audit"] and "error" not in row["audit"].values() for row in broken)
     versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     counts = ", ".join(f"{layer} {sum(layer in row['layers'] for row in broken)}" for layer in ("audit", *_STAGES))
     parts = [
         _INTRODUCTION,
-        f"**{caught} of {len(broken)} are caught** ({counts}; what was built by nothing), with {versions}.\n",
+        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone. Run with {versions}.\n",
         _table(("what is wrong", "audit", "wheel", "nupkg"), [_row(row) for row in ways]),
         _elsewhere(broken),
     ]
@@ -58,7 +60,8 @@ def _row(way: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _codes(found: Mapping[str, str]) -> str:
     links = {code: f"[{code}](checks/{code}.md)" for code in found}
-    return " ".join(f"**{links[code]}**" if severity == "error" else links[code] for code, severity in found.items())
+    marks = {"error": "**", "warning": "", "note": "*"}
+    return " ".join(f"{marks[severity]}{links[code]}{marks[severity]}" for code, severity in found.items())
 
 
 def _cell(said: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["wheel", "nupkg"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build"}
+_SEVERITIES = ("error", "warning", "note")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
 
 
@@ -46,9 +47,10 @@ class Caught:
 
     @property
     def layers(self) -> tuple[str, ...]:
-        """The layers that caught it, the earliest first. An audit that only warns did not stop a release."""
-        found = {"audit"} if "error" in self.audit.values() else set()
-        found |= set(self.cells.values())
+        """The layers that caught it, the earliest first; a note of the audit catches nothing."""
+        found = set(self.cells.values())
+        if {"error", "warning"} & set(self.audit.values()):
+            found.add("audit")
         return tuple(layer for layer in ("audit", "install", "load", "inference") if layer in found)
 
 
@@ -65,9 +67,11 @@ def broken(way: Way, good: Path, scratch: Path) -> Path:
 
 
 def audited(folder: Path, config: Config) -> Mapping[str, str]:
-    """What the product's own audit finds with the project's policy: severity by code."""
-    findings = audit_paths([folder], project_policy(config)).findings
-    return dict(sorted((finding.code, finding.severity) for finding in findings))
+    """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
+    found: dict[str, str] = {}
+    for row in audit_paths([folder], project_policy(config)).findings:
+        found[row.code] = min(row.severity, found.get(row.code, row.severity), key=_SEVERITIES.index)
+    return dict(sorted(found.items()))
 
 
 def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 # The one name that the backend's package may export, so that each way shows what it is about and nothing besides.
 _STRTOL = "#include <stdlib.h>\nlong latenn_backend_table(const char *text) { return strtol(text, 0, 10); }\n"
+_STRLCPY = (
+    "#include <string.h>\n"
+    "unsigned long latenn_backend_table(char *to, const char *text) { return strlcpy(to, text, 8); }\n"
+)
 _BUILD_PATH = "/home/runner/work/latenn/latenn/native/src/onnxruntime/table.c"
 
 
@@ -34,8 +38,14 @@ def _other_processor(packages: Packages) -> None:
 
 
 def _too_new(packages: Packages) -> None:
-    """For a floor of glibc 2.38, which nobody with Debian 12 has."""
-    packages.beside("liblatenn_text.so", natives.compiled(_STRTOL, target="x86_64-linux-gnu.2.38"))
+    """strlcpy came with glibc 2.38, which Debian 12 has not."""
+    packages.beside("liblatenn_text.so", natives.compiled(_STRLCPY, target="x86_64-linux-gnu.2.38"))
+    packages.replace(lambda data: natives.searching("$ORIGIN")(natives.needing("liblatenn_text.so")(data)))
+
+
+def _unreachable(packages: Packages) -> None:
+    """The library that is needed lies beside the backend, and nothing tells the loader to look there."""
+    packages.beside("liblatenn_text.so", natives.compiled(_STRTOL))
     packages.replace(natives.needing("liblatenn_text.so"))
 
 
@@ -58,6 +68,8 @@ WAYS: Sequence[Way] = (
         breaks=_replaced(natives.searching("/home/runner/work/latenn/build/lib"))),
     Way(name="library-lacking", title="the backend needs a library that no package holds",
         breaks=_replaced(natives.needing("liblatenn_helper.so.1"))),
+    Way(name="library-unreachable", title="the backend needs a library beside it and does not search there",
+        breaks=_unreachable),
     Way(name="other-processor", title="the library for arm64 lies where that for x64 should be",
         breaks=_other_processor),
     Way(name="newer-glibc", title="a library needs a newer glibc than the tag promises", breaks=_too_new),

@@ -67,8 +67,13 @@ def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
 @pytest.mark.slow  # environments are made and .NET projects built
 @pytest.mark.parametrize(
     ("name", "stage"),
-    [("requires-core", "install"), ("backend-of-another", "load"), ("prints-at-load", "load"), ("numbers-off", "inference")],
-)  # fmt: skip
+    [
+        ("requires-core", "install"),
+        ("backend-of-another", "load"),
+        ("prints-at-load", "load"),
+        ("numbers-off", "inference"),
+    ],
+)
 def test_a_later_layer_catches_what_the_page_says(good, tmp_path, monkeypatch, name, stage):
     for key, value in dotnet_environment().items():
         monkeypatch.setenv(key, value)
