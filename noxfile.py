@@ -84,6 +84,12 @@ def truth(session: nox.Session) -> None:
 
 
 @nox.session
+def sabotage(session: nox.Session) -> None:
+    """Break latenn's packages in many ways and say which layer catches each; `-- --write` writes docs/sabotage.md."""
+    sessions.sabotage(session, *session.posargs)
+
+
+@nox.session
 def bench(session: nox.Session) -> None:
     """Time the audit and the packing against their peers on real packages; half a gigabyte of wheels, minutes."""
     sessions.bench(session, *session.posargs)

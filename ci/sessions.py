@@ -86,6 +86,11 @@ def truth(session: nox.Session, *arguments: str) -> None:
     developers(session).run(session, "python", "ci/truth.py", *arguments)
 
 
+def sabotage(session: nox.Session, *arguments: str) -> None:
+    """Break packages on purpose and run every layer over them; a quarter of an hour."""
+    developers(session).run(session, "python", "ci/sabotage.py", *arguments)
+
+
 def developers(session: nox.Session) -> Environment:
     """The environment of the tests and the linters."""
     return environment(session, "dev", "native", "verify", groups=("test", "lint"))

@@ -125,19 +125,20 @@ def test_a_good_run_passes_and_says_how_many():
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "words", "stage"),
     [
-        ({"status": 1, "failed": (("c", "differs"),)}, "c: differs"),
-        ({"status": 139}, "status 139"),
-        ({"status": 3, "error": "no runtime"}, "no runtime"),
-        ({"passed": ()}, "0 models were computed as expected, at least 1 should be"),
-        ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1"),
-        ({"libraries": ()}, "did not say which libraries"),
-        ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside"),
+        ({"status": 1, "failed": (("c", "differs"),)}, "c: differs", "inference"),
+        ({"status": 139}, "status 139", "load"),
+        ({"status": 3, "error": "no runtime"}, "no runtime", "load"),
+        ({"passed": ()}, "0 models were computed as expected, at least 1 should be", "inference"),
+        ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1", "load"),
+        ({"libraries": ()}, "did not say which libraries", "load"),
+        ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
     ],
 )
-def test_a_bad_run_fails_with_what_was_seen(fields, words):
+def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, stage):
     outcome = judged(changed(**fields))
+    assert outcome.facts["stage"] == stage
     assert outcome.state is State.FAILED
     assert words in outcome.reason
 

@@ -19,6 +19,7 @@ from latebind.run import run
 from latebind.verify.dotnet_project import make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout
+from latebind.verify.stage import StageError
 
 from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, without
 
@@ -96,7 +97,7 @@ def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path
 
 @pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
 def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
-    with pytest.raises(InputError, match="wrote no result"):
+    with pytest.raises(StageError, match="wrote no result"):
         run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
 
 

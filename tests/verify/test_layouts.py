@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 from latebind.build.nuget import pack_nupkgs
-from latebind.errors import InputError, NotRun, ToolError
+from latebind.errors import NotRun, ToolError
 from latebind.nuget import dotnet, mono
 from latebind.nuget.dotnet import write_nuget_config
 from latebind.run import run
@@ -17,6 +17,7 @@ from latebind.verify import layouts
 from latebind.verify.dotnet_project import Consumer, make_consumer, run_smoke
 from latebind.verify.layouts import layout
 from latebind.verify.proofs import OLDER_FRAMEWORK, Application, one_program
+from latebind.verify.stage import StageError
 
 from tests.dotnet_support import RID, consumer, dotnet_environment, make_config, make_stage, without
 
@@ -128,7 +129,7 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
     looked_at = Application(packages=made_for.packages, rid=RID, out=made.out, cache=made.cache)
     assert one_program(looked_at) == ["Latenn.dll lies beside the program instead of within"]
     if made.sdk.startswith("3."):  # newer ones look beside the program, too
-        with pytest.raises(InputError, match="Could not load file or assembly 'Latenn"):
+        with pytest.raises(StageError, match="Could not load file or assembly 'Latenn"):
             run_smoke(made_for, cases, tmp_path / "run")
 
 

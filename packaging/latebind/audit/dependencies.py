@@ -62,19 +62,24 @@ def dependency_contradicts(package: Package, policy: Policy) -> Iterator[Hit | S
 def supplier_required(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     """Several distributions supply the runtime into one folder, and two of them destroy each other.
 
-    A requirement that holds always brings the plain one beside the user's own choice, such as the GPU build.
+    A requirement that holds always brings the plain one beside the user's own choice, such as the GPU build. Where the
+    package itself offers the choice by extras, that is an error: the choice is none.
     """
     inner = f"{package.dist_info}/METADATA"
     for runtime in policy.runtimes:
         names = {canonicalize_name(name) for name in runtime.python.extras.values()}
         if len(names) == 1 or package.project in names:
             continue
-        for text, row in _required(package, inner):
-            if canonicalize_name(row.name) in names and "extra" not in str(row.marker or ""):
+        rows = [(text, row) for text, row in _required(package, inner) if canonicalize_name(row.name) in names]
+        chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
+        for text, row in rows:
+            if text not in chosen:
                 yield Hit(
                     inner=inner,
-                    message=f"always requires {row.name}, one of {len(names)} suppliers of {runtime.title}",
-                    evidence=(text,),
+                    message=f"always requires {row.name}, one of {len(names)} suppliers of {runtime.title}"
+                    f"{', and offers them as extras' if chosen else ''}",
+                    evidence=(text, *chosen),
+                    severity="error" if chosen else "warning",
                 )
 
 

@@ -213,8 +213,16 @@ def secret(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     cure="Strip the library (cmake --install --strip) and keep its symbols in an archive of their own.",
 )
 def debug_info(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Debug information is often most of a library's size, and holds the paths of the build machine."""
-    del package, policy
+    """Debug information is often most of a library's size, and holds the paths of the build machine.
+
+    In a package of the project itself it is a warning: a library that was built for debugging took the place of the
+    one for release.
+    """
+    own = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:
         seen = "a __DWARF segment or a debug map" if image.format == "macho" else "section .debug_info"
-        yield Hit(message=f"holds debug information; the file has {file.size} bytes", evidence=(seen,))
+        yield Hit(
+            message=f"holds debug information; the file has {file.size} bytes",
+            evidence=(seen,),
+            severity="warning" if own else "note",
+        )

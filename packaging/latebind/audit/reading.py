@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
-from latebind.audit.subject import File, Kind, Package, WheelName
+from latebind.audit.subject import BUILD_FOLDERS, File, Kind, Package, WheelName
 from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
@@ -113,7 +113,11 @@ def wheel_name(file_name: str) -> WheelName | None:
 def _is_text(name: str, kind: Kind) -> bool:
     if kind == "wheel":
         return posixpath.dirname(name).endswith(".dist-info")
-    return kind == "nupkg" and (name.lower().endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml")
+    if kind != "nupkg":
+        return False
+    small = name.lower()
+    of_build = small.startswith(BUILD_FOLDERS) and small.endswith((".props", ".targets"))
+    return of_build or small.endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml"
 
 
 def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[File, bytes | None]:

@@ -96,6 +96,7 @@ _MODULES = (
     "modules",
     "layout",
     "nupkgs",
+    "buildfiles",
     "twins",
     "metadata",
     "dependencies",

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
+BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
+"""Where NuGet looks for build files, in small letters."""
+
 Kind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
 
 

@@ -15,6 +15,7 @@ from latebind.model import Outcome, State
 from latebind.run import run, which
 from latebind.verify.dotnet import ASSEMBLED, clean_environment, feed_of
 from latebind.verify.smoke import judge, read_python
+from latebind.verify.stage import failing_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,22 +32,22 @@ _TIME_LIMIT = 600.0
 def run_c_cell(bench: Bench) -> Outcome:
     """Unpack, configure, compile, run and judge.
 
-    Raises NotRun without CMake or a compiler (`no-compiler`) or without the nupkgs, ToolError when building fails,
-    InputError when the consumer ended without writing its result.
+    Raises NotRun without CMake or a compiler (`no-compiler`) or without the nupkgs, StageError when building fails and
+    when the consumer ended without writing its result.
     """
-    packages = unpack(feed_of(bench), bench.work / "packages")
     cases = bench.supply.data(bench.data_entry())
     source = bench.config.root / bench.config.document.verify.c
-    program = build(source, packages, bench.cell.target, bench.work / "build", log=bench.log)
+    with failing_at("install"):
+        packages = unpack(feed_of(bench), bench.work / "packages")
+        program = build(source, packages, bench.cell.target, bench.work / "build", log=bench.log)
     result = bench.work / "result.json"
     argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
-    ended = run(argv, cwd=bench.work, env=clean_environment(), check=False, log=bench.log, limits=CELL_LIMITS)
-    if not result.is_file():
-        raise InputError(
-            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(program),
-        )
-    smoke = read_python(ended.returncode, ended.output, result.read_bytes())
+    with failing_at("load"):
+        ended = run(argv, cwd=bench.work, env=clean_environment(), check=False, log=bench.log, limits=CELL_LIMITS)
+        if not result.is_file():
+            told = f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}"
+            raise InputError(told, where=str(program))
+        smoke = read_python(ended.returncode, ended.output, result.read_bytes())
     reference = bench.reference()
     outcome = judge(
         bench.cell,

@@ -33,17 +33,22 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     """
     if not folder.is_dir():
         raise InputError("is no folder", where=str(folder), advice="Name the folder that holds the packages.")
-    found = [
-        Artifact(path=path.resolve(), kind=_KINDS[path.suffix], sha256=Sha256(sha256(path)), size=path.stat().st_size)
-        for path in sorted(folder.iterdir())
-        if path.suffix in _KINDS
-    ]
+    found = listed_in(folder)
     if not found:
         raise InputError("holds no wheel and no nupkg", where=str(folder), advice="Make them first: latebind pack.")
     problems = [problem for artifact in found if (problem := _problem(artifact, config))]
     if problems:
         raise InputError("; ".join(problems), where=str(folder), advice="Keep only what latebind pack makes now there.")
-    return tuple(found)
+    return found
+
+
+def listed_in(folder: Path) -> tuple[Artifact, ...]:
+    """The wheels and nupkgs of a folder, sorted by name, whatever they are."""
+    return tuple(
+        Artifact(path=path.resolve(), kind=_KINDS[path.suffix], sha256=Sha256(sha256(path)), size=path.stat().st_size)
+        for path in sorted(folder.iterdir())
+        if path.suffix in _KINDS
+    )
 
 
 def _problem(artifact: Artifact, config: Config) -> str:

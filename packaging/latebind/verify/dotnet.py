@@ -16,6 +16,7 @@ from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout
 from latebind.verify.proofs import Application
 from latebind.verify.smoke import Smoke, judge
+from latebind.verify.stage import failing_at
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,8 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     consumer = _consumer(bench)
     work = bench.work / bench.situation.folder
     if consumer.layout.start == "nothing":
-        made = make_consumer(consumer, work, log=bench.log)
+        with failing_at("install"):
+            made = make_consumer(consumer, work, log=bench.log)
         wrong = _unproven(bench, consumer, made)
         outcome = Outcome(cell=bench.cell, state=State.PASSED, summary="the files are those of the packages")
     else:
@@ -43,7 +45,9 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
         outcome = _judged(bench, ended)
     if outcome.state is State.FAILED or wrong:
         reason = "\n".join(filter(None, [outcome.reason, *wrong]))
-        return replace(outcome, state=State.FAILED, reason=reason, summary="")
+        stage = "install" if consumer.layout.start == "nothing" else "load"  # what is unproven: where files lie
+        facts = {"stage": stage, **outcome.facts}
+        return replace(outcome, state=State.FAILED, reason=reason, summary="", facts=facts)
     facts = {**outcome.facts, "framework": made.framework, "sdk": made.sdk}
     if made.mono:
         facts |= {"mono": made.mono}

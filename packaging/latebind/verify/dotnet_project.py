@@ -18,6 +18,7 @@ from latebind.nuget.nuspec import semantic_version
 from latebind.resources import folder
 from latebind.run import run
 from latebind.verify.layouts import BUILD, Layout
+from latebind.verify.stage import StageError, failing_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,27 +128,27 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
     `arguments` are added to its command line; `log` receives every command and its output; `cwd` is where it runs, by
     default in `work`.
 
-    Raises NotRun (`no-dotnet`), ToolError when restoring or building fails, InputError when the consumer ended
-    without writing its result.
+    Raises NotRun (`no-dotnet`), StageError when restoring or building fails, and when the consumer ended without
+    writing its result.
     """
-    made = make_consumer(consumer, work, log=log)
+    with failing_at("install"):
+        made = make_consumer(consumer, work, log=log)
     result = work / "result.json"
     result.unlink(missing_ok=True)  # of the run before an upgrade
-    ended = run(
-        [*made.argv, cases, result, *arguments],
-        cwd=cwd or work,
-        env=_runtime_environment(consumer, work),
-        check=False,
-        log=log,
-        limits=CELL_LIMITS,
-    )
+    with failing_at("load"):
+        ended = run(
+            [*made.argv, cases, result, *arguments],
+            cwd=cwd or work,
+            env=_runtime_environment(consumer, work),
+            check=False,
+            log=log,
+            limits=CELL_LIMITS,
+        )
     try:
         document = msgspec.json.decode(result.read_bytes(), type=SmokeDocument)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(
-            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(made.out),
-        ) from error
+        told = f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}"
+        raise StageError("load", InputError(told, where=str(made.out))) from error
     return SmokeRun(status=ended.returncode, document=document, output=ended.output, made=made)
 
 

@@ -12,6 +12,7 @@ import msgspec
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.limits import CELL_LIMITS
+from latebind.model import Outcome, State
 from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
@@ -19,14 +20,16 @@ from latebind.verify.clean import Environment, empty_environment
 from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
 from latebind.verify.interpreters import choose
+from latebind.verify.quiet import disturbances
 from latebind.verify.smoke import Seen, judge, read_python
+from latebind.verify.stage import failing_at
 from latebind.verify.supply import runtime_library
 from latebind.verify.unprivileged import NOBODY, everybody_reaches, hand_over, is_root, lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from latebind.model import Artifact, Outcome
+    from latebind.model import Artifact
     from latebind.verify.cell import Bench
     from latebind.verify.machine import Machine
     from latebind.verify.smoke import Smoke
@@ -63,16 +66,31 @@ def run_python_cell(bench: Bench) -> Outcome:
     _check_main(bench)
     _check_access(bench)
     chosen = [wheel for wheel in wheels if not _left_out(bench, wheel)]
-    ready = _installed(bench, chosen)
     situation = bench.situation
+    with failing_at("install"):
+        ready = _installed(bench, chosen)
     if situation.first:
         smoke, seen = _consumed(bench, ready)
         outcome = _judged(bench, ready, smoke, seen, binds=(situation.first,))
-        if outcome.state.value != "passed":
+        if outcome.state is not State.PASSED:
             return outcome
-        _upgrade(bench, ready)
+        with failing_at("install"):
+            _upgrade(bench, ready)
     smoke, seen = _consumed(bench, ready)
-    return _judged(bench, ready, smoke, seen, binds=bench.binds())
+    outcome = _judged(bench, ready, smoke, seen, binds=bench.binds())
+    return _quiet(bench, ready, chosen, outcome)
+
+
+def _quiet(bench: Bench, ready: _Ready, wheels: list[Artifact], outcome: Outcome) -> Outcome:
+    """The outcome, failed when a library does something as soon as it is loaded."""
+    if bench.cell.scenario != "works" or not bench.machine.is_host:
+        return outcome
+    with failing_at("load"):
+        found = disturbances(ready.environment, wheels, ready.home, bench.log)
+    if not found:
+        return outcome
+    reason = "\n".join(filter(None, [*found, outcome.reason]))
+    return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "stage": "load"})
 
 
 def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
@@ -89,7 +107,7 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
     wanted = _wanted(bench, wheels, [(name, bench.config.project.version) for name in names])
-    environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
+    _fill(bench, environment, wanted, wheels, names)
     _assert_installed(environment.site, wheels)
     library = _spoiled(bench, environment)
     if situation.unprivileged:
@@ -97,6 +115,21 @@ def _installed(bench: Bench, wheels: list[Artifact]) -> _Ready:
         hand_over(home, answers)
     prefix = python.prefix if machine.is_host else str(machine.base)
     return _Ready(environment=environment, home=home, answers=answers, prefix=prefix, installed=library)
+
+
+def _fill(bench: Bench, environment: Environment, wanted: list[str], wheels: list[Artifact], names: list[str]) -> None:
+    """Install what is wanted.
+
+    Raises NotRun `no-distribution` when the index lacks what the cell needs besides the packages, LatebindError when
+    it has all of that: then it is the packages that ask for something that nobody has, and the cell has failed.
+    """
+    try:
+        environment.install(wanted, links=_links(bench, wheels), ours=names, log=bench.log)
+    except NotRun as error:
+        if error.reason != "no-distribution":
+            raise
+        environment.install(_besides(bench), log=bench.log)
+        raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
 
 
 def _check_main(bench: Bench) -> None:
@@ -162,10 +195,14 @@ def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -
             f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"
             for name, version in ours
         ]
+    return [*(str(wheel.path) for wheel in wheels), *_besides(bench)]
+
+
+def _besides(bench: Bench) -> list[str]:
+    """What a cell needs beside the packages: the runtime, and what its consumer requires. All of it has a name."""
     version = bench.situation.first or bench.cell.version
     runtime = [f"{bench.cell.runtime}=={version}"] if version else []
-    requires = [*bench.config.document.verify.python_requires, *bench.situation.also]
-    return [*(str(wheel.path) for wheel in wheels), *runtime, *requires]
+    return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
 
 
 def _links(bench: Bench, wheels: list[Artifact]) -> Path | None:
@@ -190,24 +227,23 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
         argv = bench.machine.argv(
             environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *words
         )
-    ended = run(
-        argv,
-        cwd=ready.home,
-        env={**consumer_environment(environment.python, ready.home), **situation.environment},
-        check=False,
-        log=bench.log,
-        limits=CELL_LIMITS,
-        user=NOBODY if situation.unprivileged and is_root() else None,
-    )
-    try:
-        smoke = read_python(ended.returncode, ended.output, out.read_bytes())
-    except OSError as error:
-        raise InputError(
-            f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}",
-            where=str(script),
-        ) from error
-    smoke = replace(smoke, libraries=tuple(str(bench.machine.local(name)) for name in smoke.libraries))
-    return smoke, None if situation.layout == "frozen" else _seen(seen, script, bench.machine)
+    with failing_at("load"):
+        ended = run(
+            argv,
+            cwd=ready.home,
+            env={**consumer_environment(environment.python, ready.home), **situation.environment},
+            check=False,
+            log=bench.log,
+            limits=CELL_LIMITS,
+            user=NOBODY if situation.unprivileged and is_root() else None,
+        )
+        try:
+            smoke = read_python(ended.returncode, ended.output, out.read_bytes())
+        except OSError as error:
+            told = f"the consumer ended with status {ended.returncode} and wrote no result: {ended.output[-2000:]}"
+            raise InputError(told, where=str(script)) from error
+        smoke = replace(smoke, libraries=tuple(str(bench.machine.local(name)) for name in smoke.libraries))
+        return smoke, None if situation.layout == "frozen" else _seen(seen, script, bench.machine)
 
 
 def _seen(path: Path, script: Path, machine: Machine) -> Seen:

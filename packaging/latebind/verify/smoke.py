@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from latebind.verify.scenarios import Scenario
+    from latebind.verify.stage import Stage
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit status of a consumer; the last when it could not load any model."""
@@ -126,11 +127,15 @@ def judge(  # noqa: PLR0913  # a cell, what is expected of it, what was seen
     wanted = _Wanted(
         row=row, versions=(cell.version,) if binds is None else tuple(binds), reference=reference, at_least=at_least
     )
-    problems = _negative(row, smoke, values) if row.negative else _positive(cell, smoke, inside, wanted)
+    loading = _negative(row, smoke, values) if row.negative else _unloaded(smoke)
+    computing = [] if row.negative else _miscomputed(smoke, wanted, quiet=bool(loading))
+    if not row.negative:
+        loading += _misplaced(cell, smoke, inside, wanted, quiet=bool(loading or computing))
     if seen is not None:
-        problems += _unclean(seen, inside, base, runtime)
-    if problems:
-        return Outcome(cell=cell, state=State.FAILED, reason="\n".join(problems))
+        loading += _unclean(seen, inside, base, runtime)
+    if loading or computing:
+        stage: Stage = "load" if loading else "inference"
+        return Outcome(cell=cell, state=State.FAILED, reason="\n".join(loading + computing), facts={"stage": stage})
     if row.negative:
         return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{smoke.error}"', facts={"sentence": smoke.error})
     facts: dict[str, object] = {
@@ -156,21 +161,35 @@ class _Wanted:
     at_least: int
 
 
-def _positive(cell: Cell, smoke: Smoke, roots: Sequence[str], wanted: _Wanted) -> list[str]:
-    problems, reference = [], wanted.reference
-    if smoke.status not in (ALL_PASSED, SOME_FAILED) or smoke.error:
-        problems.append(f"ended with status {smoke.status}: {smoke.error or smoke.output[-500:]}")
+def _unloaded(smoke: Smoke) -> list[str]:
+    """That the consumer could load nothing, or did not end as one does."""
+    if smoke.status in (ALL_PASSED, SOME_FAILED) and not smoke.error:
+        return []
+    return [f"ended with status {smoke.status}: {smoke.error or smoke.output[-500:]}"]
+
+
+def _miscomputed(smoke: Smoke, wanted: _Wanted, *, quiet: bool) -> list[str]:
+    """Cases that were lost; `quiet` about cases that are lacking, when it is known why."""
+    reference = wanted.reference
     lost = [row for row in smoke.failed if reference is None or row[0] in reference]
-    problems += [f"{name}: {message}" for name, message in lost[:_SHOWN_FAILURES]]
+    problems = [f"{name}: {message}" for name, message in lost[:_SHOWN_FAILURES]]
     if len(lost) > _SHOWN_FAILURES:
         problems.append(f"and {len(lost) - _SHOWN_FAILURES} more")
-    if len(smoke.passed) < wanted.at_least and not problems:
-        problems.append(f"{len(smoke.passed)} models were computed as expected, at least {wanted.at_least} should be")
+    if problems or quiet:
+        return problems
+    if len(smoke.passed) < wanted.at_least:
+        return [f"{len(smoke.passed)} models were computed as expected, at least {wanted.at_least} should be"]
     absent = (reference or frozenset()) - set(smoke.passed) - {name for name, _ in smoke.failed}
-    if absent and not problems and not wanted.row.sample:
-        problems.append(f"{len(absent)} models were never tried, {min(absent)} among them")
+    if absent and not wanted.row.sample:
+        return [f"{len(absent)} models were never tried, {min(absent)} among them"]
+    return []
+
+
+def _misplaced(cell: Cell, smoke: Smoke, roots: Sequence[str], wanted: _Wanted, *, quiet: bool) -> list[str]:
+    """Something else was loaded than should be; `quiet` about the version when there is a reason for a wrong one."""
+    problems = []
     fits = smoke.runtime_version in wanted.versions if wanted.versions else bool(smoke.runtime_version)
-    if not problems and not fits:
+    if not quiet and not fits:
         expected = " or ".join(wanted.versions) or "one that says its version"
         problems.append(f"bound runtime {smoke.runtime_version or 'of no version'}, expected {expected}")
     if cell.target.startswith("linux") and cell.runtime and not smoke.libraries:

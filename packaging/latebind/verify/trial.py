@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.verify.runners import runner
+from latebind.verify.stage import StageError
 from latebind.verify.unprivileged import unlock
 
 if TYPE_CHECKING:
@@ -35,11 +36,13 @@ def tried(bench: Bench) -> Outcome:
         return Outcome(cell=bench.cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
     except LatebindError as error:
         _assert_room(bench, str(error))
-        return Outcome(cell=bench.cell, state=State.FAILED, reason=str(error))
+        stage = error.stage if isinstance(error, StageError) else "prepare"
+        return Outcome(cell=bench.cell, state=State.FAILED, reason=str(error), facts={"stage": stage})
     except OSError as error:  # a consumer may do anything to its folder
         if error.errno in _NO_ROOM:
             raise
-        return Outcome(cell=bench.cell, state=State.FAILED, reason=f"{error.filename}: {error.strerror}")
+        return Outcome(cell=bench.cell, state=State.FAILED, reason=f"{error.filename}: {error.strerror}",
+                       facts={"stage": "load"})  # fmt: skip
     if outcome.state is not State.FAILED:
         _remove(bench.work)
     return outcome

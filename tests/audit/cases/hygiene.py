@@ -9,6 +9,8 @@ import zipfile
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from latebind.audit.policy import Policy
+
 from tests.audit.cases.case import Case
 from tests.audit.corpus import GOOD, Bench
 
@@ -319,6 +321,16 @@ CASES = [
         at=f"!{LIB}",
         says=".debug_info",
         severity="note",
+    ),
+    Case(
+        code="LB612",
+        what="debug information in a package of the project itself",
+        bad=lambda bench: bench.wheel({LIB: debug(bench)}),
+        good=whole,
+        at=f"!{LIB}",
+        says=".debug_info",
+        severity="warning",
+        policy=Policy(exports={"latenn": ("latenn_*",)}),
     ),
 ]
 

@@ -8,6 +8,7 @@ from tests.audit.cases.case import Case
 from tests.audit.corpus import Bench, nuspec, pe
 
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
+OWN = "$(MSBuildThisFileDirectory)"
 NATIVE = "runtimes/linux-x64/native/liblatenn.so"
 TWINS = Policy(twins=(("latenn-core", "Latenn.Kernel"),))
 
@@ -55,6 +56,12 @@ def symbols(files: dict[str, bytes]):
 def built(name: str):
     files = {f"build/net461/{name}": b"<Project/>", "build/net461/other/more.targets": b"<Project/>"}
     return lambda bench: bench.nupkg({NATIVE: bench.good(), **files}, types=TYPES)
+
+
+def targets(include: str, condition: str = ""):
+    """A build file that copies native files, as those of .NET Framework's packages do."""
+    text = f'<Project><ItemGroup><None Include="{include}" Condition="{condition}"/></ItemGroup></Project>'
+    return lambda bench: bench.nupkg({NATIVE: bench.good(), "build/net461/Latenn.targets": text.encode()}, types=TYPES)
 
 
 def plain(bench: Bench):
@@ -282,6 +289,38 @@ CASES = [
         good=built("latenn.targets"),
         at="!build/net461/native.targets",
         says="build/net461/Latenn.targets",
+    ),
+    Case(
+        code="LB413",
+        what="a pattern for a folder that has another name",
+        bad=targets(OWN + r"..\..\runtimes\linux-x86_64\native\*"),
+        good=targets(OWN + r"..\..\runtimes\linux-x64\native\*"),
+        at="!build/net461/Latenn.targets",
+        says="runtimes/linux-x86_64/native/*",
+    ),
+    Case(
+        code="LB413",
+        what="a file that is not there and is not asked for with Exists()",
+        bad=targets(OWN + "more.props"),
+        good=targets(OWN + "more.props", f"Exists('{OWN}more.props')"),
+        at="!build/net461/Latenn.targets",
+        says="build/net461/more.props",
+    ),
+    Case(
+        code="LB413",
+        what="what MSBuild must evaluate, and what is outside, is nobody's to judge",
+        bad=targets(OWN + r"..\..\runtimes\**\*.dylib"),
+        good=targets(OWN + r"..\..\runtimes\$(Rid)\*;" + OWN + r"..\..\..\other\a;" + OWN + r"..\..\runtimes\**\*.so"),
+        at="!build/net461/Latenn.targets",
+        says="*.dylib",
+    ),
+    Case(
+        code="LB413",
+        what="a build file that is no XML",
+        bad=lambda bench: bench.nupkg({NATIVE: bench.good(), "build/Latenn.props": b"<Project>"}, types=TYPES),
+        good=lambda bench: bench.nupkg({NATIVE: bench.good(), "build/Latenn.props": b"<Project/>"}, types=TYPES),
+        at="!build/Latenn.props",
+        says="not well-formed",
     ),
     Case(
         code="LB412",

@@ -239,4 +239,12 @@ CASES = [
         says="onnxruntime>=1.19",
         severity="warning",
     ),
+    Case(
+        code="LB506",
+        what="the plain runtime is always required, and offered as an extra",
+        bad=requires("onnxruntime>=1.19\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
+        good=requires("onnxruntime>=1.19; extra == 'cpu'\nRequires-Dist: onnxruntime-gpu>=1.19; extra == 'gpu'"),
+        at="/METADATA",
+        says="offers them as extras",
+    ),
 ]

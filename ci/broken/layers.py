@@ -1,0 +1,135 @@
+"""Runs every layer of the product over a folder of packages, whether or not an earlier one objects."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from latebind.archive import sha256
+from latebind.audit.audit import audit_paths
+from latebind.audit.project import project_policy
+from latebind.model import Outcome, Rid, State
+from latebind.verify.dist import listed_in, wheels_for
+from latebind.verify.planning import Options
+from latebind.verify.verify import verify
+
+from broken.packages import LINUX, Packages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from latebind.config import Config
+    from latebind.model import Artifact
+
+    from broken.way import Way
+
+Kind = Literal["wheel", "nupkg"]
+CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build"}
+_SEVERITIES = ("error", "warning", "note")
+UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caught:
+    """What the layers said of one way to break the packages."""
+
+    name: str
+    title: str
+    target: str
+    audit: Mapping[str, str]
+    """Severity by code, of the findings."""
+    cells: Mapping[str, str]
+    """For wheel and nupkg: the stage that failed; "passed"; or why it was not tried."""
+    says: Mapping[str, str]
+    """For each that failed, the first line of what was said."""
+
+    @property
+    def layers(self) -> tuple[str, ...]:
+        """The layers that caught it, the earliest first; a note of the audit catches nothing."""
+        found = set(self.cells.values())
+        if {"error", "warning"} & set(self.audit.values()):
+            found.add("audit")
+        return tuple(layer for layer in ("audit", "install", "load", "inference") if layer in found)
+
+
+def broken(way: Way, good: Path, scratch: Path) -> Path:
+    """A copy of the good packages, broken that way."""
+    folder = scratch / "rows" / way.name
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in good.iterdir():
+        if path.suffix in (".whl", ".nupkg"):
+            shutil.copyfile(path, folder / path.name)
+    way.breaks(Packages(folder=folder, scratch=scratch))
+    return folder
+
+
+def audited(folder: Path, config: Config) -> Mapping[str, str]:
+    """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
+    found: dict[str, str] = {}
+    for row in audit_paths([folder], project_policy(config)).findings:
+        found[row.code] = min(row.severity, found.get(row.code, row.severity), key=_SEVERITIES.index)
+    return dict(sorted(found.items()))
+
+
+def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
+    """Break the packages, audit them, install, load and compute with them."""
+    folder = broken(way, good, scratch)
+    outcomes = _verified(way, good, folder, scratch, config)
+    caught = Caught(
+        name=way.name,
+        title=way.title,
+        target=way.target,
+        audit=audited(folder, config),
+        cells={kind: _said(way, kind, outcomes) for kind in CONSUMERS},
+        says={outcome.cell.kind: first_words(outcome) for outcome in outcomes if outcome.state is State.FAILED},
+    )
+    shutil.rmtree(folder)
+    return caught
+
+
+def first_words(outcome: Outcome) -> str:
+    """The first line of a reason."""
+    return outcome.reason.strip().partition("\n")[0]
+
+
+def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[Outcome, ...]:
+    if way.target != LINUX:
+        return ()
+    before, after = listed_in(good), listed_in(folder)
+    touched = [kind for kind in CONSUMERS if way.name == "control" or _used(kind, before) != _used(kind, after)]
+    if not touched:
+        return ()
+    consumers = " or ".join(CONSUMERS[kind] for kind in touched)
+    options = Options(select=f"works and ({consumers})")
+    return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).outcomes
+
+
+def _latest(config: Config) -> Config:
+    """The configuration with the latest version of each runtime alone."""
+    verification = config.document.verify
+    runtimes = {use.preset: ("latest",) for use in config.document.runtime}
+    document = msgspec.structs.replace(
+        config.document, verify=msgspec.structs.replace(verification, runtimes=runtimes, each_minor=())
+    )
+    return replace(config, document=document)
+
+
+def _used(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
+    """Name and content of what a cell of that kind installs."""
+    rows = wheels_for(Rid(LINUX), artifacts) if kind == "wheel" else [row for row in artifacts if row.kind == kind]
+    return {(row.path.name, sha256(row.path)) for row in rows}
+
+
+def _said(way: Way, kind: Kind, outcomes: Iterable[Outcome]) -> str:
+    if way.target != LINUX:
+        return ELSEWHERE
+    outcome = next((row for row in outcomes if row.cell.kind == kind), None)
+    if outcome is None:
+        return UNTOUCHED
+    if outcome.state is State.NOT_RUN:
+        return f"not run: {outcome.reason}"
+    return str(outcome.facts["stage"]) if outcome.state is State.FAILED else "passed"

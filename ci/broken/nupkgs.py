@@ -1,0 +1,99 @@
+"""Ways to break nupkgs: folders, names, dependencies, container."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from broken.packages import BACKEND, CORE, in_nupkg, nuspec, swap
+from broken.way import Way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from broken.packages import Members, Packages
+
+_DEPENDENCY = '<dependency id="Latenn" version="[0.1.0, 0.2.0-0)" />'
+_OLD_RUNTIME = '<dependency id="Microsoft.ML.OnnxRuntime" version="[1.16.0, 1.17.0)" />'
+
+
+def _edited(change: Callable[[Members], object], library: str = BACKEND) -> Callable[[Packages], object]:
+    return lambda packages: packages.edit(packages.nupkg(library), change)
+
+
+def _moved(old: str, new: str, library: str = BACKEND) -> Callable[[Packages], object]:
+    """Every file whose name begins with `old`."""
+
+    def move(members: Members) -> None:
+        found = [name for name in members if name.startswith(old)]
+        for name in found:
+            members[new + name.removeprefix(old)] = members.pop(name)
+        if not found:
+            raise ValueError(f"there is no {old}")
+
+    return _edited(move, library)
+
+
+def _swapped(members: Members) -> None:
+    ours, theirs = in_nupkg(BACKEND), in_nupkg(BACKEND, "linux-arm64")
+    members[ours], members[theirs] = members[theirs], members[ours]
+
+
+def _same_name(members: Members) -> None:
+    members["runtimes/win-x64/native/latenn.dll"] = members[in_nupkg(CORE, "win-x64")]
+
+
+def _no_managed(members: Members) -> None:
+    for name in [name for name in members if name.startswith("lib/") and name.endswith(".dll")]:
+        del members[name]
+
+
+def _bad_targets(members: Members) -> None:
+    for name in [name for name in members if name.endswith(".targets")]:
+        swap(members, name, r"runtimes\linux-x64\native\*", r"runtimes\linux-x86_64\native\*")
+
+
+def _stale(members: Members) -> None:
+    members[in_nupkg(BACKEND)] += b"\0built before"
+
+
+def _named(text: str, new: str) -> Callable[[Packages], object]:
+    return _edited(lambda members: swap(members, nuspec(members), text, new))
+
+
+WAYS: Sequence[Way] = (
+    Way(name="rids-exchanged", title="the libraries for x64 and arm64 lie in each other's folders",
+        breaks=_edited(_swapped)),
+    Way(name="rid-unknown", title="the folder is named linux-x86_64, which is no RID",
+        breaks=_moved("runtimes/linux-x64/", "runtimes/linux-x86_64/")),
+    Way(name="rid-of-distribution", title="the folder is named ubuntu.22.04-x64",
+        breaks=_moved("runtimes/linux-x64/", "runtimes/ubuntu.22.04-x64/")),
+    Way(name="nested", title="the library lies in a folder below the native folder",
+        breaks=_moved("runtimes/linux-x64/native/", "runtimes/linux-x64/native/lib/")),
+    Way(name="not-native", title="the library lies beside the native folder",
+        breaks=_moved("runtimes/linux-x64/native/", "runtimes/linux-x64/")),
+    Way(name="rid-lacking", title="the library of one target was forgotten",
+        breaks=_edited(lambda members: members.pop(in_nupkg(BACKEND)))),
+    Way(name="rid-lacking-elsewhere", title="the library for Intel Macs was forgotten",
+        breaks=_edited(lambda members: members.pop(in_nupkg(BACKEND, "osx-x64"))), target="osx-x64"),
+    Way(name="stale-twin", title="the nupkg holds another build of the library than the wheel",
+        breaks=_edited(_stale)),
+    Way(name="managed-lacking", title="the managed assembly is missing", breaks=_edited(_no_managed, CORE)),
+    Way(name="names-by-case", title="managed Latenn.dll and native latenn.dll differ by case alone",
+        breaks=_edited(_same_name, CORE), target="win-x64"),
+    Way(name="targets-path", title="the .targets file copies from a folder that is not there",
+        breaks=_edited(_bad_targets)),
+    Way(name="targets-name", title="the .targets file is not named after the package",
+        breaks=_moved("build/net461/Latenn.OnnxRuntime.targets", "build/net461/native.targets")),
+    Way(name="nuspec-range", title="the nuspec wants a runtime older than the minimum",
+        breaks=_named(_DEPENDENCY, _DEPENDENCY + _OLD_RUNTIME)),
+    Way(name="nuspec-core", title="the backend's nuspec wants a core that does not exist",
+        breaks=_named('version="[0.1.0, 0.2.0-0)"', 'version="[0.2.0, 0.3.0-0)"')),
+    Way(name="nuspec-version", title="the nuspec's version is not that of the file name",
+        breaks=_named("<version>0.1.0</version>", "<version>0.1.1</version>")),
+    Way(name="relationships-lacking", title="_rels/.rels is missing",
+        breaks=_edited(lambda members: members.pop("_rels/.rels"))),
+    Way(name="content-types-lacking", title="[Content_Types].xml is missing",
+        breaks=_edited(lambda members: members.pop("[Content_Types].xml"))),
+    Way(name="nupkg-escape", title="an entry of the nupkg leaves the folder",
+        breaks=_edited(lambda members: members.update({"../../latenn.txt": b"outside"}))),
+)  # fmt: skip

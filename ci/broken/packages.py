@@ -1,0 +1,124 @@
+"""A copy of the project's packages that is about to be broken: finds, reads and rewrites them; judges nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.archive import Entry, ZipReader, write_zip
+from latebind.model import Rid
+from latebind.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    Members = dict[str, bytes]
+    """The files of a package by name; whoever breaks it changes them in place."""
+
+CORE, BACKEND = "latenn_core", "latenn_backend_onnxruntime"
+_FOLDERS = {CORE: "latenn", BACKEND: "latenn_onnxruntime"}
+_NUPKGS = {CORE: "Latenn", BACKEND: "Latenn.OnnxRuntime"}
+LINUX = "linux-x64"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Packages:
+    """The wheels and nupkgs of latenn in one folder. `scratch` is where tools may write."""
+
+    folder: Path
+    scratch: Path
+
+    def wheel(self, library: str = BACKEND, rid: str = LINUX) -> Path:
+        """The wheel that holds a library for a target."""
+        tag = _platform(rid)
+        (found,) = self.folder.glob(f"{_FOLDERS[library]}-*{tag}.whl")
+        return found
+
+    def nupkg(self, library: str = BACKEND) -> Path:
+        """The nupkg that holds a library."""
+        (found,) = (path for path in self.folder.glob("*.nupkg") if path.name.startswith(f"{_NUPKGS[library]}.0"))
+        return found
+
+    def native(self, library: str = BACKEND, rid: str = LINUX) -> bytes:
+        """The bytes of a native library."""
+        with ZipReader(self.nupkg(library)) as archive:
+            return archive.read(in_nupkg(library, rid))
+
+    def edit(self, path: Path, change: Callable[[Members], object], *, name: str = "", record: bool = True) -> None:
+        """Write a package anew after a change of its members, under another `name` when it is given.
+
+        A wheel's RECORD is made to fit unless `record` is false: who breaks a wheel by hand forgets it, but what a
+        build or a repair tool breaks has a good one.
+        """
+        with ZipReader(path) as archive:
+            members = {row.name: archive.read(row.name) for row in archive.members}
+        change(members)
+        if path.suffix == ".whl" and record:
+            _record(members)
+        if name:
+            path.unlink()
+        write_zip(path.with_name(name or path.name), [Entry(name=key, data=data) for key, data in members.items()])
+
+    def replace(self, make: Callable[[bytes], bytes], library: str = BACKEND, rid: str = LINUX) -> None:
+        """Change a native library, in wheel and nupkg alike: as if it had been built so."""
+        data = make(self.native(library, rid))
+        self.edit(self.wheel(library, rid), lambda members: members.update({in_wheel(library, rid): data}))
+        self.edit(self.nupkg(library), lambda members: members.update({in_nupkg(library, rid): data}))
+
+    def beside(self, name: str, data: bytes, rid: str = LINUX) -> None:
+        """Put another native file beside the backend, in wheel and nupkg alike."""
+        self.edit(self.wheel(BACKEND, rid), lambda members: members.update({f"{_FOLDERS[BACKEND]}/{name}": data}))
+        self.edit(self.nupkg(BACKEND), lambda members: members.update({f"runtimes/{rid}/native/{name}": data}))
+
+
+def file_name(library: str, rid: str = LINUX) -> str:
+    """`liblatenn_core.so`, `latenn_core.dll`."""
+    system = target(Rid(rid)).system
+    prefix, suffix = {"linux": ("lib", ".so"), "macos": ("lib", ".dylib"), "windows": ("", ".dll")}[system]
+    return f"{prefix}{library}{suffix}"
+
+
+def in_wheel(library: str, rid: str = LINUX) -> str:
+    """Where a library lies in its wheel."""
+    return f"{_FOLDERS[library]}/{file_name(library, rid)}"
+
+
+def in_nupkg(library: str, rid: str = LINUX) -> str:
+    """Where a library lies in its nupkg."""
+    return f"runtimes/{rid}/native/{file_name(library, rid)}"
+
+
+def dist_info(members: Members, name: str) -> str:
+    """The full name of a file of .dist-info."""
+    return next(row for row in members if row.endswith(f".dist-info/{name}"))
+
+
+def nuspec(members: Members) -> str:
+    """The name of the nuspec."""
+    return next(row for row in members if row.endswith(".nuspec") and "/" not in row)
+
+
+def swap(members: Members, name: str, old: str, new: str) -> None:
+    """Replace a text in a member. Raises ValueError where it is not, so that no way to break goes stale unseen."""
+    if old.encode() not in members[name]:
+        raise ValueError(f"{name} does not hold {old!r}")
+    members[name] = members[name].replace(old.encode(), new.encode())
+
+
+def _platform(rid: str) -> str:
+    known = {"linux-x64": "manylinux*x86_64", "linux-arm64": "manylinux*aarch64", "osx-arm64": "macosx*arm64"}
+    return {**known, "osx-x64": "macosx*x86_64", "win-x64": "win_amd64", "win-arm64": "win_arm64"}[rid]
+
+
+def _record(members: Members) -> None:
+    name = dist_info(members, "RECORD")
+    rows = [f"{key},sha256={digest(data)},{len(data)}" for key, data in sorted(members.items()) if key != name]
+    members[name] = "".join(f"{row}\n" for row in [*rows, f"{name},,"]).encode()
+
+
+def digest(data: bytes) -> str:
+    """A hash as RECORD writes it."""
+    return base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

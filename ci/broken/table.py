@@ -1,0 +1,14 @@
+"""All ways to break packages, in the order of docs/sabotage.md; the first breaks nothing."""
+
+from __future__ import annotations
+
+from broken import linkage, loading, nupkgs, wheels
+from broken.way import Way
+
+CONTROL = Way(name="control", title="nothing: the packages as they were built", breaks=lambda _: None)
+WAYS = (CONTROL, *linkage.WAYS, *nupkgs.WAYS, *wheels.WAYS, *loading.WAYS)
+
+
+def way(name: str) -> Way:
+    """The way of that name."""
+    return next(row for row in WAYS if row.name == name)

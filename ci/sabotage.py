@@ -1,0 +1,119 @@
+"""Breaks latenn's packages on purpose after the build, in many ways, and says which layer catches each.
+
+    python ci/sabotage.py              try every way
+    python ci/sabotage.py --only NAME  try one; may be given several times
+    python ci/sabotage.py --write      also write docs/sabotage.json and docs/sabotage.md; rows that were not tried stay
+
+Layers are the audit, and an installation, a load and an inference in a clean environment; all of them are run, also
+when an earlier one objects. What belongs to a target whose programs do not run here can be caught by the audit alone.
+Exit status: 0 every way was caught, and the packages as they were built by nothing; 1 not.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import sabotage_page
+from broken.layers import run_layers
+from broken.table import CONTROL, WAYS
+from latebind.archive import write_text
+from latebind.configfile import load
+from latebind.errors import LatebindError
+from latebind.nuget import dotnet
+from latebind.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from broken.layers import Caught
+    from broken.way import Way
+
+LATENN = sabotage_page.ROOT / "latenn"
+SCRATCH = sabotage_page.ROOT / ".latebind" / "sabotage"
+
+
+def main() -> int:
+    """Try, tell, write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", action="append", choices=[way.name for way in WAYS], metavar="NAME", default=[])
+    parser.add_argument("--write", action="store_true", help="also write the page and its data")
+    arguments = parser.parse_args()
+    good = packed(SCRATCH)
+    results = [tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only]
+    missed = [row.name for row in results if bool(row.layers) == (row.name == CONTROL.name)]
+    if arguments.write:
+        text = json.dumps(document(results), indent=1, ensure_ascii=False)
+        write_text(sabotage_page.RESULT, f"{text}\n")
+        for path, page in sabotage_page.outputs().items():
+            write_text(sabotage_page.ROOT / path, page)
+    print(f"{len(results) - len(missed)} of {len(results)} as they should be{''.join(f', not {n}' for n in missed)}")
+    return int(bool(missed))
+
+
+def packed(scratch: Path) -> Path:
+    """The folder with latenn's packages for all targets; what is unchanged is not made again."""
+    argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", LATENN, "--workdir", scratch]
+    run([*argv, "pack", "--target", "all"], timeout=3600)
+    return scratch / "dist"
+
+
+def tried(way: Way, good: Path) -> Caught:
+    """What became of one way; told at once."""
+    started = time.monotonic()
+    caught = run_layers(way, good, SCRATCH, load(LATENN / "latebind.toml"))
+    codes = " ".join(f"{code} {severity}" for code, severity in caught.audit.items()) or "nothing"
+    cells = ", ".join(f"{kind} {said}" for kind, said in caught.cells.items())
+    print(f"{way.name:24} audit {codes}; {cells}  {time.monotonic() - started:.1f} s", flush=True)
+    for kind, said in caught.says.items():
+        print(f"    {kind}: {said[:300]}", flush=True)
+    return caught
+
+
+def document(results: Sequence[Caught]) -> dict[str, Any]:
+    """The run as data: no times and no places, so that two runs of the same give the same."""
+    rows = [
+        {
+            "name": row.name,
+            "title": row.title,
+            "target": row.target,
+            "audit": dict(row.audit),
+            **row.cells,
+            "layers": list(row.layers),
+        }
+        for row in results
+    ]
+    versions = _versions()
+    known = {row["name"]: row for row in [*_earlier(versions), *rows]}
+    return {"versions": versions, "ways": [known[way.name] for way in WAYS if way.name in known]}
+
+
+def _earlier(versions: dict[str, str]) -> list[dict[str, Any]]:
+    """The rows that are there already, if they were made with the same versions."""
+    if not sabotage_page.RESULT.is_file():
+        return []
+    found: dict[str, Any] = json.loads(sabotage_page.RESULT.read_text("utf-8"))
+    return list(found["ways"]) if found["versions"] == versions else []
+
+
+def _versions() -> dict[str, str]:
+    try:
+        sdk = dotnet.sdk_version(os.environ, SCRATCH)
+    except LatebindError:
+        sdk = "none"
+    return {
+        "CPython": platform.python_version(),
+        ".NET SDK": sdk,
+        **{name: importlib.metadata.version(name) for name in ("onnxruntime", "uv", "ziglang", "lief")},
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""Check LB413: what the .props and .targets of a nupkg name in their own package; evaluates no MSBuild."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+from latebind.audit.opc import parse
+from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.subject import BUILD_FOLDERS
+from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Package
+
+_OWN_PATH = re.compile(r"\$\(MSBuildThisFileDirectory\)([^;'\"|<>]*)", re.IGNORECASE)
+_EVALUATED = ("$(", "%(", "@(")
+_MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
+
+
+@check(
+    "LB413",
+    "Build file that names what is not in the package",
+    "error",
+    scope="package",
+    kinds=("nupkg",),
+    example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, and the folder is named win-x64",
+    cure="Correct the path, or pack what it names. Where it may lack, say so: Condition=\"Exists('...')\".",
+)
+def build_path_lacking(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """MSBuild copies nothing for a pattern that nothing fits, and says nothing of it.
+
+    The application is built and finds no library when it runs. What names a file without a pattern fails in the
+    build of everybody who uses the package.
+    """
+    del policy
+    names = [file.name.lower() for file in package.files]
+    for inner, data in sorted(package.texts.items()):
+        if not inner.lower().startswith(BUILD_FOLDERS):
+            continue
+        try:
+            found = dict.fromkeys(_own_paths(parse(data, inner)))
+        except InputError as error:
+            yield Hit(inner=inner, message=error.message, evidence=(inner,))
+            continue
+        for path in found:
+            inside = posixpath.normpath(posixpath.join(posixpath.dirname(inner), path.replace("\\", "/")))
+            if not inside.startswith("..") and not _is_there(inside.lower(), names):
+                yield Hit(
+                    inner=inner,
+                    message=f"names {inside}, which fits no file of the package",
+                    evidence=(f"$(MSBuildThisFileDirectory){path}",),
+                )
+
+
+def _own_paths(row: Element) -> Iterator[str]:
+    """Paths below the file's own folder, but those that are asked for with Exists() or that MSBuild must evaluate."""
+    if _MAY_LACK.search(row.get("Condition", "")):
+        return
+    for text in (row.text or "", *row.attrib.values()):
+        for match in _OWN_PATH.finditer(text):
+            path = match[1].strip()
+            if path and not any(mark in path for mark in _EVALUATED):
+                yield path
+    for child in row:
+        yield from _own_paths(child)
+
+
+def _is_there(path: str, names: list[str]) -> bool:
+    """Whether a file fits a path of MSBuild, in which `*` is any name and `**` any folders; or lies below it."""
+    # fnmatch's star goes beyond folders, which is more than MSBuild's one: what is reported is surely wrong.
+    pattern = re.compile(translate(path.replace("**/", "*").rstrip("/")))
+    return path == "." or any(pattern.match(name) or name.startswith(f"{path}/") for name in names)

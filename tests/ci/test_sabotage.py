@@ -1,0 +1,84 @@
+"""Packages broken on purpose: each way is caught by the layers that the committed page says, good ones by none."""
+
+import json
+import re
+
+import pytest
+import sabotage
+import sabotage_page
+from broken.layers import audited, broken, run_layers
+from broken.table import CONTROL, WAYS, way
+from latebind.configfile import load
+
+from tests.dotnet_support import dotnet_environment
+
+DOCUMENT = json.loads(sabotage_page.RESULT.read_text("utf-8"))
+ROWS = {row["name"]: row for row in DOCUMENT["ways"]}
+CONFIG = load(sabotage.LATENN / "latebind.toml")
+BY_AUDIT = sorted(row["name"] for row in DOCUMENT["ways"] if row["audit"])
+
+
+@pytest.fixture(scope="session")
+def good(tmp_path_factory):
+    """latenn's packages for all targets. Workers of one run share the folder, which latebind itself locks."""
+    base = tmp_path_factory.getbasetemp()
+    return sabotage.packed((base.parent if base.name.startswith("popen-") else base) / "sabotage")
+
+
+def test_the_page_is_in_step_with_its_data():
+    for path, text in sabotage_page.outputs().items():
+        assert (sabotage_page.ROOT / path).read_text("utf-8") == text
+
+
+def test_the_data_are_those_of_the_table():
+    assert [(row["name"], row["title"]) for row in DOCUMENT["ways"]] == [(row.name, row.title) for row in WAYS]
+
+
+def test_every_way_is_caught_and_the_packages_as_built_by_nothing():
+    assert len(WAYS) > 28
+    assert {name for name, row in ROWS.items() if not row["layers"]} == {CONTROL.name}
+    assert not ROWS[CONTROL.name]["audit"]
+
+
+def test_what_was_not_run_is_said_to_be_and_to_be_caught_by_the_audit():
+    text = sabotage_page.render(DOCUMENT)
+    for row in DOCUMENT["ways"]:
+        if row["wheel"].startswith("not run") or row["nupkg"].startswith("not run"):
+            assert row["layers"] == ["audit"]
+            assert f"- `{row['name']}`: " in text
+
+
+def test_every_link_of_the_page_leads_somewhere():
+    for link in re.findall(r"\]\(([^)]+)\)", sabotage_page.render(DOCUMENT)):
+        assert (sabotage_page.ROOT / "docs" / link).is_file(), link
+
+
+@pytest.mark.slow  # packing for six targets
+def test_the_audit_finds_nothing_in_the_packages_as_they_were_built(good, tmp_path):
+    assert not audited(broken(CONTROL, good, tmp_path), CONFIG)
+
+
+@pytest.mark.slow  # as above
+@pytest.mark.parametrize("name", BY_AUDIT)
+def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
+    assert dict(audited(broken(way(name), good, tmp_path), CONFIG)) == ROWS[name]["audit"]
+
+
+@pytest.mark.slow  # environments are made and .NET projects built
+@pytest.mark.parametrize(
+    ("name", "stage"),
+    [
+        ("requires-core", "install"),
+        ("backend-of-another", "load"),
+        ("prints-at-load", "load"),
+        ("numbers-off", "inference"),
+    ],
+)
+def test_a_later_layer_catches_what_the_page_says(good, tmp_path, monkeypatch, name, stage):
+    for key, value in dotnet_environment().items():
+        monkeypatch.setenv(key, value)
+    caught = run_layers(way(name), good, tmp_path, CONFIG)
+    assert caught.cells["wheel"] == stage
+    assert {kind: caught.cells[kind] for kind in ("wheel", "nupkg")} == {
+        kind: ROWS[name][kind] for kind in ("wheel", "nupkg")
+    }
