@@ -264,7 +264,7 @@ def _seen(path: Path, script: Path, machine: Machine) -> Seen:
 
 
 def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, binds: tuple[str, ...]) -> Outcome:
-    return judge(
+    outcome = judge(
         bench.cell,
         bench.scenario,
         smoke,
@@ -277,6 +277,11 @@ def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, bin
         base=ready.prefix,
         runtime=preset(bench.use.preset).file_globs if bench.use else (),
     )
+    if bench.machine.is_host or outcome.state is not State.PASSED:
+        return outcome
+    # Nobody may take an emulator for the system itself.
+    title = bench.machine.title
+    return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
 def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
