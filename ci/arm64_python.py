@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import shlex
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import qemu
-from debian import NotAvailableError, made_once, unpack
+from debian import made_once, print_made, unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PACKAGES = (
     *("python3.11-minimal", "libpython3.11-minimal", "libpython3.11-stdlib"),
@@ -46,15 +49,5 @@ def _make(folder: Path, dest: Path, emulator: Path) -> None:
     launcher.chmod(0o755)
 
 
-def main() -> int:
-    """Make it and print where it is."""
-    try:
-        print(prepare(Path(sys.argv[1])))
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_made(prepare))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -52,6 +53,16 @@ def made_once(dest: Path, make: Callable[[Path], None]) -> Path:
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     return dest
+
+
+def print_made(prepare: Callable[[Path], Path]) -> int:
+    """The main program of a maker: make it in the folder that is named, print where it is, or why it cannot be had."""
+    try:
+        print(prepare(Path(sys.argv[1])))
+    except NotAvailableError as reason:
+        print(f"not available: {reason}", file=sys.stderr)
+        return 1
+    return 0
 
 
 def mirror(sources: Path = SOURCES) -> str:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import programs
-from debian import NotAvailableError, made_once, unpack
+from debian import made_once, print_made, unpack
 
 SUITE = "bookworm"
 PACKAGES = ("llvm-14", "libllvm14", "libedit2", "libbsd0", "libmd0", "libz3-4", "libtinfo6", "libxml2", "libicu72")
@@ -41,15 +41,5 @@ def prepare(dest: Path) -> Path:
     return folder
 
 
-def main() -> int:
-    """Make the folder and print it."""
-    try:
-        print(prepare(Path(sys.argv[1])))
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_made(prepare))

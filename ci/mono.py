@@ -13,7 +13,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from debian import NotAvailableError, made_once, unpack
+from debian import NotAvailableError, made_once, print_made, unpack
 
 SUITE = "bookworm"
 PACKAGES = (
@@ -63,15 +63,5 @@ def _make(folder: Path) -> None:
     (folder / "bin/mono").symlink_to("../usr/bin/mono")
 
 
-def main() -> int:
-    """Make the folder and print it."""
-    try:
-        print(prepare(Path(sys.argv[1])))
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_made(prepare))

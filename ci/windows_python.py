@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pinned
 import programs
-from debian import NotAvailableError, made_once
+from debian import NotAvailableError, made_once, print_made
 from latebind.build.toolchain import find_zig
 from latebind.pythonabi import members
 
@@ -107,15 +107,5 @@ def _compile(zig: Path, source: Path, made: Path, *words: str) -> None:
     made.with_suffix(".lib").unlink(missing_ok=True)
 
 
-def main() -> int:
-    """Make it and print where it is."""
-    try:
-        print(prepare(Path(sys.argv[1])))
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_made(prepare))

@@ -122,6 +122,13 @@ def consumer_environment(python: Path, home: Path) -> dict[str, str]:
     return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
 
 
+def local_words(links: Path | None, ours: Sequence[str]) -> list[str]:
+    """uv's words for the files of a folder, whose distributions `ours` come from no cache."""
+    more = ["--find-links", str(links)] if links else []
+    # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
+    return more + [word for name in ours for word in ("--refresh-package", name)]
+
+
 @dataclass(frozen=True, slots=True)
 class _Uv:
     uv: Path
@@ -136,20 +143,15 @@ class _Uv:
         self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
     ) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:"]
-        run_installer([*argv, *self._more(links, ours), *wanted], self._environment(), log)
+        run_installer([*argv, *local_words(links, ours), *wanted], self._environment(), log)
 
     def fill(  # noqa: PLR0913  # as the protocol says
         self, folder: Path, wanted: Sequence[str], python: Path, *,
         links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         argv: list[str | Path] = [self.uv, "pip", "install", "--target", folder, "--python", python]
-        argv += ["--only-binary", ":all:", *self._more(links, ours), *wanted]
+        argv += ["--only-binary", ":all:", *local_words(links, ours), *wanted]
         run_installer(argv, self._environment(), log)
-
-    def _more(self, links: Path | None, ours: Sequence[str]) -> list[str]:
-        more = ["--find-links", str(links)] if links else []
-        # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
-        return more + [word for name in ours for word in ("--refresh-package", name)]
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]

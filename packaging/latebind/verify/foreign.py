@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from latebind.archive import write_text
 from latebind.errors import NotRun
 from latebind.verify import platforms
-from latebind.verify.environments import PINNED, ask_index, find_uv, run_installer
+from latebind.verify.environments import PINNED, ask_index, find_uv, local_words, run_installer
 from latebind.verify.index import installer_environment
 
 if TYPE_CHECKING:
@@ -74,14 +74,14 @@ class _Foreign:
     def install(
         self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
     ) -> None:
-        self._install(self.machine.site_packages(folder), [*_more(links, ours), *wanted], log)
+        self._install(self.machine.site_packages(folder), [*local_words(links, ours), *wanted], log)
 
     def fill(  # noqa: PLR0913  # as the protocol says
         self, folder: Path, wanted: Sequence[str], python: Path, *,
         links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
         del python  # the machine's own; nothing runs
-        self._install(folder, [*_more(links, ours), *wanted], log)
+        self._install(folder, [*local_words(links, ours), *wanted], log)
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--target", folder]
@@ -129,11 +129,6 @@ def uv_platform(machine: Machine) -> str:
     if known is None:
         raise NotRun("no-machine", f"uv knows no platform of the wheel tag {tag}, which {machine.title} installs")
     return known
-
-
-def _more(links: Path | None, ours: Sequence[str]) -> list[str]:
-    more = ["--find-links", str(links)] if links else []
-    return more + [word for name in ours for word in ("--refresh-package", name)]
 
 
 def _link(source: Path, destination: Path) -> None:
