@@ -75,9 +75,13 @@ static int latenn_read_backend(void* entry, char* text, size_t size) {
   return 0;
 }
 
-/* The packages are called alike everywhere; the two that most people want are named in full. */
+/* The packages are called alike everywhere; our own are written as their makers write them. */
 static void latenn_write_advice(char* advice, size_t size, const char* name) {
-  const char* nuget = strcmp(name, "onnxruntime") == 0 ? "OnnxRuntime" : name;
+  static const char* const own[][2] = {{"onnxruntime", "OnnxRuntime"}, {"openvino", "OpenVino"}, {"litert", "LiteRt"}};
+  const char* nuget = name;
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    if (strcmp(name, own[i][0]) == 0) nuget = own[i][1];
+  }
   snprintf(advice, size, "pip install latenn-%s, or dotnet add package Latenn.%s", name, nuget);
 }
 
@@ -160,14 +164,22 @@ static latenn_status* latenn_open_named(const latenn_load_options* options, cons
   return latenn_open_slot(slot, options, is_path, backend);
 }
 
-latenn_status* latenn_backend_open(const latenn_load_options* options, const char* fallback,
+latenn_status* latenn_backend_open(const latenn_load_options* options, const latenn_encoding* encoding,
                                    const latenn_backend** backend) {
-  if (options->backend && *options->backend) {
-    return latenn_open_named(options, options->backend, "the option \"backend\"", backend);
-  }
+  const char* wanted = options->backend && *options->backend ? options->backend : NULL;
+  int is_list = wanted && !latenn_is_path(wanted) && strchr(wanted, ',');
+  if (wanted && !is_list) return latenn_open_named(options, wanted, "the option \"backend\"", backend);
   char* environment = latenn_environment(LATENN_BACKEND_ENVIRONMENT);
-  latenn_status* status = latenn_open_named(options, environment ? environment : fallback,
-                                            "the environment variable " LATENN_BACKEND_ENVIRONMENT, backend);
+  latenn_status* status = NULL;
+  if (is_list && !environment) {
+    status = latenn_choose(options, wanted, encoding, latenn_open_named, backend);
+  } else {
+    status = latenn_open_named(options,
+                               environment ? environment
+                               : encoding  ? encoding->backend
+                                           : "onnxruntime",
+                               "the environment variable " LATENN_BACKEND_ENVIRONMENT, backend);
+  }
   free(environment);
   return status;
 }

@@ -28,12 +28,12 @@ struct latenn_backend_context {
 
 /* A failed call, with what LiteRT has to say about it. */
 static latenn_status* litert_failed(latenn_backend_context* context, LiteRtStatus failed, const char* doing) {
+  latenn_code code = failed == LITERT_INVALID_ARGUMENT ? LATENN_INVALID_ARGUMENT : LATENN_COMPUTE_FAILED;
   const litert_api* api = &context->model->api;
   char* said = NULL;
   if (!failed) return NULL;
   api->CompiledModelGetErrorMessages(context->compiled, &said);
-  latenn_status* status =
-      litert_take(context->model->described.host, failed, LATENN_COMPUTE_FAILED, doing, said ? said : "");
+  latenn_status* status = litert_take(context->model->described.host, failed, code, doing, said ? said : "");
   api->CompiledModelClearErrors(context->compiled);
   free(said);
   return status;
@@ -186,6 +186,25 @@ static latenn_status* litert_fill(latenn_backend_context* context, litert_slot* 
   return litert_failed(context, api->UnlockTensorBuffer(slot->buffer), "does not close an input's buffer");
 }
 
+static int litert_is_open(const backend_ports* ports) {
+  int is_open = 0;
+  for (size_t i = 0; i < ports->count; i++) {
+    for (int32_t axis = 0; axis < ports->list[i].rank; axis++) is_open |= ports->list[i].shape[axis] < 0;
+  }
+  return is_open;
+}
+
+/* LiteRT gives an output its buffer before it computes, so its shape must not depend on the values of the inputs. */
+static latenn_status* litert_run_failed(latenn_backend_context* context, LiteRtStatus failed) {
+  const backend_described* described = &context->model->described;
+  if (!failed || litert_is_open(&described->inputs) || !litert_is_open(&described->outputs)) {
+    return litert_failed(context, failed, "failed to compute");
+  }
+  return litert_failed(context, LITERT_UNSUPPORTED,
+                       "needs to know the shape of every output before it computes, and this model has one that it "
+                       "does not know");
+}
+
 latenn_status* litert_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   size_t inputs = model->described.inputs.count;
@@ -196,7 +215,7 @@ latenn_status* litert_compute(latenn_backend_context* context) {
   if (!status) {
     LiteRtStatus failed = model->api.RunCompiledModel(context->compiled, model->signature, inputs, context->buffers,
                                                       outputs, context->buffers + inputs);
-    status = litert_failed(context, failed, "failed to compute");
+    status = litert_run_failed(context, failed);
   }
   if (status) litert_reset(context); /* what failed half-way is not used again */
   return status;

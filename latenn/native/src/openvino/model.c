@@ -53,6 +53,10 @@ static latenn_status* openvino_read_weights(const latenn_backend_model* model, c
 static latenn_status* openvino_read_bytes(const latenn_backend_model* model, const void* bytes, size_t size,
                                           const char* weights, ov_model_t** read) {
   ov_tensor_t* data = NULL;
+  if (size >= 8 && memcmp((const char*)bytes + 4, "TFL3", 4) == 0) {
+    return backend_fail(model->described.host, LATENN_UNSUPPORTED,
+                        "OpenVINO reads TensorFlow Lite models from files only. Give the model's path.");
+  }
   latenn_status* status = weights ? openvino_read_weights(model, weights, &data) : NULL;
   if (!status) {
     status =

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import latenn
+from latenn import _backends
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -32,16 +35,23 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    report = latenn.runtime_report(backend=arguments.backend)
+    chosen = arguments.backend or os.environ.get("LATENN_BACKEND")
+    names = (chosen,) if chosen else _backends.places(None, None).names or (None,)
+    reports = [latenn.runtime_report(backend=name) for name in names]
     if arguments.json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(reports[0] if len(reports) == 1 else reports, indent=2))
     else:
         print(f"latenn {latenn.__version__}")
-        for attempt in report.get("attempts", []):
-            words = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
-            print("  " + "  ".join(word for word in words if word))
-        print(report.get("sentence", ""))
-    return 0 if report.get("bound") else 1
+        for report in reports:
+            _tell(report)
+    return 0 if any(report.get("bound") for report in reports) else 1
+
+
+def _tell(report: dict[str, Any]) -> None:
+    for attempt in report.get("attempts", []):
+        words = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
+        print("  " + "  ".join(word for word in words if word))
+    print(report.get("sentence", ""))
 
 
 def _run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:

@@ -36,6 +36,7 @@ class Places:
     libraries: tuple[str, ...]
     runtimes: tuple[str, ...]
     advice: str
+    """A line for each backend: its name, and the command."""
 
 
 def places(backend: str | None, minimum: str | None) -> Places:
@@ -61,7 +62,7 @@ def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: st
         names=tuple(packages),
         libraries=tuple(package.library_directory() for package in packages.values()),
         runtimes=tuple(dict.fromkeys(runtimes)),
-        advice=" or ".join(package.runtime_advice(minimum) for package in packages.values()),
+        advice="".join(f"{name}: {package.runtime_advice(minimum)}\n" for name, package in packages.items()),
     )
 
 

@@ -260,17 +260,24 @@ def _options(
 ) -> _Arguments:
     arguments = _Arguments()
     struct = arguments.struct
-    struct.backend = None if backend is None else _c_text("backend", backend, os.fsencode)
     struct.device = _c_text("device", device)
     struct.runtime_path = None if runtime_path is None else _c_text("runtime_path", runtime_path, os.fsencode)
     struct.runtime_minimum = None if runtime_minimum is None else _c_text("runtime_minimum", runtime_minimum)
     places = _backends.places(backend or os.environ.get("LATENN_BACKEND"), runtime_minimum)
+    struct.backend = _backend(backend, places.names)
     arguments.strings("backend_directories", places.libraries)
     arguments.strings("runtime_directories", places.runtimes)
     arguments.pairs(options)
     struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
     struct.runtime_advice = places.advice.encode() if places.advice else None
     return arguments
+
+
+def _backend(wanted: str | None, installed: tuple[str, ...]) -> bytes | None:
+    """The backend that is wanted; where none is, the choice among those that are installed is the core's."""
+    if wanted is None:
+        return ",".join((*installed, "")).encode() or None
+    return _c_text("backend", wanted, os.fsencode)
 
 
 def _c_text(
@@ -324,7 +331,7 @@ def _check(status: int | None, searched: str | None = None) -> None:
     finally:
         library.latenn_status_release(status)
     if searched is not None and code == RuntimeUnavailableError.code:
-        message = f"{_backends.note(searched or None)} {message}".lstrip()
+        message = f"{_backends.note(str(_json(report.encode()).get('runtime') or searched))} {message}".lstrip()
     raise make(code, message, report)
 
 
