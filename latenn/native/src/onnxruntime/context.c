@@ -13,25 +13,26 @@ struct latenn_backend_context {
 
 static void ort_clear_inputs(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
-  for (size_t i = 0; i < model->inputs.count; i++) {
+  for (size_t i = 0; i < model->described.inputs.count; i++) {
     if (context->inputs[i]) lb_ort_ReleaseValue(&model->runtime->api, context->inputs[i]);
     context->inputs[i] = NULL;
   }
 }
 
 static void ort_clear_outputs(latenn_backend_context* context) {
-  for (size_t i = 0; i < context->model->outputs.count; i++) ort_release_output(context->model, &context->outputs[i]);
+  for (size_t i = 0; i < context->model->described.outputs.count; i++)
+    ort_release_output(context->model, &context->outputs[i]);
 }
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   latenn_backend_context* context = calloc(1, sizeof *context);
-  if (!context) return ort_no_memory(model->host);
+  if (!context) return backend_no_memory(model->described.host);
   context->model = model;
-  context->inputs = calloc(model->inputs.count + 1, sizeof *context->inputs);
-  context->outputs = calloc(model->outputs.count + 1, sizeof *context->outputs);
-  context->results = calloc(model->outputs.count + 1, sizeof *context->results);
+  context->inputs = calloc(model->described.inputs.count + 1, sizeof *context->inputs);
+  context->outputs = calloc(model->described.outputs.count + 1, sizeof *context->outputs);
+  context->results = calloc(model->described.outputs.count + 1, sizeof *context->results);
   if (!context->inputs || !context->outputs || !context->results) {
-    latenn_status* status = ort_no_memory(model->host);
+    latenn_status* status = backend_no_memory(model->described.host);
     free(context->inputs);
     free(context->outputs);
     free(context->results);
@@ -65,22 +66,23 @@ latenn_status* ort_set_input(latenn_backend_context* context, size_t index, cons
 latenn_status* ort_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   const lb_ort_api* api = &model->runtime->api;
-  size_t count = model->outputs.count;
+  size_t count = model->described.outputs.count;
   ort_clear_outputs(context);
   memset(context->results, 0, count * sizeof *context->results);
   OrtStatus* failed = lb_ort_Run(api, model->session, NULL, model->input_names, (const OrtValue* const*)context->inputs,
-                                 model->inputs.count, model->output_names, count, context->results);
+                                 model->described.inputs.count, model->output_names, count, context->results);
   for (size_t i = 0; i < count; i++) context->outputs[i].value = context->results[i];
   ort_clear_inputs(context); /* the caller's memory is his own again */
   if (!failed) return NULL;
   ort_clear_outputs(context);
-  return ort_take(model->host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
+  return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
 }
 
 latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
   ort_output* output = &context->outputs[index];
-  latenn_status* status = output->is_read ? NULL : ort_read_output(model, output, model->outputs.list[index].name);
+  latenn_status* status =
+      output->is_read ? NULL : ort_read_output(model, output, model->described.outputs.list[index].name);
   if (!status) *tensor = output->view;
   return status;
 }
