@@ -37,7 +37,8 @@ latenn_status* latenn_choose(const latenn_load_options* options, const char* nam
   static const char origin[] = "the option \"backend\"";
   char word[LATENN_WORD_MAX + 1];
   latenn_status* first = NULL; /* the first failure, told when nothing else serves */
-  if (encoding && latenn_lists(names, encoding->backend)) return open(options, encoding->backend, origin, backend);
+  const char* suggested = encoding ? encoding->backend : "onnxruntime";
+  if (latenn_lists(names, suggested)) return open(options, suggested, origin, backend);
   for (const char* rest = names; latenn_next(&rest, word);) {
     latenn_status* status = open(options, word, origin, backend);
     if (!status && latenn_reads(*backend, encoding)) {
@@ -50,7 +51,7 @@ latenn_status* latenn_choose(const latenn_load_options* options, const char* nam
   }
   if (first) return first;
   /* None of them reads it: what is missing is the one that the encoding suggests. */
-  return open(options, encoding ? encoding->backend : "onnxruntime", origin, backend);
+  return open(options, suggested, origin, backend);
 }
 
 const char* latenn_advice_of(const char* advice, const char* backend, char** copy) {
