@@ -129,7 +129,9 @@ CASES: dict[str, Case] = {
     ),
     "relu": changed(OP.RELU, Tensor(F32, (1, 9)), Tensor(F32, (1, 9))),
     "abs": changed(OP.ABS, Tensor(F32, (3, 3)), Tensor(F32, (3, 3)), schema.AbsOptionsT()),
-    "softmax": changed(OP.SOFTMAX, Tensor(F32, (2, 8)), Tensor(F32, (2, 8)), set_up(schema.SoftmaxOptionsT(), beta=1.0)),
+    "softmax": changed(
+        OP.SOFTMAX, Tensor(F32, (2, 8)), Tensor(F32, (2, 8)), set_up(schema.SoftmaxOptionsT(), beta=1.0)
+    ),
     "quantize": changed(
         OP.QUANTIZE, Tensor(F32, (2, 5)), Tensor("int8", (2, 5), None, 0.1, 4), schema.QuantizeOptionsT()
     ),
@@ -147,7 +149,8 @@ CASES: dict[str, Case] = {
     "cast_float64": cast("float64", F32),
     "cast_float16": cast("float16", F32),
     "transpose": with_constant(
-        OP.TRANSPOSE, Tensor(F32, (2, 3)), Tensor("int32", (2,), [1, 0]), Tensor(F32, (3, 2)), schema.TransposeOptionsT()
+        OP.TRANSPOSE, Tensor(F32, (2, 3)), Tensor("int32", (2,), [1, 0]), Tensor(F32, (3, 2)),
+        schema.TransposeOptionsT(),
     ),
     "reshape": with_constant(
         OP.RESHAPE, Tensor(F32, (2, 3)), Tensor("int32", (1,), [6]), Tensor(F32, (6,)),

@@ -255,6 +255,10 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
                 f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
                 f'Write minimum = "{preset.floor}".',
             )
+    _check_tried(config, reader)
+
+
+def _check_tried(config: Config, reader: _Reader) -> None:
     used = [use.preset for use in config.document.runtime]
     for name in config.document.verify.own:
         if name not in used:

@@ -11,8 +11,7 @@ from latebind.verify.cells import Planned, Scope, expand, questions
 from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
-from latebind.verify.scenarios import FILES
-from latebind.verify.scenarios import SCENARIOS
+from latebind.verify.scenarios import FILES, SCENARIOS
 from latebind.verify.select import selector
 from latebind.verify.select import shard as share
 from latebind.verify.versions import Answers, ask

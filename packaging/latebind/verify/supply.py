@@ -66,7 +66,7 @@ class Supply:
     def reference(
         self, machine: Machine, runtime: str, data: Path, words: tuple[str, ...] = ()
     ) -> frozenset[str] | None:
-        """The names of the cases that the own API of a runtime (`onnxruntime==1.31.1`) computes as expected on a machine.
+        """The names of the cases that the own API of a runtime (`onnxruntime==1.31.1`) computes as expected somewhere.
 
         None without [verify] reference. Raises NotRun when the index has no such runtime, ToolError when the
         project's script fails.

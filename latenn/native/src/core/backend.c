@@ -63,6 +63,32 @@ static const latenn_backend* latenn_table_of(void* entry) {
   return table ? table(LATENN_BACKEND_ABI) : NULL;
 }
 
+/* What every backend has; what was added to the table later may be missing. */
+typedef struct latenn_member {
+  const char* name;
+  size_t place;
+} latenn_member;
+
+#define LATENN_MEMBER(name) {#name, offsetof(latenn_backend, name)}
+static const latenn_member latenn_members[] = {
+    LATENN_MEMBER(name),         LATENN_MEMBER(version),        LATENN_MEMBER(encodings),
+    LATENN_MEMBER(load),         LATENN_MEMBER(release_model),  LATENN_MEMBER(input_count),
+    LATENN_MEMBER(output_count), LATENN_MEMBER(input),          LATENN_MEMBER(output),
+    LATENN_MEMBER(model_report), LATENN_MEMBER(create_context), LATENN_MEMBER(release_context),
+    LATENN_MEMBER(set_input),    LATENN_MEMBER(compute),        LATENN_MEMBER(get_output),
+    LATENN_MEMBER(report),       LATENN_MEMBER(free_text),
+};
+#undef LATENN_MEMBER
+
+static const char* latenn_lacks(const latenn_backend* table) {
+  for (size_t i = 0; i < sizeof latenn_members / sizeof *latenn_members; i++) {
+    void* member = NULL;
+    memcpy(&member, (const char*)table + latenn_members[i].place, sizeof member);
+    if (!member) return latenn_members[i].name;
+  }
+  return NULL;
+}
+
 static int latenn_read_backend(void* entry, char* text, size_t size) {
   const latenn_backend* table = latenn_table_of(entry);
   if (!table || table->abi != LATENN_BACKEND_ABI || table->size < sizeof(latenn_backend)) {
@@ -70,7 +96,12 @@ static int latenn_read_backend(void* entry, char* text, size_t size) {
              LATENN_BACKEND_ABI, LATENN_VERSION_TEXT);
     return 1;
   }
-  if (!table->name || !table->version || strlen(table->version) >= size) return 1;
+  const char* lacks = latenn_lacks(table);
+  if (lacks) {
+    snprintf(text, size, "its table has no %s", lacks);
+    return 1;
+  }
+  if (strlen(table->version) >= size) return 1;
   memcpy(text, table->version, strlen(table->version) + 1);
   return 0;
 }

@@ -21,6 +21,7 @@ enum {
   OV_NOT_IMPLEMENTED = -2,
   OV_PARAMETER_MISMATCH = -4,
   OV_NOT_ALLOCATED = -10,
+  OV_INVALID_C_PARAM = -14,
   OV_NOT_IMPLEMENT_C_METHOD = -16,
   OV_U8 = 16 /* an element type */
 };

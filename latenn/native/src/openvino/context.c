@@ -86,6 +86,8 @@ latenn_status* openvino_get_output(latenn_backend_context* context, size_t index
   if (!output->tensor) {
     failed = api->infer_request_get_output_tensor_by_index(context->request, index, &output->tensor);
     if (!failed) failed = api->tensor_get_shape(output->tensor, &output->shape);
+    if (failed == OV_INVALID_C_PARAM && output->tensor)
+      failed = 0; /* it has no way to say that there are no dimensions */
   }
   for (int64_t i = 0; i < output->shape.rank && !failed; i++) count *= (size_t)output->shape.dims[i];
   if (!failed && count) failed = api->tensor_data(output->tensor, &data);
