@@ -28,6 +28,8 @@ static int lb_litert_is(void* handle, const lb_litert_release* release) {
   return 1;
 }
 
+/* The reference stays: LiteRT does not survive being unloaded (2.3.0 crashes the process), which would be the end of a
+ * copy that is too old. */
 int lb_litert_read_version(void* entry, char* text, size_t size) {
   void* handle = lb_reopen(entry);
   const char* version = NULL;
@@ -35,7 +37,6 @@ int lb_litert_read_version(void* entry, char* text, size_t size) {
   for (size_t i = 0; handle && i < count && !version; i++) {
     if (lb_litert_is(handle, &lb_litert_releases[i])) version = lb_litert_releases[i].version;
   }
-  if (handle) lb_os_close(handle);
   if (!version || strlen(version) >= size) return 1;
   memcpy(text, version, strlen(version) + 1);
   return 0;

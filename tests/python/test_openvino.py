@@ -11,7 +11,7 @@ from importlib import metadata
 
 import numpy as np
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, helper
 from onnx.backend.test.loader import load_model_tests
 
 from tests.python import models
@@ -109,6 +109,18 @@ def test_a_model_that_cannot_be_had_says_why(latenn, data, kind, words):
         latenn.load(data, backend="openvino")
     assert type(caught.value).__name__ == kind
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("from_file", [False, True])
+def test_ports_have_the_names_of_the_onnx_model(latenn, tmp_path, from_file):
+    """Identity goes when OpenVINO reads the model: what it joined has both names, and "a" comes first."""
+    nodes = [helper.make_node("Identity", ["z"], ["a"]), helper.make_node("Relu", ["a"], ["b"])]
+    nodes += [helper.make_node("Identity", ["b"], ["y"])]
+    data = models.model(nodes, [("z", TensorProto.FLOAT, [2])], [("y", TensorProto.FLOAT, [2])])
+    path = tmp_path / "m.onnx"
+    path.write_bytes(data)
+    with latenn.load(path if from_file else data, backend="openvino") as model:
+        assert [port.name for port in (*model.inputs, *model.outputs)] == ["z", "y"]
 
 
 def test_properties_and_devices_reach_the_runtime(latenn):

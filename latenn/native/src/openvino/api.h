@@ -69,6 +69,10 @@ typedef struct ov_available_devices {
     (const ov_compiled_model_t* compiled, size_t index, ov_output_const_port_t** port))                                \
   X(ov_status_e, compiled_model_output_by_index,                                                                       \
     (const ov_compiled_model_t* compiled, size_t index, ov_output_const_port_t** port))                                \
+  X(ov_status_e, compiled_model_input_by_name,                                                                         \
+    (const ov_compiled_model_t* compiled, const char* name, ov_output_const_port_t** port))                            \
+  X(ov_status_e, compiled_model_output_by_name,                                                                        \
+    (const ov_compiled_model_t* compiled, const char* name, ov_output_const_port_t** port))                            \
   X(ov_status_e, compiled_model_create_infer_request,                                                                  \
     (const ov_compiled_model_t* compiled, ov_infer_request_t** request))                                               \
   X(void, output_const_port_free, (ov_output_const_port_t * port))                                                     \

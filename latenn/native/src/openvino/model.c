@@ -104,6 +104,7 @@ latenn_status* openvino_load(const latenn_host* host, const char* path, const vo
   if (!status) status = openvino_start(model, &own, &settings);
   if (!status) status = openvino_compile(model, path, bytes, size, &settings);
   if (!status) status = openvino_read_ports(model);
+  if (!status) openvino_name_ports(model, path, bytes, size);
   if (status) {
     openvino_release_model(model);
     return status;

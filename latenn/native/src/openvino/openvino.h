@@ -48,6 +48,8 @@ void openvino_release_model(latenn_backend_model* model);
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 
 latenn_status* openvino_read_ports(latenn_backend_model* model);
+/* Calls ports as an ONNX model itself does, where OpenVINO knows that name too. */
+void openvino_name_ports(latenn_backend_model* model, const char* path, const void* bytes, size_t size);
 
 /* ---- context.c -------------------------------------------------------------------------------------------------- */
 

@@ -1,7 +1,9 @@
 /* ports.c: reads what a model takes and gives; must refuse types that latenn does not carry, by name. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "onnx.h"
 #include "openvino.h"
 
 typedef struct openvino_type {
@@ -130,4 +132,30 @@ latenn_status* openvino_read_ports(latenn_backend_model* model) {
   if (!status) status = backend_make_ports(host, outputs, &model->described.outputs);
   if (!status) status = openvino_read_side(model, 1);
   return status ? status : openvino_read_side(model, 0);
+}
+
+/* The port that OpenVINO finds by one of its names is known by the first of them, which it has been called so far. */
+static void openvino_name_port(void* context, int is_input, const char* name) {
+  latenn_backend_model* model = context;
+  const openvino_api* api = &model->api;
+  backend_ports* ports = is_input ? &model->described.inputs : &model->described.outputs;
+  ov_output_const_port_t* raw = NULL;
+  char* first = NULL;
+  ov_status_e failed = is_input ? api->compiled_model_input_by_name(model->compiled, name, &raw)
+                                : api->compiled_model_output_by_name(model->compiled, name, &raw);
+  if (!failed) failed = api->port_get_any_name(raw, &first);
+  for (size_t i = 0; i < ports->count && !failed; i++) {
+    if (strcmp(ports->list[i].name, first) != 0) continue;
+    char* copy = backend_copy_text(name);
+    if (!copy) break; /* the other name is as true */
+    free((void*)(uintptr_t)ports->list[i].name);
+    ports->list[i].name = copy;
+    break;
+  }
+  if (first) api->free(first);
+  if (raw) api->output_const_port_free(raw);
+}
+
+void openvino_name_ports(latenn_backend_model* model, const char* path, const void* bytes, size_t size) {
+  onnx_names(path, bytes, size, openvino_name_port, model);
 }
