@@ -53,6 +53,12 @@ def verify(session: nox.Session) -> None:
 
 
 @nox.session
+def release(session: nox.Session) -> None:
+    """Pack, verify everything, and make a release folder: `-- --dry-run --output FOLDER`; `-- --check FOLDER`."""
+    sessions.release(session, *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Lint, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
     sessions.lint(session)

@@ -40,6 +40,14 @@ def verify(session: nox.Session, *arguments: str) -> None:
     latebind(session, "verify", *arguments)
 
 
+def release(session: nox.Session, *arguments: str) -> None:
+    """Make or check a release. Without --dist and --report it packs and verifies all that it is made from."""
+    if not {"--check", "--dist", "--report"} & set(arguments):
+        latebind(session, "pack", "--target", "all")
+        verify(session, "--all")
+    latebind(session, "release", *arguments)
+
+
 def mono_folder() -> list[str]:
     """The folder of a Mono for tests, where one can be made; without it, its cell is not run."""
     try:

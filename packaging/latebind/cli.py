@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
+from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
 from latebind.log import LOG
@@ -125,6 +126,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = declare_verify(add)
     declare_gate(add)
     matrix = declare_matrix(add)
+    declare_release(add)
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
     native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
     native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")
