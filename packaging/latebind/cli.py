@@ -114,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     pack = add("pack", alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
-    audit.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
+    formats = ("text", "json", "sarif", "junit", "markdown", "github")
+    audit.add_argument("--format", choices=formats, default="text")
     audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
     audit.add_argument("--explain", metavar="CODE", help="say why a check is there, and what mends it; audit nothing")
     audit.add_argument(
