@@ -231,6 +231,25 @@ LATENN_API latenn_status* latenn_bind_output_device(latenn_context* context, siz
  */
 LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t index, latenn_value** value);
 
+/* ---- DLPack ----------------------------------------------------------------------------------------------- */
+
+/* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It is
+ * one more holder, who leaves when its deleter is called: by anyone, on any thread. */
+LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
+/* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
+ * its last holder leaves. A tensor that is marked read-only is refused as an output. On failure the tensor stays the
+ * caller's. */
+LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
+                                                   latenn_value** value);
+/* The name of a PyCapsule around a DLPack tensor: "dltensor_versioned", "used_dltensor". Lives for ever. */
+LATENN_API const char* latenn_dlpack_name(int versioned, int used);
+/* For Python: the destructor of such a capsule; it deletes a tensor that nobody took. Written in C, because it may run
+ * while the interpreter ends. It calls PyCapsule_IsValid and PyCapsule_GetPointer, whose addresses are the one thing
+ * that the library keeps for the process: latenn_python_begin() must have been given them. */
+LATENN_API void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
+                                    void* (*get_pointer)(void* capsule, const char* name));
+LATENN_API void latenn_capsule_discard(void* capsule);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,6 +52,10 @@ latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_
   const latenn_model* model = context->model;
   latenn_status* status = latenn_check_index("output", index, latenn_output_count(model));
   if (status) return status;
+  if (value && value->read_only) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "output \"%s\": the memory of the value is marked read-only.",
+                          latenn_output(model, index)->name);
+  }
   status = latenn_bind(context, "output", latenn_output(model, index), index, model->backend.bind_output,
                        &context->outputs[index], value);
   if (!status) context->gone[index] = 1; /* what is bound now was not written yet */
