@@ -202,6 +202,7 @@ WRONG_OUTPUTS = {
     "strided": (np.ones(8, np.float32)[::2], "it is not C-contiguous and aligned"),
     "read-only": (read_only(), "it is read-only"),
     "strided DLPack": (OnlyDlpack(np.ones(8, np.float32)[::2]), "A DLPack tensor is not C-contiguous"),
+    "older DLPack": (OlderDlpack(floats()), "it is read-only, or cannot say that it is not"),
     "a list": ([1, 2], "it is no array"),
     "no device": ("moon", "output 'next' cannot be left on 'moon'. Give an array, or a device"),
     "a device of another model": ("cuda", 'output "next" cannot stay on a device (type 2)'),
@@ -218,7 +219,7 @@ def test_a_wrong_output_is_refused_in_words(latenn, binding, given, words):
 def test_what_is_lent_for_reading_is_no_output(latenn, binding):
     if np.lib.NumpyVersion(np.__version__) < "2.1.0":
         pytest.skip("not run: this NumPy marks no capsule read-only")
-    with pytest.raises(latenn.InvalidArgumentError, match="marked read-only"):
+    with pytest.raises(latenn.InvalidArgumentError, match="it is read-only, or cannot say"):
         binding.outputs["next"] = OnlyDlpack(read_only())
 
 
@@ -262,7 +263,12 @@ def test_names_that_are_not_there(latenn, binding):
 
 
 @pytest.mark.parametrize(
-    ("state", "words"), [(read_only(), "which is read-only"), (floats(3), "has shape [3], the output [4]")]
+    ("state", "words"),
+    [
+        (read_only(), "which is read-only"),
+        (OlderDlpack(floats()), "which is read-only"),
+        (floats(3), "has shape [3], the output [4]"),
+    ],
 )
 def test_a_loop_that_cannot_change_places_says_so_before_it_computes(latenn, binding, state, words):
     place = np.zeros(4, np.float32)

@@ -213,6 +213,8 @@ LATENN_API latenn_status* latenn_value_create(latenn_model* model, int32_t type,
 /* Lives as long as the value. `data` is an address of the value's device. */
 LATENN_API const latenn_tensor* latenn_value_tensor(const latenn_value* value);
 LATENN_API latenn_device latenn_value_device(const latenn_value* value);
+/* Not 0 for memory that was lent for reading: it is refused as an output. See latenn_value_from_dlpack(). */
+LATENN_API int latenn_value_read_only(const latenn_value* value);
 LATENN_API void latenn_value_hold(latenn_value* value);    /* one holder more */
 LATENN_API void latenn_value_release(latenn_value* value); /* one holder less; NULL is allowed */
 
@@ -237,8 +239,8 @@ LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t ind
  * one more holder, who leaves when its deleter is called: by anyone, on any thread. */
 LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
 /* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
- * its last holder leaves. A tensor that is marked read-only is refused as an output. On failure the tensor stays the
- * caller's. */
+ * its last holder leaves. One that is marked read-only, or of before DLPack 1.0, which has no such mark, is never
+ * written to. On failure the tensor stays the caller's. */
 LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
                                                    latenn_value** value);
 /* The name of a PyCapsule around a DLPack tensor: "dltensor_versioned", "used_dltensor". Lives for ever. */

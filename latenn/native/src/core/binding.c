@@ -53,7 +53,7 @@ latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_
   latenn_status* status = latenn_check_index("output", index, latenn_output_count(model));
   if (status) return status;
   if (value && value->read_only) {
-    return latenn_failure(LATENN_INVALID_ARGUMENT, "output \"%s\": the memory of the value is marked read-only.",
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "output \"%s\": the memory of the value was lent for reading alone.",
                           latenn_output(model, index)->name);
   }
   status = latenn_bind(context, "output", latenn_output(model, index), index, model->backend.bind_output,

@@ -191,6 +191,6 @@ latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int 
   if (status) return status;
   status = latenn_value_wrap(model, &tensor, given->device, versioned ? latenn_return_versioned : latenn_return_plain,
                              managed, value);
-  if (!status) (*value)->read_only = versioned && (newer->flags & DLPACK_READ_ONLY);
+  if (!status) (*value)->read_only = !versioned || (newer->flags & DLPACK_READ_ONLY);
   return status;
 }

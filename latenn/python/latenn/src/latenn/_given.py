@@ -33,7 +33,7 @@ def as_input(model: ctypes.c_void_p, name: str, number: int, given: Any, copy: b
         return Given(given, given._held, writable=True)  # noqa: SLF001  # the same package
     taken = _take(model, name, given, strict=copy is False)
     if taken is not None:
-        return Given(given, taken, writable=True)
+        return Given(given, taken, writable=taken.writable)
     array, is_own = _array(name, number, given)
     if is_own and number not in _tensors.PACKED and _is_plain(array):
         return Given(given, _value.wrap(model, number, array), writable=bool(array.flags.writeable))
@@ -56,10 +56,7 @@ def as_output(model: ctypes.c_void_p, name: str, number: int, given: Any) -> Giv
     if isinstance(given, Tensor):
         return Given(given, given._held, writable=True)  # noqa: SLF001  # the same package
     if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
-        try:
-            return Given(given, _dlpack.take(model, given), writable=True)
-        except Exception as error:
-            raise _unusable(name, given, str(error)) from error
+        return Given(given, _taken_output(model, name, given), writable=True)
     if type(given) is not np.ndarray:
         raise _unusable(name, given, "it is no array")
     wanted = _tensors.dtype_of(number)
@@ -72,6 +69,16 @@ def as_output(model: ctypes.c_void_p, name: str, number: int, given: Any) -> Giv
         if wrong:
             raise _unusable(name, given, why)
     return Given(given, _value.wrap(model, number, given), writable=True)
+
+
+def _taken_output(model: ctypes.c_void_p, name: str, given: Any) -> Held:
+    try:
+        held = _dlpack.take(model, given)
+    except Exception as error:  # another library's export may raise anything
+        raise _unusable(name, given, str(error)) from error
+    if not held.writable:
+        raise _unusable(name, given, "it is read-only, or cannot say that it is not")
+    return held
 
 
 def _unusable(name: str, given: Any, why: str) -> InvalidArgumentError:

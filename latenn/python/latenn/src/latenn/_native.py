@@ -97,7 +97,7 @@ _FUNCTIONS = (
     ("latenn_value_create", c_void_p, (c_void_p, c_int32, c_int32, POINTER(c_int64), Device, POINTER(c_void_p))),
     ("latenn_value_tensor", POINTER(Tensor), (c_void_p,)),
     ("latenn_value_device", Device, (c_void_p,)),
-    ("latenn_value_hold", None, (c_void_p,)),
+    ("latenn_value_read_only", ctypes.c_int, (c_void_p,)),
     ("latenn_value_release", None, (c_void_p,)),
     ("latenn_bind_input", c_void_p, (c_void_p, c_size_t, c_void_p)),
     ("latenn_bind_output", c_void_p, (c_void_p, c_size_t, c_void_p)),

@@ -44,6 +44,11 @@ class Held:
         return tuple(struct.shape[: struct.rank])
 
     @property
+    def writable(self) -> bool:
+        """Whether an output may be written there."""
+        return not _native.library().latenn_value_read_only(self.pointer)
+
+    @property
     def device(self) -> tuple[int, int]:
         """Type and number of the device, as in DLPack."""
         device = _native.library().latenn_value_device(self.pointer)
