@@ -304,7 +304,12 @@ static void test_outputs_left_on_a_device(void) {
   OK(latenn_take_output(context, NEXT, &next));
   CHECK(((float*)latenn_value_tensor(next)->data)[1] == 2.0f && given.numbers[1] == 1.5f);
   latenn_value_release(next);
-  SAYS(latenn_bind_output_device(context, COUNT, cuda), LATENN_UNSUPPORTED, "device");
+  OK(latenn_bind_output(context, NEXT, in));
+  SAYS(latenn_bind_output_device(context, NEXT, cuda), LATENN_UNSUPPORTED, "device");
+  SAYS(latenn_bind_output_device(context, 5, cpu), LATENN_INVALID_ARGUMENT, "There is no output 5");
+  SAYS(latenn_bind_output_device(NULL, 0, cpu), LATENN_INVALID_ARGUMENT, "NULL");
+  OK(latenn_compute(context));
+  CHECK(given.numbers[1] == 2.0f); /* what was refused changed nothing */
   latenn_value_release(in);
   latenn_context_release(context);
   latenn_model_release(model);

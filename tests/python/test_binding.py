@@ -1,6 +1,8 @@
 """Bindings: whose memory is used, what is kept alive, and what is refused in which words."""
 
+import copy
 import gc
+import pickle
 import threading
 import weakref
 
@@ -323,6 +325,45 @@ def test_scalars_and_empty_arrays(latenn, shape):
     tensor = binding.run()["y"]
     assert tensor.shape == shape
     assert np.from_dlpack(tensor).shape == tensor.numpy().shape == shape
+
+
+def test_protocols_copy_when_asked_and_refuse_what_they_cannot_give(binding):
+    binding.inputs["state"] = floats()
+    tensor = binding.run()["next"]
+    here = address(tensor.numpy())
+    assert address(np.asarray(tensor)) == address(np.from_dlpack(tensor)) == here
+    assert address(np.array(tensor)) != here
+    assert np.asarray(tensor, dtype=np.float64).tolist() == [1, 2, 3, 4]
+    assert address(np.from_dlpack(Asking(tensor, copy=True))) != here
+    with pytest.raises(ValueError, match="must be copied"):
+        tensor.__array__(np.float64, copy=False)
+    with pytest.raises(BufferError, match="the tensor is on cpu and is not moved"):
+        tensor.__dlpack__(dl_device=(2, 0))
+    for spoil in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match=r"Use tensor\.numpy\(\)\.copy\(\)"):
+            spoil(tensor)
+
+
+class Asking:
+    """What a consumer sees of a tensor of which it asks something special."""
+
+    def __init__(self, tensor, **asked):
+        self.tensor, self.asked = tensor, asked
+
+    def __dlpack__(self, **options):
+        return self.tensor.__dlpack__(**{**options, **self.asked})
+
+    def __dlpack_device__(self):
+        return self.tensor.__dlpack_device__()
+
+
+def test_a_refused_device_leaves_what_was_bound(latenn, binding):
+    place = np.zeros(4, np.float32)
+    binding.inputs["state"], binding.outputs["next"] = floats(), place
+    with pytest.raises(latenn.UnsupportedError):
+        binding.outputs["next"] = "cuda"
+    assert binding.run()["next"] is place
+    assert place.tolist() == [1, 2, 3, 4]
 
 
 def test_a_closed_model_is_not_run_and_its_tensors_stay(latenn):

@@ -37,6 +37,7 @@ class Binding:
     def __init__(self, model: Model, copy: bool | None) -> None:  # noqa: FBT001  # as NumPy has it
         self._context = c_void_p()
         self._library = _native.library()
+        self._compute = self._library.latenn_compute
         self._release = self._library.latenn_context_release
         self._model = model
         self._copy = copy
@@ -48,6 +49,9 @@ class Binding:
         self._texts: dict[str, tuple[Any, Any]] = {}
         self._devices: dict[str, str] = {}
         self._fed: dict[str, str] = {}
+        self._results: dict[str, Any] = {}
+        self._unbound: list[tuple[str, int]] = []
+        self._is_ready = False
         with model._handle as handle:  # noqa: SLF001
             check(self._library.latenn_context_create(handle, byref(self._context)))
 
@@ -87,22 +91,43 @@ class Binding:
 
         Raises InvalidArgumentError where an input is not bound, ComputeError when the runtime fails.
         """
-        with self._alone():
-            for name, (tensor, _kept) in self._texts.items():
-                index, _ = self._input_ports[name]
-                check(self._library.latenn_set_input(self._context, index, byref(tensor)))
-            for output, name in self._fed.items():
-                self._check_exchange(output, name)
-            check(self._library.latenn_compute(self._context))
-            results = {name: self._result(name, index) for name, (index, _) in self._output_ports.items()}
+        if not self._lock.acquire(blocking=False):
+            raise _in_use()
+        try:
+            if not self._is_ready:
+                self._make_ready()
+            elif self._model._handle._closed:  # noqa: SLF001  # the context keeps what is beneath
+                raise InvalidArgumentError("the model is closed")
+            if self._texts:
+                self._set_texts()
+            status = self._compute(self._context)
+            if status:
+                check(status)
+            results = self._results.copy()
+            for name, index in self._unbound:
+                results[name] = self._take(index)
             for output, name in self._fed.items():
                 self._pass_on(output, name, results[output])
             return results
+        finally:
+            self._lock.release()
 
-    def _result(self, name: str, index: int) -> Any:
-        bound = self._bound_outputs.get(name)
-        if bound is not None:
-            return bound.given
+    def _make_ready(self) -> None:
+        """What stays the same until something is bound anew is found out once, not in every run."""
+        with self._model._handle:  # noqa: SLF001
+            for output, name in self._fed.items():
+                self._check_exchange(output, name)
+        bound = self._bound_outputs
+        self._results = {name: bound[name].given if name in bound else None for name in self._output_ports}
+        self._unbound = [(name, index) for name, (index, _) in self._output_ports.items() if name not in bound]
+        self._is_ready = True
+
+    def _set_texts(self) -> None:
+        for name, (tensor, _kept) in self._texts.items():
+            index, _ = self._input_ports[name]
+            check(self._library.latenn_set_input(self._context, index, byref(tensor)))
+
+    def _take(self, index: int) -> Tensor:
         value = c_void_p()
         check(self._library.latenn_take_output(self._context, index, byref(value)))
         return Tensor(Held(value))
@@ -129,6 +154,7 @@ class Binding:
             out, _ = self._output_ports[output]
             check(self._library.latenn_bind_output(self._context, out, here.held.pointer))
             self._bound_outputs[output] = here
+            self._results[output] = here.given
         check(self._library.latenn_bind_input(self._context, into, there.held.pointer))
         self._bound_inputs[name] = there
 
@@ -136,8 +162,9 @@ class Binding:
     def _alone(self) -> Iterator[c_void_p]:
         """The model, for the one thread that is here: another would change what this one uses, and is refused."""
         if not self._lock.acquire(blocking=False):
-            raise InvalidArgumentError("the binding is in use by another thread. Give every thread its own.")
+            raise _in_use()
         try:
+            self._is_ready = False
             with self._model._handle as handle:  # noqa: SLF001
                 yield handle
         finally:
@@ -220,6 +247,10 @@ class _Side(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(self._every())
+
+
+def _in_use() -> InvalidArgumentError:
+    return InvalidArgumentError("the binding is in use by another thread. Give every thread its own.")
 
 
 def _known(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:

@@ -26,19 +26,26 @@ class Tensor:
     NumPy (`np.asarray`), and what speaks DLPack (`torch.from_dlpack`, `jax.dlpack.from_dlpack`), take it as it is.
     """
 
-    __slots__ = ("__weakref__", "_held", "_number", "nbytes", "shape")
+    __slots__ = ("__weakref__", "_held")
 
     def __init__(self, held: Held) -> None:
-        tensor = held.tensor
         self._held = held
-        self._number: int = tensor.type
-        self.nbytes: int = tensor.bytes
-        self.shape: tuple[int, ...] = held.shape
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The dimensions."""
+        return self._held.shape
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the elements."""
+        size: int = self._held.tensor.bytes
+        return size
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """The NumPy dtype; `object` for strings. Raises UnsupportedError for one that needs ml_dtypes without it."""
-        return _tensors.dtype_of(self._number)
+        return _tensors.dtype_of(self._held.tensor.type)
 
     @property
     def device(self) -> str:
@@ -57,9 +64,10 @@ class Tensor:
                 f"the tensor is on {self.device}, which NumPy cannot read. Hand it to a library of that device, as "
                 "with torch.from_dlpack, or have the output on the processor."
             )
-        if self._number == _tensors.STRING or self._number in _tensors.PACKED or not self.nbytes:
-            return _tensors.to_array(self._held.tensor)
-        raw = np.asarray(_Memory(self._held, self.nbytes))
+        tensor = self._held.tensor
+        if tensor.type == _tensors.STRING or tensor.type in _tensors.PACKED or not tensor.bytes:
+            return _tensors.to_array(tensor)
+        raw = np.asarray(_Memory(self._held, tensor.bytes))
         return raw.view(self.dtype).reshape(self.shape)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:  # noqa: FBT001  # NumPy's protocol
@@ -84,22 +92,37 @@ class Tensor:
     ) -> object:
         """A capsule for `from_dlpack` of another library: versioned where that reads DLPack 1.0, else the older kind.
 
-        Raises BufferError for strings, for another device than the tensor's, and for `copy=True`.
+        Raises BufferError for strings, for another device than the tensor's, and for a copy of what is on a device.
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             raise BufferError(f"the tensor is on {self.device} and is not moved. Take it there, then move the result.")
         if copy:
-            raise BufferError("the tensor is handed over without a copy. Ask with copy=None and copy the result.")
+            return self._copied(max_version)
         try:
             return _dlpack.export(self._held, versioned=max_version is not None and max_version[0] >= 1)
         except LatennError as error:
             raise BufferError(str(error)) from None
 
+    def _copied(self, max_version: tuple[int, int] | None) -> object:
+        """A capsule of NumPy's, around a copy."""
+        try:
+            array: Any = self.numpy().copy()
+        except LatennError as error:
+            raise BufferError(str(error)) from None
+        try:
+            return array.__dlpack__(max_version=max_version)
+        except TypeError:  # NumPy before 2.1
+            return array.__dlpack__()
+
     def __dlpack_device__(self) -> tuple[int, int]:
         return self._held.device
 
+    def __reduce__(self) -> str:
+        raise TypeError("the memory of a latenn.Tensor cannot be pickled or copied. Use tensor.numpy().copy().")
+
     def __repr__(self) -> str:
-        return f"<latenn.Tensor {_tensors.NAMES.get(self._number, 'unknown')}{list(self.shape)} on {self.device}>"
+        kind = _tensors.NAMES.get(self._held.tensor.type, "unknown")
+        return f"<latenn.Tensor {kind}{list(self.shape)} on {self.device}>"
 
 
 class _Memory:

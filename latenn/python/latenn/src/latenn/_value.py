@@ -26,7 +26,7 @@ class Held:
     def __init__(self, value: c_void_p, owner: object = None) -> None:
         self.pointer = value.value
         self.owner = owner
-        self._release = _native.library().latenn_value_release
+        self._release = _native.library().latenn_value_release  # kept: modules may be gone before the last tensor
 
     def __del__(self) -> None:
         self._release(self.pointer)
