@@ -52,6 +52,15 @@ threads = [threading.Thread(target=in_thread, args=(list(make().values()),)) for
 for thread in threads: thread.start()
 for thread in threads: thread.join()
 
+shared = make()["tensor"]
+def share():
+    for _ in range(300):
+        shared.__dlpack__(); np.from_dlpack(shared); shared.__dlpack__(max_version=(1, 0)); shared.numpy()
+threads = [threading.Thread(target=share) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+assert shared.numpy()[-1] == 1001
+
 binding = latenn.load(model_bytes).bind()
 binding.inputs["state"], binding.outputs["next"] = np.zeros(1000, "f4"), np.zeros(1000, "f4")
 binding.feed({"next": "state"})
