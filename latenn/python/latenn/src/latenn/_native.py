@@ -25,12 +25,6 @@ class Tensor(Structure):
     )
 
 
-class Device(Structure):
-    """latenn_device."""
-
-    _fields_ = (("type", c_int32), ("id", c_int32))
-
-
 class Port(Structure):
     """latenn_port."""
 
@@ -67,6 +61,14 @@ class LoadOptions(Structure):
         ("option_count", c_size_t),
     )
 
+
+class Device(Structure):
+    """latenn_device."""
+
+    _fields_ = (("type", c_int32), ("id", c_int32))
+
+
+CPU = Device(1, 0)
 
 _FUNCTIONS = (
     ("latenn_abi", c_uint32, ()),

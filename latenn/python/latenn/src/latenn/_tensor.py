@@ -8,13 +8,15 @@ import numpy as np
 
 from latenn import _dlpack, _tensors
 from latenn._errors import LatennError, UnsupportedError
-from latenn._value import CPU, Held
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_DEVICES = {CPU: "cpu", 2: "cuda", 3: "cuda-host"}
-_ON_HOST = (CPU, 3)
+    from latenn._value import Held
+
+_CPU = 1
+_DEVICES = {_CPU: "cpu", 2: "cuda", 3: "cuda-host"}
+_ON_HOST = (_CPU, 3)
 
 
 class Tensor:
@@ -52,7 +54,7 @@ class Tensor:
         """Where the memory is: "cpu", "cuda:0"."""
         kind, number = self._held.device
         name = _DEVICES.get(kind, f"device type {kind}")
-        return name if kind == CPU else f"{name}:{number}"
+        return name if kind == _CPU else f"{name}:{number}"
 
     def numpy(self) -> NDArray[Any]:
         """The tensor as an array over the same memory. Strings and 4-bit integers, which NumPy packs otherwise, copy.

@@ -11,9 +11,6 @@ from latenn._status import check
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-CPU = 1
-"""The number of plain memory in DLPack."""
-
 
 class Held:
     """A latenn_value that is released when this object goes, then what its memory belongs to.
@@ -61,7 +58,7 @@ def wrap(model: c_void_p, number: int, array: NDArray[Any]) -> Held:
     dimensions = (c_int64 * (array.ndim + 1))(*array.shape)
     tensor = _native.Tensor(number, array.ndim, dimensions, array.ctypes.data, array.nbytes, None)
     library = _native.library()
-    check(library.latenn_value_wrap(model, byref(tensor), _native.Device(CPU, 0), None, None, byref(value)))
+    check(library.latenn_value_wrap(model, byref(tensor), _native.CPU, None, None, byref(value)))
     return Held(value, array)
 
 
@@ -70,5 +67,5 @@ def create(model: c_void_p, number: int, shape: tuple[int, ...]) -> Held:
     value = c_void_p()
     dimensions = (c_int64 * (len(shape) + 1))(*shape)
     library = _native.library()
-    check(library.latenn_value_create(model, number, len(shape), dimensions, _native.Device(CPU, 0), byref(value)))
+    check(library.latenn_value_create(model, number, len(shape), dimensions, _native.CPU, byref(value)))
     return Held(value)
