@@ -15,9 +15,9 @@ from latenn._tensor import Tensor
 from latenn._value import Held
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from latenn._model import Model
+    from latenn._model import Model, Port
 
 
 class Binding:
@@ -42,8 +42,8 @@ class Binding:
         self._model = model
         self._copy = copy
         self._lock = threading.Lock()
-        self._input_ports = {port.name: (index, number) for index, (port, number) in enumerate(model._inputs)}  # noqa: SLF001
-        self._output_ports = {port.name: (index, number) for index, (port, number) in enumerate(model._outputs)}  # noqa: SLF001
+        self._input_ports = _numbered(model.inputs)
+        self._output_ports = _numbered(model.outputs)
         self._bound_inputs: dict[str, _given.Given] = {}
         self._bound_outputs: dict[str, _given.Given] = {}
         self._texts: dict[str, tuple[Any, Any]] = {}
@@ -94,29 +94,30 @@ class Binding:
         if not self._lock.acquire(blocking=False):
             raise _in_use()
         try:
-            if not self._is_ready:
-                self._make_ready()
-            elif self._model._handle._closed:  # noqa: SLF001  # the context keeps what is beneath
-                raise InvalidArgumentError("the model is closed")
-            if self._texts:
-                self._set_texts()
-            status = self._compute(self._context)
-            if status:
-                check(status)
-            results = self._results.copy()
-            for name, index in self._unbound:
-                results[name] = self._take(index)
-            for output, name in self._fed.items():
-                self._pass_on(output, name, results[output])
-            return results
+            with self._model._handle:  # noqa: SLF001  # refuses a closed model
+                return self._run()
         finally:
             self._lock.release()
 
+    def _run(self) -> dict[str, Any]:
+        if not self._is_ready:
+            self._make_ready()
+        if self._texts:
+            self._set_texts()
+        status = self._compute(self._context)
+        if status:
+            check(status)
+        results = self._results.copy()
+        for name, index in self._unbound:
+            results[name] = self._take(index)
+        for output, name in self._fed.items():
+            self._pass_on(output, name, results[output])
+        return results
+
     def _make_ready(self) -> None:
         """What stays the same until something is bound anew is found out once, not in every run."""
-        with self._model._handle:  # noqa: SLF001
-            for output, name in self._fed.items():
-                self._check_exchange(output, name)
+        for output, name in self._fed.items():
+            self._check_exchange(output, name)
         bound = self._bound_outputs
         self._results = {name: bound[name].given if name in bound else None for name in self._output_ports}
         self._unbound = [(name, index) for name, (index, _) in self._output_ports.items() if name not in bound]
@@ -247,6 +248,12 @@ class _Side(MutableMapping[str, Any]):
 
     def __repr__(self) -> str:
         return repr(self._every())
+
+
+def _numbered(ports: Sequence[Port]) -> dict[str, tuple[int, int]]:
+    """By name: the index, and the number of the element type."""
+    numbers = {name: number for number, name in _tensors.NAMES.items()}
+    return {port.name: (index, numbers.get(port.type, 0)) for index, port in enumerate(ports)}
 
 
 def _in_use() -> InvalidArgumentError:
