@@ -17,7 +17,7 @@ from latenn._value import Held
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latenn._model import Model, Port
+    from latenn._model import Model
 
 
 class Binding:
@@ -250,8 +250,8 @@ class _Side(MutableMapping[str, Any]):
         return repr(self._every())
 
 
-def _numbered(ports: Sequence[Port]) -> dict[str, tuple[int, int]]:
-    """By name: the index, and the number of the element type."""
+def _numbered(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
+    """Ports by name: the index, and the number of the element type."""
     numbers = {name: number for number, name in _tensors.NAMES.items()}
     return {port.name: (index, numbers.get(port.type, 0)) for index, port in enumerate(ports)}
 

@@ -82,7 +82,7 @@ class Tensor:
 
     def __buffer__(self, flags: int) -> memoryview:
         """The buffer protocol, which Python has for classes like this from 3.12 on."""
-        return memoryview(self.numpy())  # type: ignore[arg-type]  # NumPy's stubs know buffers from 3.12 on
+        return self.numpy().data
 
     def __dlpack__(
         self,
