@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from latenn._binding import Binding
+
 _warned: set[str] = set()
 
 
@@ -129,6 +131,15 @@ class Model:
                 return {port.name: self._output(context, index) for index, (port, _) in enumerate(self._outputs)}
             finally:
                 library.latenn_context_release(context)
+
+    def bind(self, *, copy: bool | None = None) -> Binding:
+        """Inputs and outputs that stay bound from run to run: see Binding.
+
+        `copy=False` makes an input that cannot be used where it lies an error, instead of copying it once.
+        """
+        from latenn._binding import Binding  # noqa: PLC0415  # few programs bind
+
+        return Binding(self, copy)
 
     def close(self) -> None:
         """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
