@@ -46,7 +46,7 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
   latenn_model* model = calloc(1, sizeof *model);
   if (!model) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
   latenn_status* status = latenn_backend_open(options, encoding ? encoding->backend : "onnxruntime", &model->backend);
-  if (!status) status = model->backend->load(latenn_host_table(), path, bytes, size, options, &model->model);
+  if (!status) status = model->backend.load(latenn_host_table(), path, bytes, size, options, &model->model);
   if (status) {
     free(model);
     return status;
@@ -85,32 +85,32 @@ void latenn_model_hold(latenn_model* model) {
 /* Acquire and release: whoever leaves last must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
   if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
-  model->backend->release_model(model->model);
+  model->backend.release_model(model->model);
   free(model);
 }
 
 size_t latenn_input_count(const latenn_model* model) {
-  return model ? model->backend->input_count(model->model) : 0;
+  return model ? model->backend.input_count(model->model) : 0;
 }
 
 size_t latenn_output_count(const latenn_model* model) {
-  return model ? model->backend->output_count(model->model) : 0;
+  return model ? model->backend.output_count(model->model) : 0;
 }
 
 const latenn_port* latenn_input(const latenn_model* model, size_t index) {
-  return index < latenn_input_count(model) ? model->backend->input(model->model, index) : NULL;
+  return index < latenn_input_count(model) ? model->backend.input(model->model, index) : NULL;
 }
 
 const latenn_port* latenn_output(const latenn_model* model, size_t index) {
-  return index < latenn_output_count(model) ? model->backend->output(model->model, index) : NULL;
+  return index < latenn_output_count(model) ? model->backend.output(model->model, index) : NULL;
 }
 
 const char* latenn_model_backend(const latenn_model* model) {
-  return model ? model->backend->name : "";
+  return model ? model->backend.name : "";
 }
 
 const char* latenn_model_report(const latenn_model* model) {
-  return model ? model->backend->model_report(model->model) : "";
+  return model ? model->backend.model_report(model->model) : "";
 }
 
 /* The backend's text is the backend's memory: give the caller a copy that the core can free. */
@@ -125,15 +125,15 @@ static latenn_status* latenn_copy_text(const latenn_backend* backend, char* text
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {
   latenn_load_options own;
-  const latenn_backend* backend = NULL;
+  latenn_backend backend = {0};
   char* text = NULL;
   if (!report) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_runtime_report: report is NULL.");
   *report = NULL;
   latenn_status* status = latenn_take_options(options, &own);
   if (!status) status = latenn_backend_open(&own, "onnxruntime", &backend);
   if (status) return status;
-  status = backend->report(latenn_host_table(), &own, &text);
-  latenn_status* copied = latenn_copy_text(backend, text, report);
+  status = backend.report(latenn_host_table(), &own, &text);
+  latenn_status* copied = latenn_copy_text(&backend, text, report);
   if (!status) return copied;
   latenn_status_release(copied);
   return status;
