@@ -120,4 +120,4 @@ def test_runs_are_builtins_there_too(machine, environment, wheels, tmp_path):
     program = ROOT / "tests" / "python" / "accelerated.py"
     argv = machine.argv(machine.python_of(environment), "-I", program, machine.path(folder), "in use")
     done = run(argv, cwd=tmp_path)
-    assert done.output.split()[-1:] == ["well"]
+    assert "well" in done.output.split()

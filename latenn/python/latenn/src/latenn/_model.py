@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import warnings
 from ctypes import byref, c_char_p, c_void_p
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
     from typing_extensions import Self
+
+    from latenn._async import RunFuture
 
 _warned: set[str] = set()
 
@@ -68,6 +69,16 @@ class Model:
         """
         return self._runner.run(inputs)
 
+    def run_async(self, inputs: Mapping[str, Any]) -> RunFuture:
+        """Run the model once, in the background: `await model.run_async(inputs)`, or `.result()` without a loop.
+
+        The arrays must not change until then. As many runs go on at once as there are processors; others wait.
+        Errors are those of `run`, raised where the result is waited for.
+        """
+        from latenn import _async  # noqa: PLC0415  # asyncio is slow to import, and few need it
+
+        return _async.submit(self.run, inputs)
+
     def close(self) -> None:
         """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
         self._handle.close()
@@ -91,10 +102,10 @@ class Model:
 
 def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     model: str | os.PathLike[str] | bytes | bytearray | memoryview,
-    *,
     backend: str | None = None,
     device: str = "cpu",
     options: Mapping[str, object] | None = None,
+    *,
     runtime_path: str | os.PathLike[str] | None = None,
     runtime_minimum: str | None = None,
 ) -> Model:
@@ -218,6 +229,8 @@ def _text(value: object) -> str:
 
 
 def _json(text: bytes) -> dict[str, Any]:
+    import json  # noqa: PLC0415  # only reports need it
+
     report = json.loads(text.decode("utf-8", "replace") or "{}")
     return report if isinstance(report, dict) else {}
 
