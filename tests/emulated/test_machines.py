@@ -111,7 +111,9 @@ def test_latenn_computes_with_the_runtime_from_the_index(machine, environment, w
 def test_runs_are_builtins_there_too(machine, environment, wheels, tmp_path):
     installer = foreign_installer(machine, tmp_path)
     try:
-        installer.install(environment, [*map(str, wheels), f"onnxruntime=={ORT_VERSIONS[-1]}", "numpy"], log=tmp_path / "log")
+        installer.install(
+            environment, [*map(str, wheels), f"onnxruntime=={ORT_VERSIONS[-1]}", "numpy"], log=tmp_path / "log"
+        )
     except NotRun as reason:
         pytest.skip(f"not run: {reason.reason}")
     folder = tmp_path / "models"

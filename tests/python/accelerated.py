@@ -33,7 +33,13 @@ def test_it_is_told_and_true():
 
 
 def test_results_are_right_new_writable_and_outlive_the_model():
-    for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("open", (0, 3)), ("large", (300, 400)), ("wide", (70000,))):
+    for name, shape in (
+        ("small", (2, 3)),
+        ("open", (4, 3)),
+        ("open", (0, 3)),
+        ("large", (300, 400)),
+        ("wide", (70000,)),
+    ):
         model = load(name)
         first = np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
         got = model.run({"x": first})["y"]
@@ -68,7 +74,7 @@ def refused(model, inputs, *words):
     try:
         model.run(inputs)
     except latenn.InvalidArgumentError as error:
-        assert all(word in str(error) for word in words), error
+        assert all(word in str(error) for word in words), error  # noqa: PT017  # there is no pytest there
     else:
         raise AssertionError(f"{inputs} was taken")
 
@@ -102,7 +108,14 @@ def test_what_can_be_taken_is_taken_in_every_form():
     fixed = good.copy()
     fixed.flags.writeable = False
     with load("small") as model:
-        for given in (good, fixed, np.asfortranarray(good), np.repeat(good, 2, axis=1)[:, ::2], good.tolist(), memoryview(good)):
+        for given in (
+            good,
+            fixed,
+            np.asfortranarray(good),
+            np.repeat(good, 2, axis=1)[:, ::2],
+            good.tolist(),
+            memoryview(good),
+        ):
             for inputs in ({"x": given}, Mine(x=given)):
                 assert np.array_equal(model.run(inputs)["y"], good)
                 assert np.array_equal(model.run(inputs=inputs)["y"], good)
@@ -143,7 +156,7 @@ def test_threads_have_their_own_runs():
         given = np.full(shape, number, np.float32)
         for _ in range(100):
             if model.run({"x": given})["y"].ravel()[-1] != number:
-                wrong.append(number)
+                wrong.append(number)  # noqa: PERF401  # it is not expected
 
     for name, shape in (("small", (2, 3)), ("open", (5, 3)), ("large", (300, 400))):
         with load(name) as model:
@@ -171,11 +184,11 @@ def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
             try:
                 model.run({"x": np.array([9], np.int64)})
             except latenn.LatennError as error:
-                assert "failed to compute" in str(error)
+                assert "failed to compute" in str(error)  # noqa: PT017  # as above
             else:
                 raise AssertionError("9 is out of bounds")
 
 
 for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
     test()
-print("well")
+print("well")  # noqa: T201  # what the test waits for

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import onnx
 from onnx import TensorProto, helper
 
@@ -48,7 +50,7 @@ def sequence():
 def relu(count, shape):
     """A chain of Relu from x to y."""
     names = ["x", *(f"t{index}" for index in range(1, count)), "y"]
-    nodes = [helper.make_node("Relu", [one], [other]) for one, other in zip(names, names[1:], strict=False)]
+    nodes = [helper.make_node("Relu", [one], [other]) for one, other in itertools.pairwise(names)]
     return model(nodes, [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape)])
 
 

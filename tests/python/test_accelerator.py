@@ -31,7 +31,9 @@ def runtime():
 @pytest.mark.parametrize(("value", "told"), [("1", "in use"), ("0", "not in use: it is turned off by LATENN_ACC")])
 def test_both_ways_do_the_same(site, portable, value, told):
     env = {**os.environ, "PYTHONPATH": str(site), "LATENN_ACCELERATOR": value}
-    done = subprocess.run([sys.executable, PROGRAM, portable, told], env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, PROGRAM, portable, told], env=env, capture_output=True, text=True, check=False
+    )
     assert done.stdout == "well\n", done.stderr
 
 

@@ -559,7 +559,9 @@ def test_doctor_and_run_work_from_the_shell(site, tmp_path):
     assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{kept}").returncode == 0
     assert np.load(kept).tolist() == [1, 1]
     assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"z=@{kept}").returncode == 2
-    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode == 1
+    assert (
+        shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode == 1
+    )
     assert "accelerator: in use" in doctor.stdout
 
 

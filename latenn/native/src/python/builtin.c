@@ -53,8 +53,8 @@ int latenn_python_reads(const latenn_python_table* table, latenn_object* object,
     return 0;
   }
   int same = view.data == said->data && view.owner == object && view.bytes == said->bytes && view.item == said->item &&
-             view.rank == said->rank && view.is_readonly == said->is_readonly && (view.shape || !view.rank) && view.format &&
-             strcmp(view.format, said->format) == 0;
+             view.rank == said->rank && view.is_readonly == said->is_readonly && (view.shape || !view.rank) &&
+             view.format && strcmp(view.format, said->format) == 0;
   for (int i = 0; same && i < said->rank; i++) same = view.shape[i] == said->shape[i];
   table->BufferRelease(&view);
   return same;

@@ -12,9 +12,9 @@
 #include "../core/core.h"
 
 enum {
-  LATENN_PYTHON_FORMAT = 8, /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
-  LATENN_PYTHON_LANES = 32, /* runs at once that find a context ready; more make their own */
-  LATENN_PYTHON_RANK = 32,  /* dimensions of an array in every NumPy */
+  LATENN_PYTHON_FORMAT = 8,    /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
+  LATENN_PYTHON_LANES = 32,    /* runs at once that find a context ready; more make their own */
+  LATENN_PYTHON_RANK = 32,     /* dimensions of an array in every NumPy */
   LATENN_PYTHON_STAGED = 16384 /* bytes up to which a copy costs less than what spares it */
 };
 
@@ -129,8 +129,8 @@ typedef struct latenn_python_plan {
   latenn_python_side* outputs;
   size_t input_count;
   size_t output_count;
-  unsigned forks;         /* how often this process had been forked off when the plan was made */
-  atomic_int is_closed;   /* or cannot be used at all */
+  unsigned forks;       /* how often this process had been forked off when the plan was made */
+  atomic_int is_closed; /* or cannot be used at all */
   _Atomic(latenn_python_lane*) idle[LATENN_PYTHON_LANES];
 } latenn_python_plan;
 
@@ -154,7 +154,8 @@ void latenn_python_raise(latenn_python_plan* plan, latenn_status* status);
 latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* arguments, intptr_t count,
                                  latenn_object* names);
 
-/* ---- builtin.c: what _accelerator.py calls, with the interpreter held --------------------------------------------- */
+/* ---- builtin.c: what _accelerator.py calls, with the interpreter held ---------------------------------------------
+ */
 
 /* A builtin that runs the model; its __self__ is for latenn_python_close(). NULL with an exception set. */
 LATENN_API latenn_object* latenn_python_builtin(const latenn_python_spec* spec);

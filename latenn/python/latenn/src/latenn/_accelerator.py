@@ -122,7 +122,7 @@ def reason() -> str:
 
 
 def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
-    """A builtin that runs the model; None where there can be none, or where the model's values are not plain numbers."""
+    """A builtin that runs the model; None where there can be none, or where values are not plain numbers."""
     inputs, outputs = _sides(runner.inputs), _sides(runner.outputs)
     if reason() or inputs is None or outputs is None:
         return None
@@ -175,7 +175,7 @@ def _library() -> ctypes.PyDLL:
 
 def _reads(table: _Table, array: NDArray[Any]) -> bool:
     """Whether C sees an array as Python does: the layout of buffers is held against it once, and not taken on trust."""
-    view = memoryview(array)
+    view = memoryview(array)  # type: ignore[arg-type]  # NumPy's types do not say that arrays are buffers
     said = _Buffer(array.ctypes.data, id(array), array.nbytes, array.itemsize, 0, array.ndim, view.format.encode())
     said.shape = (c_ssize_t * (array.ndim + 1))(*array.shape)
     return bool(_library().latenn_python_reads(byref(table), array, byref(said)))
@@ -188,7 +188,7 @@ def _sides(ports: tuple[tuple[Port, int], ...]) -> Any:
         if number == _tensors.STRING or number not in _tensors.PLAIN:
             return None
         dtype = _tensors.dtype_of(number)
-        text = memoryview(np.empty(0, dtype)).format.encode()
+        text = memoryview(np.empty(0, dtype)).format.encode()  # type: ignore[arg-type]  # as above
         is_open = port.shape is None or not all(isinstance(size, int) for size in port.shape)
         row = _Port(port.name, dtype, format=text, kind=ord(dtype.kind), item=dtype.itemsize)
         if not is_open:

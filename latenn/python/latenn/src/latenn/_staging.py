@@ -69,7 +69,9 @@ class Contexts:
         self._is_closed = False
         _all.add(self)
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def run(  # noqa: C901, PLR0911  # in one function: each call of Python would cost a twentieth of a small run
+        self, inputs: Mapping[str, Any]
+    ) -> dict[str, NDArray[Any]]:
         """See Model.run."""
         if type(inputs) is not dict or len(inputs) != self._count:
             return self._runner.run(inputs)
@@ -197,7 +199,7 @@ class _Context:
             if type(array) is not np.ndarray or array.dtype != dtype:
                 return False
             try:
-                whole = c_char.from_buffer(array)  # a third of what array.ctypes costs
+                whole: Any = c_char.from_buffer(array)  # type: ignore[arg-type]  # a third of what array.ctypes costs
                 tensor.data = ctypes.addressof(whole)
             except (TypeError, ValueError, BufferError):  # read-only, empty, not contiguous, or of ml_dtypes
                 whole = np.ascontiguousarray(array)
