@@ -50,3 +50,11 @@ def test_every_cpython_runs_builtins(site, portable, minor, tmp_path):
     command = [python, "-W", "error", PROGRAM, portable, "in use", runtime()]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.stdout == "well\n", done.stderr
+    if minor in ("3.12", "3.13", "3.14"):
+        command = [python, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime()]
+        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+        inner, after = done.stdout.splitlines()[0::2], done.stdout.splitlines()[1::2]
+        assert all(line == "refused True" or line.startswith("computed 6.0") for line in inner), (
+            done.stdout + done.stderr
+        )
+        assert after == ["failed None 6.0"] * 2

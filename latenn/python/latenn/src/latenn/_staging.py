@@ -238,18 +238,22 @@ class _Result:
             return _tensors.to_array(tensor)
         value = c_void_p()
         check(self._library.latenn_take_output(self._context, self._index, byref(value)))
-        shape = tuple(tensor.shape[: tensor.rank])
-        return np.asarray(_Memory(self._library, value, tensor.data, shape, self._dtype))
+        memory: Any = (c_char * tensor.bytes).from_address(tensor.data)
+        memory.owner = _Owner(self._library.latenn_value_release, value)
+        array: NDArray[Any] = np.frombuffer(memory, self._dtype).reshape(tensor.shape[: tensor.rank])
+        return array
 
 
-class _Memory:
-    """An output's memory: what NumPy asks for, and what keeps it alive."""
+class _Owner:
+    """Holds the memory of an output as long as an array looks at it."""
 
-    def __init__(
-        self, library: ctypes.CDLL, value: c_void_p, data: int, shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> None:
-        self.__array_interface__ = {"version": 3, "shape": shape, "typestr": dtype.str, "data": (data, False)}
-        weakref.finalize(self, library.latenn_value_release, value).atexit = False  # an array may be in use until then
+    __slots__ = ("_release", "_value")
+
+    def __init__(self, release: Callable[[c_void_p], object], value: c_void_p) -> None:
+        self._release, self._value = release, value
+
+    def __del__(self) -> None:
+        self._release(self._value)
 
 
 def _release(library: ctypes.CDLL, pointer: c_void_p, forks: int) -> None:
