@@ -29,8 +29,7 @@ _STAGED = 1 << 16
 """Bytes up to which a copy costs less than what spares it."""
 
 _ALIGNED = 64
-_SHAPES = 16
-"""So many shapes of a model's inputs are remembered with those of its outputs."""
+_SHAPES = 16  # of a model's inputs that are remembered with those of its outputs
 
 _Side = tuple[tuple[str, int, "tuple[int, ...] | None"], ...]
 """Name, element type and shape of each input or output; None where the shape is open."""
@@ -156,8 +155,7 @@ class Shapes:
         results = self._open.run(inputs)
         if len(self._fixed) < _SHAPES and all(type(array) is np.ndarray for array in inputs.values()):
             key = tuple(array.shape for array in inputs.values())
-            arrays = (*inputs.values(), *results.values())
-            if all(array.nbytes <= _STAGED for array in arrays):
+            if all(array.nbytes <= _STAGED for array in (*inputs.values(), *results.values())):
                 taken = tuple((name, number, inputs[name].shape) for name, number, _ in self._inputs)
                 given = tuple((name, number, results[name].shape) for name, number, _ in self._outputs)
                 self._fixed[key] = Contexts(self._runner, taken, given, self._open.run)
