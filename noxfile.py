@@ -66,6 +66,12 @@ def emulated(session: nox.Session) -> None:
 
 
 @nox.session
+def libraries(session: nox.Session) -> None:
+    """latenn's tensors in PyTorch and JAX, which it installs: half a gigabyte."""
+    sessions.libraries(session, *session.posargs)
+
+
+@nox.session
 def lint(session: nox.Session) -> None:
     """Ruff, mypy, import-linter, clang-format, and generated files in step."""
     sessions.lint(session)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
+LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 
 def latebind(session: nox.Session, *arguments: str) -> None:
@@ -66,6 +67,13 @@ def pytest(session: nox.Session, *arguments: str) -> None:
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
     chosen = [] if "-m" in arguments else ["-m", "not emulated"]
     developers(session).run(session, "pytest", *workers, *chosen, *arguments)
+
+
+def libraries(session: nox.Session, *arguments: str) -> None:
+    """Tests with array libraries too large for the environment of all others; pip, for it may find CPU builds."""
+    tool = environment(session, "libraries", "native", "verify", groups=("test",))
+    tool.run(session, "python", "-m", "pip", "install", "--quiet", *LIBRARIES)
+    tool.run(session, "pytest", "-m", "libraries", *arguments)
 
 
 def gen(session: nox.Session, *arguments: str) -> None:

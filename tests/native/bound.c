@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dlpack.h"
 #include "latenn.h"
 #include "port.h"
 
@@ -80,6 +81,11 @@ static latenn_value* wrap(latenn_model* model, memory* memory) {
 
 /* ---- allocations ------------------------------------------------------------------------------------------------ */
 
+#if defined(__has_feature) /* clang's way to say it */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__)
 #define COUNTS_ALLOCATIONS 1
 #include <dlfcn.h>
@@ -298,9 +304,91 @@ static void test_outputs_left_on_a_device(void) {
   OK(latenn_take_output(context, NEXT, &next));
   CHECK(((float*)latenn_value_tensor(next)->data)[1] == 2.0f && given.numbers[1] == 1.5f);
   latenn_value_release(next);
-  SAYS(latenn_bind_output_device(context, COUNT, cuda), LATENN_UNSUPPORTED, "device");
+  OK(latenn_bind_output(context, NEXT, in));
+  SAYS(latenn_bind_output_device(context, NEXT, cuda), LATENN_UNSUPPORTED, "device");
+  SAYS(latenn_bind_output_device(context, 5, cpu), LATENN_INVALID_ARGUMENT, "There is no output 5");
+  SAYS(latenn_bind_output_device(NULL, 0, cpu), LATENN_INVALID_ARGUMENT, "NULL");
+  OK(latenn_compute(context));
+  CHECK(given.numbers[1] == 2.0f); /* what was refused changed nothing */
   latenn_value_release(in);
   latenn_context_release(context);
+  latenn_model_release(model);
+}
+
+/* ---- DLPack ----------------------------------------------------------------------------------------------------- */
+
+static int is_valid(void* capsule, const char* name) {
+  return strcmp(capsule ? "dltensor_versioned" : "", name) == 0;
+}
+
+static void* get_pointer(void* capsule, const char* name) {
+  (void)name;
+  return capsule; /* here a capsule is what it holds */
+}
+
+static void count_deletion(struct dlpack_managed* self) {
+  ++*(int*)self->context;
+}
+
+static void test_a_dlpack_tensor_holds_its_value(void) {
+  memory given = {{1, 2, 3, 4}, 0};
+  latenn_model* model = load();
+  latenn_value* value = wrap(model, &given);
+  void *older = NULL, *newer = NULL;
+  OK(latenn_value_to_dlpack(value, 0, &older));
+  OK(latenn_value_to_dlpack(value, 1, &newer));
+  SAYS(latenn_value_to_dlpack(NULL, 1, &newer), LATENN_INVALID_ARGUMENT, "NULL");
+  latenn_value_release(value);
+  latenn_model_release(model);
+  dlpack_managed* plain = older;
+  dlpack_versioned* versioned = newer;
+  CHECK(plain->tensor.data == given.numbers && plain->tensor.ndim == 1 && plain->tensor.shape[0] == WIDTH);
+  CHECK(plain->tensor.strides[0] == 1 && plain->tensor.device.type == LATENN_CPU && plain->tensor.type.bits == 32);
+  CHECK(versioned->major == 1 && versioned->flags == 0 && versioned->tensor.data == given.numbers);
+  plain->deleter(plain);
+  CHECK(!given.released);
+  latenn_capsule_discard(versioned); /* Python has not begun: nothing is called */
+  CHECK(!given.released);
+  latenn_python_begin(is_valid, get_pointer);
+  latenn_capsule_discard(versioned);
+  CHECK(given.released == 1);
+}
+
+static void test_a_dlpack_tensor_becomes_a_value(void) {
+  float numbers[2 * WIDTH] = {0};
+  int64_t sizes[] = {WIDTH, 2};
+  int64_t strides[] = {1, 1};
+  int deleted = 0;
+  latenn_model* model = load();
+  latenn_context* context = begin(model);
+  latenn_value* value = NULL;
+  dlpack_managed given = {
+      {numbers, {LATENN_CPU, 0}, 1, {2, 32, 1}, sizes, strides, sizeof(float)}, &deleted, count_deletion};
+  OK(latenn_value_from_dlpack(model, &given, 0, &value));
+  CHECK(latenn_value_tensor(value)->data == numbers + 1 && latenn_value_read_only(value));
+  OK(latenn_bind_input(context, STATE, value));
+  SAYS(latenn_bind_output(context, NEXT, value), LATENN_INVALID_ARGUMENT, "lent for reading alone");
+  OK(latenn_compute(context));
+  latenn_value_release(value);
+  latenn_context_release(context);
+  CHECK(deleted == 1);
+  given.tensor.byte_offset = 0;
+  strides[0] = 2;
+  SAYS(latenn_value_from_dlpack(model, &given, 0, &value), LATENN_INVALID_ARGUMENT, "not C-contiguous");
+  given.tensor.ndim = 2;
+  strides[0] = 1;
+  strides[1] = WIDTH; /* as Fortran has it */
+  SAYS(latenn_value_from_dlpack(model, &given, 0, &value), LATENN_INVALID_ARGUMENT, "not C-contiguous");
+  given.tensor.strides = NULL;
+  sizes[1] = INT64_MAX;
+  SAYS(latenn_value_from_dlpack(model, &given, 0, &value), LATENN_INVALID_ARGUMENT, "shape that cannot be");
+  sizes[1] = 2;
+  given.tensor.type.lanes = 4;
+  SAYS(latenn_value_from_dlpack(model, &given, 0, &value), LATENN_INVALID_ARGUMENT, "4 lanes, which are none");
+  dlpack_versioned future = {2, 0, NULL, NULL, 0, given.tensor};
+  SAYS(latenn_value_from_dlpack(model, &future, 1, &value), LATENN_UNSUPPORTED, "DLPack 2; latenn knows version 1");
+  SAYS(latenn_value_from_dlpack(NULL, &given, 0, &value), LATENN_INVALID_ARGUMENT, "NULL");
+  CHECK(deleted == 1); /* what is refused stays the caller's */
   latenn_model_release(model);
 }
 
@@ -377,6 +465,8 @@ int main(int count, char** arguments) {
   test_an_output_of_one_model_is_the_input_of_another();
   test_outputs_are_written_where_they_are_bound();
   test_outputs_left_on_a_device();
+  test_a_dlpack_tensor_holds_its_value();
+  test_a_dlpack_tensor_becomes_a_value();
   test_mistakes_are_told();
   if (!failures) puts("all well");
   return 0;

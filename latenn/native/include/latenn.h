@@ -213,6 +213,8 @@ LATENN_API latenn_status* latenn_value_create(latenn_model* model, int32_t type,
 /* Lives as long as the value. `data` is an address of the value's device. */
 LATENN_API const latenn_tensor* latenn_value_tensor(const latenn_value* value);
 LATENN_API latenn_device latenn_value_device(const latenn_value* value);
+/* Not 0 for memory that was lent for reading: it is refused as an output. See latenn_value_from_dlpack(). */
+LATENN_API int latenn_value_read_only(const latenn_value* value);
 LATENN_API void latenn_value_hold(latenn_value* value);    /* one holder more */
 LATENN_API void latenn_value_release(latenn_value* value); /* one holder less; NULL is allowed */
 
@@ -230,6 +232,25 @@ LATENN_API latenn_status* latenn_bind_output_device(latenn_context* context, siz
  * forgets it; views of it stay good as long as the value. Of a bound output the bound value is given, held once more.
  */
 LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t index, latenn_value** value);
+
+/* ---- DLPack ----------------------------------------------------------------------------------------------- */
+
+/* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It is
+ * one more holder, who leaves when its deleter is called: by anyone, on any thread. */
+LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
+/* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
+ * its last holder leaves. One that is marked read-only, or of before DLPack 1.0, which has no such mark, is never
+ * written to. On failure the tensor stays the caller's. */
+LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
+                                                   latenn_value** value);
+/* The name of a PyCapsule around a DLPack tensor: "dltensor_versioned", "used_dltensor". Lives for ever. */
+LATENN_API const char* latenn_dlpack_name(int versioned, int used);
+/* For Python: the destructor of such a capsule; it deletes a tensor that nobody took. Written in C, because it may run
+ * while the interpreter ends. It calls PyCapsule_IsValid and PyCapsule_GetPointer, whose addresses are the one thing
+ * that the library keeps for the process: latenn_python_begin() must have been given them. */
+LATENN_API void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
+                                    void* (*get_pointer)(void* capsule, const char* name));
+LATENN_API void latenn_capsule_discard(void* capsule);
 
 #ifdef __cplusplus
 }

@@ -80,7 +80,7 @@ typedef struct latenn_backend {
    * have been made with another model of this backend. */
   latenn_status* (*bind_input)(latenn_backend_context* context, size_t index, latenn_backend_value* value);
   latenn_status* (*bind_output)(latenn_backend_context* context, size_t index, latenn_backend_value* value);
-  /* Called only while no value is bound there; bind_output() with NULL ends it. */
+  /* On success it ends the binding of a value there; bind_output() ends it. */
   latenn_status* (*bind_output_device)(latenn_backend_context* context, size_t index, latenn_device device);
   /* An output of the last compute that is not bound to a value; the context forgets it, and views of it stay good. */
   latenn_status* (*take_output)(latenn_backend_context* context, size_t index, latenn_backend_value** value,

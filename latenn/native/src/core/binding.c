@@ -52,6 +52,10 @@ latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_
   const latenn_model* model = context->model;
   latenn_status* status = latenn_check_index("output", index, latenn_output_count(model));
   if (status) return status;
+  if (value && value->read_only) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "output \"%s\": the memory of the value was lent for reading alone.",
+                          latenn_output(model, index)->name);
+  }
   status = latenn_bind(context, "output", latenn_output(model, index), index, model->backend.bind_output,
                        &context->outputs[index], value);
   if (!status) context->gone[index] = 1; /* what is bound now was not written yet */
@@ -59,13 +63,21 @@ latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_
 }
 
 latenn_status* latenn_bind_output_device(latenn_context* context, size_t index, latenn_device device) {
-  latenn_status* status = latenn_bind_output(context, index, NULL);
-  if (status) return status;
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_bind_output_device: context is NULL.");
   const latenn_backend* backend = &context->model->backend;
-  if (backend->bind_output_device) return backend->bind_output_device(context->context, index, device);
-  if (device.type == LATENN_CPU) return NULL;
-  return latenn_failure(LATENN_UNSUPPORTED, "The %s backend leaves no outputs on devices (type %d).", backend->name,
-                        (int)device.type);
+  latenn_status* status = latenn_check_index("output", index, latenn_output_count(context->model));
+  if (status) return status;
+  if (!backend->bind_output_device) {
+    if (device.type == LATENN_CPU) return latenn_bind_output(context, index, NULL);
+    return latenn_failure(LATENN_UNSUPPORTED, "The %s backend leaves no outputs on devices (type %d).", backend->name,
+                          (int)device.type);
+  }
+  status = backend->bind_output_device(context->context, index, device);
+  if (status) return status;
+  latenn_value_release(context->outputs[index]);
+  context->outputs[index] = NULL;
+  context->gone[index] = 1;
+  return NULL;
 }
 
 /* ---- where the backend does not bind ------------------------------------------------------------------------- */

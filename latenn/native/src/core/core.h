@@ -86,6 +86,7 @@ struct latenn_value {
   void (*release)(void* owner); /* of memory that is the caller's; may be NULL */
   void* owner;
   void* memory;    /* of a value that the core allocated */
+  int read_only;   /* another library's, which lent it for reading */
   int64_t shape[]; /* of a value that the core described */
 };
 

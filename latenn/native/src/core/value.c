@@ -152,6 +152,10 @@ latenn_device latenn_value_device(const latenn_value* value) {
   return value ? value->device : none;
 }
 
+int latenn_value_read_only(const latenn_value* value) {
+  return value && value->read_only;
+}
+
 void latenn_value_hold(latenn_value* value) {
   if (value) atomic_fetch_add_explicit(&value->holders, 1, memory_order_relaxed);
 }

@@ -30,8 +30,10 @@ latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t in
                     model->outputs.list[index].name, (int)device.type);
   }
   latenn_status* status = ort_make_memory(model, device, &target);
-  if (!status) ort_set_target(context, index, target);
-  return status;
+  if (status) return status;
+  ort_set_target(context, index, target);
+  context->bound_outputs[index] = NULL;
+  return NULL;
 }
 
 latenn_status* ort_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,

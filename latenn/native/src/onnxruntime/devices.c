@@ -35,15 +35,18 @@ latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn
                   text);
 }
 
-/* The plain runtime answers that the provider is not enabled; its own words would not say what to install. */
+/* The plain runtime says that the provider is not enabled in it, which does not tell what to install. */
 static latenn_status* ort_no_cuda(const latenn_host* host, const lb_ort_api* api, OrtStatus* failed) {
   const char* said = lb_ort_GetErrorMessage(api, failed);
-  latenn_status* status = ort_fail(
-      host, LATENN_UNSUPPORTED,
-      "The device \"cuda\" cannot be had: ONNX Runtime %u.%u.%u says \"%.300s\" Put onnxruntime-gpu in the place "
-      "of onnxruntime: pip uninstall onnxruntime, then pip install onnxruntime-gpu; or load with the device "
-      "\"cpu\".",
-      (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch, said ? said : "");
+  const char* advice = "Install what it misses";
+  if (said && strstr(said, "not enabled")) {
+    advice = "Put onnxruntime-gpu in the place of onnxruntime: pip uninstall onnxruntime, pip install onnxruntime-gpu";
+  }
+  latenn_status* status =
+      ort_fail(host, LATENN_UNSUPPORTED,
+               "The device \"cuda\" cannot be had: ONNX Runtime %u.%u.%u says \"%.500s\" %s; or load with \"cpu\".",
+               (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch,
+               said ? said : "(nothing)", advice);
   lb_ort_ReleaseStatus(api, failed);
   return status;
 }

@@ -9,6 +9,7 @@ latenn holds no runtime. A backend package (`latenn-onnxruntime`) finds the inst
 
 from __future__ import annotations
 
+from latenn._binding import Binding
 from latenn._errors import (
     BackendMissingError,
     BackendUnusableError,
@@ -23,10 +24,12 @@ from latenn._errors import (
 from latenn._model import Model, load, runtime_report
 from latenn._native import version
 from latenn._runner import Port
+from latenn._tensor import Tensor
 
 __all__ = [
     "BackendMissingError",
     "BackendUnusableError",
+    "Binding",
     "ComputeError",
     "InvalidArgumentError",
     "LatennError",
@@ -35,6 +38,7 @@ __all__ = [
     "ModelError",
     "Port",
     "RuntimeUnavailableError",
+    "Tensor",
     "UnsupportedError",
     "load",
     "runtime_report",

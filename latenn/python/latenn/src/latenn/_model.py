@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
     from latenn._async import RunFuture
+    from latenn._binding import Binding
 
 _warned: set[str] = set()
 
@@ -78,6 +79,15 @@ class Model:
         from latenn import _async  # noqa: PLC0415  # asyncio is slow to import, and few need it
 
         return _async.submit(self.run, inputs)
+
+    def bind(self, *, copy: bool | None = None) -> Binding:
+        """Inputs and outputs that stay bound from run to run: see Binding.
+
+        `copy=False` makes an input that cannot be used where it lies an error, instead of copying it once.
+        """
+        from latenn._binding import Binding  # noqa: PLC0415  # few programs bind
+
+        return Binding(self, copy)
 
     def close(self) -> None:
         """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
