@@ -20,8 +20,9 @@ if __name__ == "__main__":
 
     sys.exit(bootstrap.main(ROOT, sys.argv[1:]))
 
+import jobs  # noqa: E402  # in ci/, as sessions
 import nox  # noqa: E402  # absent until bootstrap.py has made an environment
-import sessions  # noqa: E402  # in ci/
+import sessions  # noqa: E402
 
 nox.needs_version = ">=2025.2.9"
 nox.options.default_venv_backend = "none"  # sessions.py keeps two environments for all of them
@@ -53,6 +54,12 @@ def verify(session: nox.Session) -> None:
 
 
 @nox.session
+def release(session: nox.Session) -> None:
+    """Pack, verify everything, and make a release folder: `-- --dry-run --output FOLDER`; `-- --check FOLDER`."""
+    sessions.release(session, *session.posargs)
+
+
+@nox.session
 def tests(session: nox.Session) -> None:
     """Lint, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
     sessions.lint(session)
@@ -63,6 +70,12 @@ def tests(session: nox.Session) -> None:
 def emulated(session: nox.Session) -> None:
     """The loader and latenn on Windows x64 under wine and on Linux arm64 under qemu, where this machine has them."""
     sessions.pytest(session, "-m", "emulated", *session.posargs)
+
+
+@nox.session
+def libraries(session: nox.Session) -> None:
+    """latenn's tensors in PyTorch and JAX, which it installs: half a gigabyte."""
+    sessions.libraries(session, *session.posargs)
 
 
 @nox.session
@@ -93,3 +106,39 @@ def sabotage(session: nox.Session) -> None:
 def bench(session: nox.Session) -> None:
     """Time the audit and the packing against their peers on real packages; half a gigabyte of wheels, minutes."""
     sessions.bench(session, *session.posargs)
+
+
+@nox.session
+def plan(session: nox.Session) -> None:
+    """The cells as a matrix of GitHub Actions."""
+    jobs.plan(session)
+
+
+@nox.session
+def cells(session: nox.Session) -> None:
+    """The cells of one job of that matrix, which LATEBIND_JOB holds as JSON."""
+    jobs.cells(session)
+
+
+@nox.session
+def gate(session: nox.Session) -> None:
+    """Add up the reports of all machines, and ask the gate: `-- machines`, a folder of folders with verify.json."""
+    jobs.gate(session, *session.posargs)
+
+
+@nox.session
+def wheels(session: nox.Session) -> None:
+    """Wheels by cibuildwheel on this very system -> wheelhouse/."""
+    jobs.wheels(session)
+
+
+@nox.session
+def compare(session: nox.Session) -> None:
+    """Natively built wheels beside cross-built ones: `-- wheelhouse dist`."""
+    jobs.compare(session, *session.posargs)
+
+
+@nox.session
+def workflows(session: nox.Session) -> None:
+    """Lint the workflows and run their Linux jobs here, step by step; half an hour."""
+    jobs.workflows(session)

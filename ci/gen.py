@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import gen_loader
 import gen_stable_abi
+import gen_workflows
 import sabotage_page
 import truth_page
 from latebind.archive import write_text
@@ -48,6 +49,7 @@ def outputs() -> dict[Path, str]:
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in report.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
+        **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
         **{ROOT / path: text for path, text in truth_page.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }

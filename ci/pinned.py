@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -42,13 +44,21 @@ def wheels(table: Path) -> list[Path]:
     return [folder / name for name in sorted(wanted)]
 
 
+def pip() -> list[str]:
+    """The command that is pip: this interpreter's, else one that uv runs, since environments made by uv have none."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "--quiet", "pip"]
+    raise SystemExit(f"pip is needed to download wheels: {sys.executable} has none, and there is no uv on PATH")
+
+
 def _download(name: str, digest: str, folder: Path) -> None:
     project, number, _, tags = parse_wheel_filename(name)
     requirement = cache() / "wheel.txt"
     requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
     platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
     only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
-    pip = [sys.executable, "-m", "pip", "download", "--quiet"]
-    command = [*pip, *only, *platforms, f"--dest={folder}", "-r", str(requirement)]
+    command = [*pip(), "download", "--quiet", *only, *platforms, f"--dest={folder}", "-r", str(requirement)]
     if status := subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode:
         raise SystemExit(f"{name} was not to be had: pip ended with {status}")

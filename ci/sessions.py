@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
+LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 
 def latebind(session: nox.Session, *arguments: str) -> None:
@@ -33,11 +34,20 @@ def verify(session: nox.Session, *arguments: str) -> None:
     """Verify latenn; with --all also by Mono, and on the machines of other targets that can be made here."""
     if "--all" in arguments:
         os.environ["PATH"] = os.pathsep.join([os.environ.get("PATH", ""), *mono_folder()])
-        if "--machines" not in arguments and not os.environ.get("LATEBIND_MACHINES"):
+        # A runner for one target needs no other's machine.
+        if not {"--machines", "--target"} & set(arguments) and not os.environ.get("LATEBIND_MACHINES"):
             tool = environment(session, "tool", "native", "verify")
             tool.run(session, "python", "ci/machines.py", MACHINES)
             arguments = (*arguments, "--machines", MACHINES)
     latebind(session, "verify", *arguments)
+
+
+def release(session: nox.Session, *arguments: str) -> None:
+    """Make or check a release. Without --dist and --report it packs and verifies all that it is made from."""
+    if not {"--check", "--dist", "--report"} & set(arguments):
+        latebind(session, "pack", "--target", "all")
+        verify(session, "--all")
+    latebind(session, "release", *arguments)
 
 
 def mono_folder() -> list[str]:
@@ -64,8 +74,15 @@ def lint(session: nox.Session) -> None:
 def pytest(session: nox.Session, *arguments: str) -> None:
     """All tests but those under emulation, on every processor, unless the arguments say otherwise."""
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
-    chosen = [] if "-m" in arguments else ["-m", "not emulated"]
+    chosen = [] if "-m" in arguments else ["-m", "not emulated and not workflows"]
     developers(session).run(session, "pytest", *workers, *chosen, *arguments)
+
+
+def libraries(session: nox.Session, *arguments: str) -> None:
+    """Tests with array libraries too large for the environment of all others; pip, for it may find CPU builds."""
+    tool = environment(session, "libraries", "native", "verify", groups=("test",))
+    tool.run(session, "python", "-m", "pip", "install", "--quiet", *LIBRARIES)
+    tool.run(session, "pytest", "-m", "libraries", *arguments)
 
 
 def gen(session: nox.Session, *arguments: str) -> None:
@@ -106,6 +123,12 @@ class Environment:
     def binaries(self) -> Path:
         """Where its programs are."""
         return self.folder / ("Scripts" if os.name == "nt" else "bin")
+
+    def told(self, session: nox.Session, program: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
+        """What one of its programs prints."""
+        command = str(self.binaries / program)
+        out = session.run(command, *arguments, silent=True, success_codes=codes, stderr=None, external=True)
+        return str(out)
 
     def run(self, session: nox.Session, program: str, *arguments: str) -> None:
         """Run one of its programs, with the .NET SDK for tests where the machine has none."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
+from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
 from latebind.log import LOG
@@ -113,7 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     pack = add("pack", alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
     audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
-    audit.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
+    formats = ("text", "json", "sarif", "junit", "markdown", "github")
+    audit.add_argument("--format", choices=formats, default="text")
     audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
     audit.add_argument("--explain", metavar="CODE", help="say why a check is there, and what mends it; audit nothing")
     audit.add_argument(
@@ -125,6 +127,7 @@ def _parser() -> argparse.ArgumentParser:
     verify = declare_verify(add)
     declare_gate(add)
     matrix = declare_matrix(add)
+    declare_release(add)
     reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
     native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
     native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")

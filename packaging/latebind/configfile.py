@@ -52,8 +52,8 @@ def find(start: Path) -> Path:
     )
 
 
-def load(file: Path) -> Config:
-    """Read and check one file.
+def load(file: Path, *, alone: bool = False) -> Config:
+    """Read and check one file; `alone`, without the sources that it speaks of, as a release keeps it.
 
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
@@ -67,6 +67,8 @@ def load(file: Path) -> Config:
     if document is not None:
         config = Config(root=file.parent.resolve(), file=file, document=document)
         _check(config, reader)
+        if not alone:
+            _check_source(config, reader)
     if reader.problems or document is None:
         raise ConfigError(reader.problems)
     return config
@@ -228,6 +230,10 @@ def _check(config: Config, reader: _Reader) -> None:
     _check_runtimes(config, reader)
     _check_verify(config, reader)
     _check_packages(config, reader)
+
+
+def _check_source(config: Config, reader: _Reader) -> None:
+    document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
         reader.problem(("native", "source"), f"the native source {document.native.source} lies outside {config.root}")

@@ -6,7 +6,7 @@ from latebind.audit.audit import audit_here
 from latebind.audit.pages import render_pages
 from latebind.audit.policy import Policy, Waiver
 from latebind.audit.registry import checks, explain
-from latebind.audit.render import audit_schema, to_json, to_text
+from latebind.audit.render import RENDERERS, audit_schema, to_json, to_text
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 
@@ -95,3 +95,12 @@ def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
     with pytest.raises(LatebindError, match="LB999 is not a check") as caught:
         explain("LB999")
     assert "LB101" in caught.value.advice
+
+
+def test_annotations_are_escaped_and_counted():
+    finding = Finding(code="LB101", severity="error", subject="a,b:c.whl", message="50% of\nit", fix="Mend.")
+    report = AuditReport(subjects=1, findings=(finding,) * 12)
+    lines = RENDERERS["github"](report).splitlines()
+    assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AMend."
+    assert lines[10] == "2 more of severity error: see the report"
+    assert lines[-1].startswith("1 subject: 12 errors")

@@ -96,10 +96,25 @@ static void free_text(char* text) {
 static const char* const encodings[] = {"echo", NULL};
 
 static const latenn_backend table = {
-    sizeof table, LATENN_BACKEND_ABI, NAME,           "0.3.1",         encodings,
-    load,         release_model,      port_count,     port_count,      port,
-    port,         model_report,       create_context, release_context, set_input,
-    compute,      get_output,         report,         free_text,
+    .size = sizeof table,
+    .abi = LATENN_BACKEND_ABI,
+    .name = NAME,
+    .version = "0.3.1",
+    .encodings = encodings,
+    .load = load,
+    .release_model = release_model,
+    .input_count = port_count,
+    .output_count = port_count,
+    .input = port,
+    .output = port,
+    .model_report = model_report,
+    .create_context = create_context,
+    .release_context = release_context,
+    .set_input = set_input,
+    .compute = compute,
+    .get_output = get_output,
+    .report = report,
+    .free_text = free_text,
 };
 
 LATENN_API const latenn_backend* latenn_backend_table(uint32_t abi);

@@ -435,10 +435,21 @@ def test_options(run, tmp_path, option, code, says):
         assert says in answers[0]["message"]
 
 
-def test_a_device_that_is_not_there(run, tmp_path):
-    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--device", "npu")
+@pytest.mark.parametrize("device", ["npu", "cuda:", "cuda:x", "cuda:99999", "CUDA"])
+def test_a_device_that_there_is_not(run, tmp_path, device):
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--device", device)
     assert answer["error"] == UNSUPPORTED
-    assert 'The device "npu" is not supported; this backend computes on "cpu".' in answer["message"]
+    assert f'The device "{device}" is not supported; this backend computes on "cpu", "cuda"' in answer["message"]
+
+
+@pytest.mark.parametrize("device", ["cuda", "cuda:1"])
+def test_a_runtime_without_cuda_says_what_to_install(run, onnxruntime, tmp_path, device):
+    if list(onnxruntime.parent.glob("*providers_cuda*")):
+        pytest.skip("not run: this runtime has CUDA")
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--device", device)
+    assert answer["error"] == UNSUPPORTED
+    assert "CUDA execution provider is not enabled in this build" in answer["message"]
+    assert "pip install onnxruntime-gpu" in answer["message"]
 
 
 def test_a_floor_raised_above_what_is_installed(run, tmp_path):

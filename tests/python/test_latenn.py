@@ -557,6 +557,32 @@ def test_doctor_and_run_work_from_the_shell(site, tmp_path):
     refused = shell("run", tmp_path / "m.onnx")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert shell("run", tmp_path / "m.onnx", "--input", "x").returncode == 2
+    given, kept = f"x=@{tmp_path / 'x.npy'}", tmp_path / "y.npy"
+    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{kept}").returncode == 0
+    assert np.load(kept).tolist() == [1, 1]
+    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"z=@{kept}").returncode == 2
+    assert (
+        shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode == 1
+    )
+    assert "accelerator: in use" in doctor.stdout
+
+
+def test_bench_times_runs_of_several_threads(site, tmp_path):
+    def bench(*words):
+        command = [sys.executable, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *words]
+        env = {**os.environ, "PYTHONPATH": str(site)}
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    (tmp_path / "m.onnx").write_bytes(models.add())
+    result = json.loads(bench("--threads", "2", "--json").stdout)
+    assert result["threads"] == 2
+    assert result["runs"] > 2
+    assert 0 < result["median_us"] <= result["p90_us"]
+    assert "runs_per_second" in bench().stdout
+    assert bench("--threads", "0").returncode == 2
+    (tmp_path / "m.onnx").write_bytes(models.identity(TensorProto.STRING))
+    refused = bench()
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
 def test_a_warning_of_the_loader_is_passed_on_once(latenn, monkeypatch):

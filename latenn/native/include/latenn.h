@@ -130,7 +130,7 @@ typedef struct latenn_load_options {
   const char* backend; /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
                           by the model's encoding. Several names ("litert,openvino"): of these, the one that the
                           encoding suggests, else the first that reads it */
-  const char* device;  /* "cpu"; NULL is "cpu" */
+  const char* device;  /* "cpu", "cuda" or "cuda:1"; NULL is "cpu" */
   const char* const* backend_directories; /* where the host binding found backend packages */
   size_t backend_directory_count;
   const char* runtime_path;               /* explicit file or folder of the runtime, or NULL. A process binds one
@@ -182,12 +182,77 @@ LATENN_API void latenn_context_release(latenn_context* context);
 LATENN_API latenn_status* latenn_set_input(latenn_context* context, size_t index, const latenn_tensor* tensor);
 LATENN_API latenn_status* latenn_set_input_by_name(latenn_context* context, const char* name,
                                                    const latenn_tensor* tensor);
-/* Runs the model. Every input must have been set since the last call that succeeded or failed. Outputs of the
- * call before are released. A call that is refused because an input is missing keeps the inputs that were set. */
+/* Runs the model. Every input must be bound, or set since the last call that succeeded or failed. Outputs of the
+ * call before are released, but for those that were taken. A call that is refused because an input is missing keeps the
+ * inputs that were set. */
 LATENN_API latenn_status* latenn_compute(latenn_context* context);
 /* A view that lives until the next latenn_compute() or latenn_context_release(). */
 LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);
 LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor);
+
+/* ---- bound values ----------------------------------------------------------------------------------------- */
+
+/* Where memory lies, numbered as in DLPack. */
+typedef enum latenn_device_type { LATENN_CPU = 1, LATENN_CUDA = 2, LATENN_CUDA_HOST = 3 } latenn_device_type;
+
+typedef struct latenn_device {
+  int32_t type; /* latenn_device_type, or another of DLPack's */
+  int32_t id;
+} latenn_device;
+
+/* A tensor of numbers or strings that owns or borrows its memory. It counts its holders, who may be on any thread, and
+ * keeps alive what it needs: it outlives the context and the caller's use of the model. */
+typedef struct latenn_value latenn_value;
+
+/* The caller's memory as a value, without a copy: numbers, aligned to their size. The memory must stay until
+ * release(owner) is called, once, by whoever is the last holder, on that thread; release may be NULL. The shape is
+ * copied. On failure release is not called. */
+LATENN_API latenn_status* latenn_value_wrap(latenn_model* model, const latenn_tensor* tensor, latenn_device device,
+                                            void (*release)(void* owner), void* owner, latenn_value** value);
+/* Memory of the runtime for numbers; what is in it is left as it is found. */
+LATENN_API latenn_status* latenn_value_create(latenn_model* model, int32_t type, int32_t rank, const int64_t* shape,
+                                              latenn_device device, latenn_value** value);
+/* Lives as long as the value. `data` is an address of the value's device. */
+LATENN_API const latenn_tensor* latenn_value_tensor(const latenn_value* value);
+LATENN_API latenn_device latenn_value_device(const latenn_value* value);
+/* Not 0 for memory that was lent for reading: it is refused as an output. See latenn_value_from_dlpack(). */
+LATENN_API int latenn_value_read_only(const latenn_value* value);
+LATENN_API void latenn_value_hold(latenn_value* value);    /* one holder more */
+LATENN_API void latenn_value_release(latenn_value* value); /* one holder less; NULL is allowed */
+
+/* A binding holds its value and stays until another value or NULL is bound; every latenn_compute() uses it. Type, rank
+ * and fixed dimensions are checked. A value may be bound in several places, and in contexts of other models of the
+ * same backend without a copy. Where an output overlaps an input, it is the model's operators that say what becomes of
+ * both. A bound input is not set: latenn_set_input() refuses it. */
+LATENN_API latenn_status* latenn_bind_input(latenn_context* context, size_t index, latenn_value* value);
+/* Written in place. A shape that only the computation knows is held against the value's then. */
+LATENN_API latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_value* value);
+/* For an output of unknown shape: the runtime allocates it on the device, anew for every computation. What
+ * latenn_get_output() shows of it is an address of that device. latenn_bind_output() with NULL ends it. */
+LATENN_API latenn_status* latenn_bind_output_device(latenn_context* context, size_t index, latenn_device device);
+/* An output of the last computation for the caller to keep: no copy, unless the backend cannot do without. The context
+ * forgets it; views of it stay good as long as the value. Of a bound output the bound value is given, held once more.
+ */
+LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t index, latenn_value** value);
+
+/* ---- DLPack ----------------------------------------------------------------------------------------------- */
+
+/* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It is
+ * one more holder, who leaves when its deleter is called: by anyone, on any thread. */
+LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
+/* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
+ * its last holder leaves. One that is marked read-only, or of before DLPack 1.0, which has no such mark, is never
+ * written to. On failure the tensor stays the caller's. */
+LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
+                                                   latenn_value** value);
+/* The name of a PyCapsule around a DLPack tensor: "dltensor_versioned", "used_dltensor". Lives for ever. */
+LATENN_API const char* latenn_dlpack_name(int versioned, int used);
+/* For Python: the destructor of such a capsule; it deletes a tensor that nobody took. Written in C, because it may run
+ * while the interpreter ends. It calls PyCapsule_IsValid and PyCapsule_GetPointer, whose addresses are the one thing
+ * that the library keeps for the process: latenn_python_begin() must have been given them. */
+LATENN_API void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
+                                    void* (*get_pointer)(void* capsule, const char* name));
+LATENN_API void latenn_capsule_discard(void* capsule);
 
 #ifdef __cplusplus
 }

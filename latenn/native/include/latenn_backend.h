@@ -34,6 +34,7 @@ typedef struct latenn_host {
 
 typedef struct latenn_backend_model latenn_backend_model;     /* the backend's own */
 typedef struct latenn_backend_context latenn_backend_context; /* the backend's own */
+typedef struct latenn_backend_value latenn_backend_value;     /* the backend's own */
 
 typedef struct latenn_backend {
   uint32_t size;
@@ -62,7 +63,32 @@ typedef struct latenn_backend {
   /* Binds the runtime and writes the report (JSON, malloc'ed, freed by the core with `free_text`). */
   latenn_status* (*report)(const latenn_host* host, const latenn_load_options* options, char** text);
   void (*free_text)(char* text);
+
+  /* ---- here ends the first version: what follows may be missing or NULL, each alone; the core then copies, or says
+   * what cannot be done. Whoever gives out values gives release_value. ---- */
+
+  /* Memory of the core or its caller, which outlives the value, as a value; numbers only. NULL values are never given,
+   * and a device that the backend does not know is its to refuse. */
+  latenn_status* (*wrap_value)(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
+                               latenn_backend_value** value);
+  /* Memory of the runtime. `tensor` is filled, and lives as long as the value. */
+  latenn_status* (*create_value)(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
+                                 latenn_device device, latenn_backend_value** value, latenn_tensor* tensor);
+  /* From any thread. The core keeps alive the model that the value was made with, not the context. */
+  void (*release_value)(latenn_backend_value* value);
+  /* For this and every later compute, until another value or NULL is bound; the core holds the value meanwhile. It may
+   * have been made with another model of this backend. */
+  latenn_status* (*bind_input)(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+  latenn_status* (*bind_output)(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+  /* On success it ends the binding of a value there; bind_output() ends it. */
+  latenn_status* (*bind_output_device)(latenn_backend_context* context, size_t index, latenn_device device);
+  /* An output of the last compute that is not bound to a value; the context forgets it, and views of it stay good. */
+  latenn_status* (*take_output)(latenn_backend_context* context, size_t index, latenn_backend_value** value,
+                                latenn_tensor* tensor, latenn_device* device);
 } latenn_backend;
+
+/* Bytes of the first version's table: a backend's may not be shorter. */
+#define LATENN_BACKEND_SIZE_1 offsetof(latenn_backend, wrap_value)
 
 /* The type of the one exported symbol. `abi` is LATENN_BACKEND_ABI of the core; NULL means "cannot speak that". */
 typedef const latenn_backend* (*latenn_backend_table_fn)(uint32_t abi);

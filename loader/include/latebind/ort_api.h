@@ -52,6 +52,8 @@ typedef struct OrtTypeInfo OrtTypeInfo;
 typedef struct OrtTensorTypeAndShapeInfo OrtTensorTypeAndShapeInfo;
 typedef struct OrtSessionOptions OrtSessionOptions;
 typedef struct OrtAllocator OrtAllocator;
+typedef struct OrtIoBinding OrtIoBinding;
+typedef struct OrtCUDAProviderOptionsV2 OrtCUDAProviderOptionsV2;
 
 typedef enum OrtErrorCode {
   ORT_OK = 0,
@@ -193,10 +195,14 @@ typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* GetTensorTypeAndShape)(const OrtValue* value, OrtTensorTypeAndShapeInfo** out);
   void* gap_66[1];
   OrtStatus*(LB_ORT_CALL* GetValueType)(const OrtValue* value, enum ONNXType* out);
-  void* gap_68[1];
+  OrtStatus*(LB_ORT_CALL* CreateMemoryInfo)(const char* name, enum OrtAllocatorType type, int id,
+                                            enum OrtMemType mem_type, OrtMemoryInfo** out);
   OrtStatus*(LB_ORT_CALL* CreateCpuMemoryInfo)(enum OrtAllocatorType type, enum OrtMemType mem_type,
                                                OrtMemoryInfo** out);
-  void* gap_70[6];
+  void* gap_70[1];
+  OrtStatus*(LB_ORT_CALL* MemoryInfoGetName)(const OrtMemoryInfo* ptr, const char** out);
+  OrtStatus*(LB_ORT_CALL* MemoryInfoGetId)(const OrtMemoryInfo* ptr, int* out);
+  void* gap_73[3];
   OrtStatus*(LB_ORT_CALL* AllocatorFree)(OrtAllocator* ort_allocator, void* p);
   void* gap_77[1];
   OrtStatus*(LB_ORT_CALL* GetAllocatorWithDefaultOptions)(OrtAllocator** out);
@@ -213,7 +219,35 @@ typedef struct lb_ort_table {
   void* gap_101[29];
   OrtStatus*(LB_ORT_CALL* AddSessionConfigEntry)(OrtSessionOptions* options, const char* config_key,
                                                  const char* config_value);
-  void* gap_131[121];
+  OrtStatus*(LB_ORT_CALL* CreateAllocator)(const OrtSession* session, const OrtMemoryInfo* mem_info,
+                                           OrtAllocator** out);
+  void(LB_ORT_CALL* ReleaseAllocator)(OrtAllocator* input);
+  OrtStatus*(LB_ORT_CALL* RunWithBinding)(OrtSession* session, const OrtRunOptions* run_options,
+                                          const OrtIoBinding* binding_ptr);
+  OrtStatus*(LB_ORT_CALL* CreateIoBinding)(OrtSession* session, OrtIoBinding** out);
+  void(LB_ORT_CALL* ReleaseIoBinding)(OrtIoBinding* input);
+  OrtStatus*(LB_ORT_CALL* BindInput)(OrtIoBinding* binding_ptr, const char* name, const OrtValue* val_ptr);
+  OrtStatus*(LB_ORT_CALL* BindOutput)(OrtIoBinding* binding_ptr, const char* name, const OrtValue* val_ptr);
+  OrtStatus*(LB_ORT_CALL* BindOutputToDevice)(OrtIoBinding* binding_ptr, const char* name,
+                                              const OrtMemoryInfo* mem_info_ptr);
+  void* gap_139[1];
+  OrtStatus*(LB_ORT_CALL* GetBoundOutputValues)(const OrtIoBinding* binding_ptr, OrtAllocator* allocator,
+                                                OrtValue*** output, size_t* output_count);
+  void(LB_ORT_CALL* ClearBoundInputs)(OrtIoBinding* binding_ptr);
+  void(LB_ORT_CALL* ClearBoundOutputs)(OrtIoBinding* binding_ptr);
+  void* gap_143[51];
+  OrtStatus*(LB_ORT_CALL* GetTensorMemoryInfo)(const OrtValue* value, const OrtMemoryInfo** mem_info);
+  void* gap_195[8];
+  OrtStatus*(LB_ORT_CALL* SynchronizeBoundOutputs)(OrtIoBinding* binding_ptr);
+  OrtStatus*(LB_ORT_CALL* SessionOptionsAppendExecutionProvider_CUDA_V2)(OrtSessionOptions* options,
+                                                                         const OrtCUDAProviderOptionsV2* cuda_options);
+  OrtStatus*(LB_ORT_CALL* CreateCUDAProviderOptions)(OrtCUDAProviderOptionsV2** out);
+  OrtStatus*(LB_ORT_CALL* UpdateCUDAProviderOptions)(OrtCUDAProviderOptionsV2* cuda_options,
+                                                     const char* const* provider_options_keys,
+                                                     const char* const* provider_options_values, size_t num_keys);
+  void* gap_207[1];
+  void(LB_ORT_CALL* ReleaseCUDAProviderOptions)(OrtCUDAProviderOptionsV2* input);
+  void* gap_209[43];
   OrtStatus*(LB_ORT_CALL* GetResizedStringTensorElementBuffer)(OrtValue* value, size_t index, size_t length_in_bytes,
                                                                char** buffer);
   void* gap_253[137];
@@ -265,7 +299,10 @@ typedef enum lb_ort_function {
   LB_ORT_GetSymbolicDimensions = 63,
   LB_ORT_GetTensorTypeAndShape = 65,
   LB_ORT_GetValueType = 67,
+  LB_ORT_CreateMemoryInfo = 68,
   LB_ORT_CreateCpuMemoryInfo = 69,
+  LB_ORT_MemoryInfoGetName = 71,
+  LB_ORT_MemoryInfoGetId = 72,
   LB_ORT_AllocatorFree = 76,
   LB_ORT_GetAllocatorWithDefaultOptions = 78,
   LB_ORT_ReleaseEnv = 92,
@@ -277,56 +314,93 @@ typedef enum lb_ort_function {
   LB_ORT_ReleaseTensorTypeAndShapeInfo = 99,
   LB_ORT_ReleaseSessionOptions = 100,
   LB_ORT_AddSessionConfigEntry = 130,
+  LB_ORT_CreateAllocator = 131,
+  LB_ORT_ReleaseAllocator = 132,
+  LB_ORT_RunWithBinding = 133,
+  LB_ORT_CreateIoBinding = 134,
+  LB_ORT_ReleaseIoBinding = 135,
+  LB_ORT_BindInput = 136,
+  LB_ORT_BindOutput = 137,
+  LB_ORT_BindOutputToDevice = 138,
+  LB_ORT_GetBoundOutputValues = 140,
+  LB_ORT_ClearBoundInputs = 141,
+  LB_ORT_ClearBoundOutputs = 142,
+  LB_ORT_GetTensorMemoryInfo = 194,
+  LB_ORT_SynchronizeBoundOutputs = 203,
+  LB_ORT_SessionOptionsAppendExecutionProvider_CUDA_V2 = 204,
+  LB_ORT_CreateCUDAProviderOptions = 205,
+  LB_ORT_UpdateCUDAProviderOptions = 206,
+  LB_ORT_ReleaseCUDAProviderOptions = 208,
   LB_ORT_GetResizedStringTensorElementBuffer = 252,
   LB_ORT_TensorTypeAndShape_HasShape = 390
 } lb_ort_function;
 
 /* X(name, slot, since) for every function above. */
-#define LB_ORT_FUNCTIONS(X)                       \
-  X(CreateStatus, 0, 14)                          \
-  X(GetErrorCode, 1, 14)                          \
-  X(GetErrorMessage, 2, 14)                       \
-  X(CreateEnv, 3, 14)                             \
-  X(CreateSession, 7, 14)                         \
-  X(CreateSessionFromArray, 8, 14)                \
-  X(Run, 9, 14)                                   \
-  X(CreateSessionOptions, 10, 14)                 \
-  X(SetSessionLogSeverityLevel, 22, 14)           \
-  X(SetSessionGraphOptimizationLevel, 23, 14)     \
-  X(SetIntraOpNumThreads, 24, 14)                 \
-  X(SetInterOpNumThreads, 25, 14)                 \
-  X(SessionGetInputCount, 30, 14)                 \
-  X(SessionGetOutputCount, 31, 14)                \
-  X(SessionGetInputTypeInfo, 33, 14)              \
-  X(SessionGetOutputTypeInfo, 34, 14)             \
-  X(SessionGetInputName, 36, 14)                  \
-  X(SessionGetOutputName, 37, 14)                 \
-  X(CreateTensorAsOrtValue, 48, 14)               \
-  X(CreateTensorWithDataAsOrtValue, 49, 14)       \
-  X(GetTensorMutableData, 51, 14)                 \
-  X(GetStringTensorDataLength, 53, 14)            \
-  X(GetStringTensorContent, 54, 14)               \
-  X(CastTypeInfoToTensorInfo, 55, 14)             \
-  X(GetOnnxTypeFromTypeInfo, 56, 14)              \
-  X(GetTensorElementType, 60, 14)                 \
-  X(GetDimensionsCount, 61, 14)                   \
-  X(GetDimensions, 62, 14)                        \
-  X(GetSymbolicDimensions, 63, 14)                \
-  X(GetTensorTypeAndShape, 65, 14)                \
-  X(GetValueType, 67, 14)                         \
-  X(CreateCpuMemoryInfo, 69, 14)                  \
-  X(AllocatorFree, 76, 14)                        \
-  X(GetAllocatorWithDefaultOptions, 78, 14)       \
-  X(ReleaseEnv, 92, 14)                           \
-  X(ReleaseStatus, 93, 14)                        \
-  X(ReleaseMemoryInfo, 94, 14)                    \
-  X(ReleaseSession, 95, 14)                       \
-  X(ReleaseValue, 96, 14)                         \
-  X(ReleaseTypeInfo, 98, 14)                      \
-  X(ReleaseTensorTypeAndShapeInfo, 99, 14)        \
-  X(ReleaseSessionOptions, 100, 14)               \
-  X(AddSessionConfigEntry, 130, 14)               \
-  X(GetResizedStringTensorElementBuffer, 252, 15) \
+#define LB_ORT_FUNCTIONS(X)                                 \
+  X(CreateStatus, 0, 14)                                    \
+  X(GetErrorCode, 1, 14)                                    \
+  X(GetErrorMessage, 2, 14)                                 \
+  X(CreateEnv, 3, 14)                                       \
+  X(CreateSession, 7, 14)                                   \
+  X(CreateSessionFromArray, 8, 14)                          \
+  X(Run, 9, 14)                                             \
+  X(CreateSessionOptions, 10, 14)                           \
+  X(SetSessionLogSeverityLevel, 22, 14)                     \
+  X(SetSessionGraphOptimizationLevel, 23, 14)               \
+  X(SetIntraOpNumThreads, 24, 14)                           \
+  X(SetInterOpNumThreads, 25, 14)                           \
+  X(SessionGetInputCount, 30, 14)                           \
+  X(SessionGetOutputCount, 31, 14)                          \
+  X(SessionGetInputTypeInfo, 33, 14)                        \
+  X(SessionGetOutputTypeInfo, 34, 14)                       \
+  X(SessionGetInputName, 36, 14)                            \
+  X(SessionGetOutputName, 37, 14)                           \
+  X(CreateTensorAsOrtValue, 48, 14)                         \
+  X(CreateTensorWithDataAsOrtValue, 49, 14)                 \
+  X(GetTensorMutableData, 51, 14)                           \
+  X(GetStringTensorDataLength, 53, 14)                      \
+  X(GetStringTensorContent, 54, 14)                         \
+  X(CastTypeInfoToTensorInfo, 55, 14)                       \
+  X(GetOnnxTypeFromTypeInfo, 56, 14)                        \
+  X(GetTensorElementType, 60, 14)                           \
+  X(GetDimensionsCount, 61, 14)                             \
+  X(GetDimensions, 62, 14)                                  \
+  X(GetSymbolicDimensions, 63, 14)                          \
+  X(GetTensorTypeAndShape, 65, 14)                          \
+  X(GetValueType, 67, 14)                                   \
+  X(CreateMemoryInfo, 68, 14)                               \
+  X(CreateCpuMemoryInfo, 69, 14)                            \
+  X(MemoryInfoGetName, 71, 14)                              \
+  X(MemoryInfoGetId, 72, 14)                                \
+  X(AllocatorFree, 76, 14)                                  \
+  X(GetAllocatorWithDefaultOptions, 78, 14)                 \
+  X(ReleaseEnv, 92, 14)                                     \
+  X(ReleaseStatus, 93, 14)                                  \
+  X(ReleaseMemoryInfo, 94, 14)                              \
+  X(ReleaseSession, 95, 14)                                 \
+  X(ReleaseValue, 96, 14)                                   \
+  X(ReleaseTypeInfo, 98, 14)                                \
+  X(ReleaseTensorTypeAndShapeInfo, 99, 14)                  \
+  X(ReleaseSessionOptions, 100, 14)                         \
+  X(AddSessionConfigEntry, 130, 14)                         \
+  X(CreateAllocator, 131, 14)                               \
+  X(ReleaseAllocator, 132, 14)                              \
+  X(RunWithBinding, 133, 14)                                \
+  X(CreateIoBinding, 134, 14)                               \
+  X(ReleaseIoBinding, 135, 14)                              \
+  X(BindInput, 136, 14)                                     \
+  X(BindOutput, 137, 14)                                    \
+  X(BindOutputToDevice, 138, 14)                            \
+  X(GetBoundOutputValues, 140, 14)                          \
+  X(ClearBoundInputs, 141, 14)                              \
+  X(ClearBoundOutputs, 142, 14)                             \
+  X(GetTensorMemoryInfo, 194, 14)                           \
+  X(SynchronizeBoundOutputs, 203, 14)                       \
+  X(SessionOptionsAppendExecutionProvider_CUDA_V2, 204, 14) \
+  X(CreateCUDAProviderOptions, 205, 14)                     \
+  X(UpdateCUDAProviderOptions, 206, 14)                     \
+  X(ReleaseCUDAProviderOptions, 208, 14)                    \
+  X(GetResizedStringTensorElementBuffer, 252, 15)           \
   X(TensorTypeAndShape_HasShape, 390, 24)
 
 /*
@@ -500,9 +574,22 @@ static inline OrtStatus* lb_ort_GetValueType(const lb_ort_api* api, const OrtVal
   return api->table->GetValueType(value, out);
 }
 
+static inline OrtStatus* lb_ort_CreateMemoryInfo(const lb_ort_api* api, const char* name, enum OrtAllocatorType type,
+                                                 int id, enum OrtMemType mem_type, OrtMemoryInfo** out) {
+  return api->table->CreateMemoryInfo(name, type, id, mem_type, out);
+}
+
 static inline OrtStatus* lb_ort_CreateCpuMemoryInfo(const lb_ort_api* api, enum OrtAllocatorType type,
                                                     enum OrtMemType mem_type, OrtMemoryInfo** out) {
   return api->table->CreateCpuMemoryInfo(type, mem_type, out);
+}
+
+static inline OrtStatus* lb_ort_MemoryInfoGetName(const lb_ort_api* api, const OrtMemoryInfo* ptr, const char** out) {
+  return api->table->MemoryInfoGetName(ptr, out);
+}
+
+static inline OrtStatus* lb_ort_MemoryInfoGetId(const lb_ort_api* api, const OrtMemoryInfo* ptr, int* out) {
+  return api->table->MemoryInfoGetId(ptr, out);
 }
 
 static inline OrtStatus* lb_ort_AllocatorFree(const lb_ort_api* api, OrtAllocator* ort_allocator, void* p) {
@@ -548,6 +635,85 @@ static inline void lb_ort_ReleaseSessionOptions(const lb_ort_api* api, OrtSessio
 static inline OrtStatus* lb_ort_AddSessionConfigEntry(const lb_ort_api* api, OrtSessionOptions* options,
                                                       const char* config_key, const char* config_value) {
   return api->table->AddSessionConfigEntry(options, config_key, config_value);
+}
+
+static inline OrtStatus* lb_ort_CreateAllocator(const lb_ort_api* api, const OrtSession* session,
+                                                const OrtMemoryInfo* mem_info, OrtAllocator** out) {
+  return api->table->CreateAllocator(session, mem_info, out);
+}
+
+static inline void lb_ort_ReleaseAllocator(const lb_ort_api* api, OrtAllocator* input) {
+  api->table->ReleaseAllocator(input);
+}
+
+static inline OrtStatus* lb_ort_RunWithBinding(const lb_ort_api* api, OrtSession* session,
+                                               const OrtRunOptions* run_options, const OrtIoBinding* binding_ptr) {
+  return api->table->RunWithBinding(session, run_options, binding_ptr);
+}
+
+static inline OrtStatus* lb_ort_CreateIoBinding(const lb_ort_api* api, OrtSession* session, OrtIoBinding** out) {
+  return api->table->CreateIoBinding(session, out);
+}
+
+static inline void lb_ort_ReleaseIoBinding(const lb_ort_api* api, OrtIoBinding* input) {
+  api->table->ReleaseIoBinding(input);
+}
+
+static inline OrtStatus* lb_ort_BindInput(const lb_ort_api* api, OrtIoBinding* binding_ptr, const char* name,
+                                          const OrtValue* val_ptr) {
+  return api->table->BindInput(binding_ptr, name, val_ptr);
+}
+
+static inline OrtStatus* lb_ort_BindOutput(const lb_ort_api* api, OrtIoBinding* binding_ptr, const char* name,
+                                           const OrtValue* val_ptr) {
+  return api->table->BindOutput(binding_ptr, name, val_ptr);
+}
+
+static inline OrtStatus* lb_ort_BindOutputToDevice(const lb_ort_api* api, OrtIoBinding* binding_ptr, const char* name,
+                                                   const OrtMemoryInfo* mem_info_ptr) {
+  return api->table->BindOutputToDevice(binding_ptr, name, mem_info_ptr);
+}
+
+static inline OrtStatus* lb_ort_GetBoundOutputValues(const lb_ort_api* api, const OrtIoBinding* binding_ptr,
+                                                     OrtAllocator* allocator, OrtValue*** output,
+                                                     size_t* output_count) {
+  return api->table->GetBoundOutputValues(binding_ptr, allocator, output, output_count);
+}
+
+static inline void lb_ort_ClearBoundInputs(const lb_ort_api* api, OrtIoBinding* binding_ptr) {
+  api->table->ClearBoundInputs(binding_ptr);
+}
+
+static inline void lb_ort_ClearBoundOutputs(const lb_ort_api* api, OrtIoBinding* binding_ptr) {
+  api->table->ClearBoundOutputs(binding_ptr);
+}
+
+static inline OrtStatus* lb_ort_GetTensorMemoryInfo(const lb_ort_api* api, const OrtValue* value,
+                                                    const OrtMemoryInfo** mem_info) {
+  return api->table->GetTensorMemoryInfo(value, mem_info);
+}
+
+static inline OrtStatus* lb_ort_SynchronizeBoundOutputs(const lb_ort_api* api, OrtIoBinding* binding_ptr) {
+  return api->table->SynchronizeBoundOutputs(binding_ptr);
+}
+
+static inline OrtStatus* lb_ort_SessionOptionsAppendExecutionProvider_CUDA_V2(
+    const lb_ort_api* api, OrtSessionOptions* options, const OrtCUDAProviderOptionsV2* cuda_options) {
+  return api->table->SessionOptionsAppendExecutionProvider_CUDA_V2(options, cuda_options);
+}
+
+static inline OrtStatus* lb_ort_CreateCUDAProviderOptions(const lb_ort_api* api, OrtCUDAProviderOptionsV2** out) {
+  return api->table->CreateCUDAProviderOptions(out);
+}
+
+static inline OrtStatus* lb_ort_UpdateCUDAProviderOptions(const lb_ort_api* api, OrtCUDAProviderOptionsV2* cuda_options,
+                                                          const char* const* provider_options_keys,
+                                                          const char* const* provider_options_values, size_t num_keys) {
+  return api->table->UpdateCUDAProviderOptions(cuda_options, provider_options_keys, provider_options_values, num_keys);
+}
+
+static inline void lb_ort_ReleaseCUDAProviderOptions(const lb_ort_api* api, OrtCUDAProviderOptionsV2* input) {
+  api->table->ReleaseCUDAProviderOptions(input);
 }
 
 /* Since 1.15. */

@@ -6,6 +6,7 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from latebind.audit.github import to_github
 from latebind.audit.junit import to_junit
 from latebind.audit.markdown import to_markdown
 from latebind.audit.sarif import to_sarif
@@ -117,5 +118,6 @@ RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
     "sarif": to_sarif,
     "junit": to_junit,
     "markdown": to_markdown,
+    "github": to_github,
 }
 """What `--format` may say."""

@@ -11,6 +11,7 @@ from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
 from latebind.presets import preset
 from latebind.targets import target
+from latebind.verify.dotnet_access import settle
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout
@@ -124,7 +125,11 @@ def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
         bound = (ended.document.report or {}).get("version")
         if bound != first:
             raise InputError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
-    return run_smoke(consumer, cases, work, arguments=words, log=bench.log, cwd=home)
+
+    def locked(made: Made) -> int | None:
+        return settle(bench, consumer, made, _installed(bench, made))
+
+    return run_smoke(consumer, cases, work, arguments=words, log=bench.log, cwd=home, settle=locked)
 
 
 def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocument | None = None) -> list[str]:
@@ -141,12 +146,12 @@ def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocum
     return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
 
 
-def _installed(bench: Bench, made: Made) -> str:
-    """The runtime's library as the application has it; "" when it has none."""
+def _installed(bench: Bench, made: Made) -> Path | None:
+    """The runtime's library as the application has it; None when it has none."""
     if bench.use is None:
-        return ""
+        return None
     names = getattr(preset(bench.use.preset).names, target(bench.cell.target).system)
-    return next((str(path) for name in names for path in sorted(made.out.rglob(name))), "")
+    return next((path for name in names for path in sorted(made.out.rglob(name))), None)
 
 
 def _judged(bench: Bench, ended: SmokeRun) -> Outcome:
@@ -155,7 +160,7 @@ def _judged(bench: Bench, ended: SmokeRun) -> Outcome:
         bench.scenario,
         _smoke(ended),
         [str(bench.work)],
-        values=bench.values(_installed(bench, ended.made)),
+        values=bench.values(str(_installed(bench, ended.made) or "")),
         reference=bench.reference(),
         at_least=bench.at_least(),
         binds=bench.binds(),

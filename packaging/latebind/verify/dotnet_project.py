@@ -21,9 +21,11 @@ from latebind.verify.layouts import BUILD, Layout
 from latebind.verify.stage import StageError, failing_at
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+ANSWERS = "answers"
+"""The folder in which the consumer writes."""
 _TIME_LIMIT = 600.0
 
 
@@ -122,19 +124,22 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
     arguments: Sequence[str] = (),
     log: Path | None = None,
     cwd: Path | None = None,
+    settle: Callable[[Made], int | None] = lambda _: None,
 ) -> SmokeRun:
-    """Make the consumer in the folder `work`, run it over the cases, and read what it wrote.
+    """Make the consumer in the folder `work`, run it over the cases, and read what it wrote in `work`/answers.
 
     `arguments` are added to its command line; `log` receives every command and its output; `cwd` is where it runs, by
-    default in `work`.
+    default in `work`. `settle` may change what was made, and says as which user it runs (None: as this one).
 
     Raises NotRun (`no-dotnet`), StageError when restoring or building fails, and when the consumer ended without
     writing its result.
     """
     with failing_at("install"):
         made = make_consumer(consumer, work, log=log)
-    result = work / "result.json"
+    result = work / ANSWERS / "result.json"
+    result.parent.mkdir(exist_ok=True)
     result.unlink(missing_ok=True)  # of the run before an upgrade
+    user = settle(made)
     with failing_at("load"):
         ended = run(
             [*made.argv, cases, result, *arguments],
@@ -143,6 +148,7 @@ def run_smoke(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
             check=False,
             log=log,
             limits=CELL_LIMITS,
+            user=user,
         )
     try:
         document = msgspec.json.decode(result.read_bytes(), type=SmokeDocument)

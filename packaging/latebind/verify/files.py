@@ -28,9 +28,17 @@ def write_reports(report: Report, folder: Path, log_of: Callable[[Row], str]) ->
     for name, text in texts.items():
         write_text(folder / name, text)
     write_text(folder / "verify.json", to_json(report))
-    write_text(folder / "verify.md", to_markdown(report))
-    write_text(folder / "verify.xml", to_junit(report))
-    write_text(folder / "verify.html", to_html(report, lambda row: texts.get(row.log, "")))
+    for name, text in renderings(report, lambda row: texts.get(row.log, "")).items():
+        write_text(folder / name, text)
+
+
+def renderings(report: Report, log_of: Callable[[Row], str]) -> dict[str, str]:
+    """A report for readers, by the names of its files."""
+    return {
+        "verify.md": to_markdown(report),
+        "verify.xml": to_junit(report),
+        "verify.html": to_html(report, log_of),
+    }
 
 
 def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[Row], str]]:

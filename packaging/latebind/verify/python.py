@@ -24,7 +24,7 @@ from latebind.verify.quiet import disturbances
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.stage import failing_at
 from latebind.verify.supply import runtime_library
-from latebind.verify.unprivileged import NOBODY, everybody_reaches, hand_over, is_root, lock
+from latebind.verify.unprivileged import NOBODY, assert_reached, hand_over, is_root, lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,10 +149,7 @@ def _check_access(bench: Bench) -> None:
     """Root becomes somebody else for some scenarios, who must reach what the cell is about. Raises NotRun."""
     if not (bench.situation.unprivileged and is_root()):
         return
-    script = bench.config.root / bench.config.document.verify.python
-    for path in (bench.work / "env", script, DRIVER):
-        if not everybody_reaches(path):
-            raise NotRun("no-access", f"another user cannot reach {path.parent}")
+    assert_reached(bench.work / "env", bench.config.root / bench.config.document.verify.python, DRIVER)
 
 
 def _left_out(bench: Bench, wheel: Artifact) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from latebind.errors import NotRun
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -21,6 +23,13 @@ def is_root() -> bool:
 def everybody_reaches(path: Path) -> bool:
     """Whether any user of this machine may enter every folder above a file or folder."""
     return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
+
+
+def assert_reached(*paths: Path) -> None:
+    """Raises NotRun (`no-access`) for a path that another user cannot reach."""
+    for path in paths:
+        if not everybody_reaches(path):
+            raise NotRun("no-access", f"another user cannot reach {path.parent}")
 
 
 def lock(folder: Path) -> None:

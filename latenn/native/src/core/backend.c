@@ -91,7 +91,7 @@ static const char* latenn_lacks(const latenn_backend* table) {
 
 static int latenn_read_backend(void* entry, char* text, size_t size) {
   const latenn_backend* table = latenn_table_of(entry);
-  if (!table || table->abi != LATENN_BACKEND_ABI || table->size < sizeof(latenn_backend)) {
+  if (!table || table->abi != LATENN_BACKEND_ABI || table->size < LATENN_BACKEND_SIZE_1) {
     snprintf(text, size, "it does not speak version %d of the backend interface, as latenn %s does; update the older",
              LATENN_BACKEND_ABI, LATENN_VERSION_TEXT);
     return 1;
@@ -160,8 +160,14 @@ static latenn_status* latenn_not_opened(int outcome, const lb_report* report, co
   return latenn_status_create(code, report->sentence, json);
 }
 
+/* An older backend's table is shorter, a newer one's longer. */
+static void latenn_copy_table(const latenn_backend* table, latenn_backend* own) {
+  memset(own, 0, sizeof *own);
+  memcpy(own, table, table->size < sizeof *own ? table->size : sizeof *own);
+}
+
 static latenn_status* latenn_open_slot(latenn_slot* slot, const latenn_load_options* options, int is_path,
-                                       const latenn_backend** backend) {
+                                       latenn_backend* backend) {
   lb_options search = {0};
   lb_report report = {0};
   search.size = sizeof search;
@@ -178,12 +184,12 @@ static latenn_status* latenn_open_slot(latenn_slot* slot, const latenn_load_opti
                             report.path, table->name, slot->key);
   }
   lb_report_clear(&report);
-  *backend = status ? NULL : table;
+  if (!status) latenn_copy_table(table, backend);
   return status;
 }
 
 static latenn_status* latenn_open_named(const latenn_load_options* options, const char* wanted, const char* origin,
-                                        const latenn_backend** backend) {
+                                        latenn_backend* backend) {
   int is_path = latenn_is_path(wanted);
   if (!is_path && !latenn_is_name(wanted)) {
     return latenn_failure(LATENN_INVALID_ARGUMENT,
@@ -196,7 +202,7 @@ static latenn_status* latenn_open_named(const latenn_load_options* options, cons
 }
 
 latenn_status* latenn_backend_open(const latenn_load_options* options, const latenn_encoding* encoding,
-                                   const latenn_backend** backend) {
+                                   latenn_backend* backend) {
   const char* wanted = options->backend && *options->backend ? options->backend : NULL;
   int is_list = wanted && !latenn_is_path(wanted) && strchr(wanted, ',');
   if (wanted && !is_list) return latenn_open_named(options, wanted, "the option \"backend\"", backend);

@@ -33,7 +33,7 @@ static int latenn_lists(const char* names, const char* wanted) {
 }
 
 latenn_status* latenn_choose(const latenn_load_options* options, const char* names, const latenn_encoding* encoding,
-                             latenn_open_one open, const latenn_backend** backend) {
+                             latenn_open_one open, latenn_backend* backend) {
   static const char origin[] = "the option \"backend\"";
   char word[LATENN_WORD_MAX + 1];
   latenn_status* first = NULL; /* the first failure, told when nothing else serves */
@@ -41,11 +41,11 @@ latenn_status* latenn_choose(const latenn_load_options* options, const char* nam
   if (latenn_lists(names, suggested)) return open(options, suggested, origin, backend);
   for (const char* rest = names; latenn_next(&rest, word);) {
     latenn_status* status = open(options, word, origin, backend);
-    if (!status && latenn_reads(*backend, encoding)) {
+    if (!status && latenn_reads(backend, encoding)) {
       latenn_status_release(first);
       return NULL;
     }
-    *backend = NULL;
+    memset(backend, 0, sizeof *backend);
     if (first) latenn_status_release(status);
     first = first ? first : status;
   }

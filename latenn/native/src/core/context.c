@@ -4,13 +4,6 @@
 
 #include "core.h"
 
-struct latenn_context {
-  latenn_model* model;
-  latenn_backend_context* context;
-  int computed;           /* the last latenn_compute() succeeded: outputs are there */
-  unsigned char is_set[]; /* one for each input */
-};
-
 /* A long list of names is cut short: the message is for a person. */
 enum { LATENN_NAMES_TEXT = 400 };
 
@@ -18,10 +11,17 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
   if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_context_create: context is NULL.");
   *context = NULL;
   if (!model) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_context_create: model is NULL.");
-  latenn_context* created = calloc(1, sizeof *created + latenn_input_count(model));
+  size_t inputs = latenn_input_count(model);
+  size_t outputs = latenn_output_count(model);
+  size_t room = (inputs + outputs) * (sizeof(latenn_value*) + 1);
+  latenn_context* created = calloc(1, sizeof *created + room);
   if (!created) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  created->inputs = (latenn_value**)(void*)(created + 1);
+  created->outputs = created->inputs + inputs;
+  created->is_set = (unsigned char*)(created->outputs + outputs);
+  created->gone = created->is_set + inputs;
   created->model = model;
-  latenn_status* status = model->backend->create_context(model->model, &created->context);
+  latenn_status* status = model->backend.create_context(model->model, &created->context);
   if (status) {
     free(created);
     return status;
@@ -33,7 +33,9 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
 
 void latenn_context_release(latenn_context* context) {
   if (!context) return;
-  context->model->backend->release_context(context->context);
+  context->model->backend.release_context(context->context);
+  size_t bound = latenn_input_count(context->model) + latenn_output_count(context->model);
+  for (size_t i = 0; i < bound; i++) latenn_value_release(context->inputs[i]); /* outputs follow the inputs */
   latenn_model_release(context->model);
   free(context);
 }
@@ -69,7 +71,7 @@ static latenn_status* latenn_find(const latenn_model* model, const char* what, l
                         used ? names : "none");
 }
 
-static latenn_status* latenn_check_index(const char* what, size_t index, size_t count) {
+latenn_status* latenn_check_index(const char* what, size_t index, size_t count) {
   if (index < count) return NULL;
   return latenn_failure(LATENN_INVALID_ARGUMENT, "There is no %s %zu; the model has %zu, counted from 0.", what, index,
                         count);
@@ -84,8 +86,13 @@ latenn_status* latenn_set_input(latenn_context* context, size_t index, const lat
   }
   const latenn_model* model = context->model;
   latenn_status* status = latenn_check_index("input", index, latenn_input_count(model));
+  if (!status && context->inputs[index]) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT,
+                          "Input \"%s\" is bound to a value. Bind NULL to it before another tensor is set.",
+                          latenn_input(model, index)->name);
+  }
   if (!status) status = latenn_check_tensor("input", latenn_input(model, index), tensor);
-  if (!status) status = model->backend->set_input(context->context, index, tensor);
+  if (!status) status = model->backend.set_input(context->context, index, tensor);
   if (!status) context->is_set[index] = 1;
   return status;
 }
@@ -103,14 +110,30 @@ latenn_status* latenn_compute(latenn_context* context) {
   const latenn_model* model = context->model;
   size_t count = latenn_input_count(model);
   for (size_t i = 0; i < count; i++) {
-    if (context->is_set[i]) continue;
+    if (context->is_set[i] || context->inputs[i]) continue;
     return latenn_failure(LATENN_INVALID_ARGUMENT, "Input \"%s\" was not set; the model needs %zu inputs.",
                           latenn_input(model, i)->name, count);
   }
-  latenn_status* status = model->backend->compute(context->context);
+  latenn_status* status = latenn_push_inputs(context);
+  if (!status) status = model->backend.compute(context->context);
   memset(context->is_set, 0, count);
+  memset(context->gone, 0, latenn_output_count(model));
+  if (!status) status = latenn_pull_outputs(context);
   context->computed = status == NULL;
   return status;
+}
+
+latenn_status* latenn_check_output(const latenn_context* context, size_t index) {
+  if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "An output was asked of no context: it is NULL.");
+  latenn_status* status = latenn_check_index("output", index, latenn_output_count(context->model));
+  if (status) return status;
+  if (!context->computed) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT, "There are no outputs: latenn_compute() has not succeeded yet.");
+  }
+  if (!context->gone[index]) return NULL;
+  return latenn_failure(LATENN_INVALID_ARGUMENT,
+                        "Output \"%s\" is not here: it was taken or bound anew since latenn_compute().",
+                        latenn_output(context->model, index)->name);
 }
 
 latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor) {
@@ -118,12 +141,11 @@ latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_t
     return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_get_output: %s is NULL.", context ? "tensor" : "context");
   }
   memset(tensor, 0, sizeof *tensor);
-  latenn_status* status = latenn_check_index("output", index, latenn_output_count(context->model));
+  latenn_status* status = latenn_check_output(context, index);
   if (status) return status;
-  if (!context->computed) {
-    return latenn_failure(LATENN_INVALID_ARGUMENT, "There are no outputs: latenn_compute() has not succeeded yet.");
-  }
-  return context->model->backend->get_output(context->context, index, tensor);
+  if (!context->outputs[index]) return context->model->backend.get_output(context->context, index, tensor);
+  *tensor = context->outputs[index]->tensor;
+  return NULL;
 }
 
 latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor) {

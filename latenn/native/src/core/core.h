@@ -45,19 +45,20 @@ const latenn_encoding* latenn_sniff(const unsigned char* bytes, size_t size, con
 
 /* ---- backend.c -------------------------------------------------------------------------------------------------- */
 
-/* Opens the backend that the options, LATENN_BACKEND or (else) the encoding name. `encoding` may be NULL. */
+/* Opens the backend that the options, LATENN_BACKEND or (else) the encoding name. `encoding` may be NULL. What its
+ * table lacks is NULL. */
 latenn_status* latenn_backend_open(const latenn_load_options* options, const latenn_encoding* encoding,
-                                   const latenn_backend** backend);
+                                   latenn_backend* backend);
 
 /* ---- choice.c --------------------------------------------------------------------------------------------------- */
 
 /* Opens one backend by its name or path; `origin` says where that was written. */
 typedef latenn_status* (*latenn_open_one)(const latenn_load_options* options, const char* wanted, const char* origin,
-                                          const latenn_backend** backend);
+                                          latenn_backend* backend);
 
 /* Of several names, divided by commas: the one that the encoding suggests, else the first that reads it. */
 latenn_status* latenn_choose(const latenn_load_options* options, const char* names, const latenn_encoding* encoding,
-                             latenn_open_one open, const latenn_backend** backend);
+                             latenn_open_one open, latenn_backend* backend);
 /* The line of `advice` that is for this backend, as a text of its own that the caller frees; `advice` itself when it
  * has no such lines. NULL for none. `*copy` is what to free. */
 const char* latenn_advice_of(const char* advice, const char* backend, char** copy);
@@ -65,12 +66,55 @@ const char* latenn_advice_of(const char* advice, const char* backend, char** cop
 /* ---- model.c ---------------------------------------------------------------------------------------------------- */
 
 struct latenn_model {
-  const latenn_backend* backend;
+  latenn_backend backend; /* a copy: an older backend's table is shorter */
   latenn_backend_model* model;
-  atomic_size_t holders; /* the caller of latenn_load, until he releases, and every context */
+  atomic_size_t holders; /* the caller of latenn_load, until he releases, every context and every value */
 };
 
 /* One holder more. It is left again with latenn_model_release(). */
 void latenn_model_hold(latenn_model* model);
+
+/* ---- context.c -------------------------------------------------------------------------------------------------- */
+
+struct latenn_context {
+  latenn_model* model;
+  latenn_backend_context* context;
+  latenn_value** inputs;  /* bound, or NULL; one for each input */
+  latenn_value** outputs; /* bound, or NULL; one for each output */
+  unsigned char* is_set;  /* by latenn_set_input(); one for each input */
+  unsigned char* gone;    /* taken, or bound anew since; one for each output */
+  int computed;           /* the last latenn_compute() succeeded: outputs are there */
+};
+
+latenn_status* latenn_check_index(const char* what, size_t index, size_t count);
+/* There is such an output, it was computed, and it is still here. */
+latenn_status* latenn_check_output(const latenn_context* context, size_t index);
+
+/* ---- value.c ---------------------------------------------------------------------------------------------------- */
+
+struct latenn_value {
+  atomic_size_t holders;
+  latenn_model* model;         /* held */
+  latenn_backend_value* inner; /* NULL where the backend knows no values */
+  latenn_tensor tensor;
+  latenn_device device;
+  void (*release)(void* owner); /* of memory that is the caller's; may be NULL */
+  void* owner;
+  void* memory;    /* of a value that the core allocated */
+  int read_only;   /* another library's, which lent it for reading */
+  int64_t shape[]; /* of a value that the core described */
+};
+
+/* A value around what a backend made; takes it over, also on failure. */
+latenn_status* latenn_value_adopt(latenn_model* model, latenn_backend_value* inner, const latenn_tensor* tensor,
+                                  latenn_device device, latenn_value** value);
+/* The processor can read and write there. */
+int latenn_is_host(latenn_device device);
+
+/* ---- binding.c -------------------------------------------------------------------------------------------------- */
+
+/* Before and after a computation: what is bound and the backend does not bind itself is set, and copied. */
+latenn_status* latenn_push_inputs(latenn_context* context);
+latenn_status* latenn_pull_outputs(latenn_context* context);
 
 #endif

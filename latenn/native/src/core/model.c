@@ -48,8 +48,8 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
   char* advice = NULL;
   latenn_status* status = latenn_backend_open(options, encoding, &model->backend);
   if (!status) {
-    options->runtime_advice = latenn_advice_of(options->runtime_advice, model->backend->name, &advice);
-    status = model->backend->load(latenn_host_table(), path, bytes, size, options, &model->model);
+    options->runtime_advice = latenn_advice_of(options->runtime_advice, model->backend.name, &advice);
+    status = model->backend.load(latenn_host_table(), path, bytes, size, options, &model->model);
   }
   free(advice);
   if (status) {
@@ -90,32 +90,32 @@ void latenn_model_hold(latenn_model* model) {
 /* Acquire and release: whoever leaves last must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
   if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
-  model->backend->release_model(model->model);
+  model->backend.release_model(model->model);
   free(model);
 }
 
 size_t latenn_input_count(const latenn_model* model) {
-  return model ? model->backend->input_count(model->model) : 0;
+  return model ? model->backend.input_count(model->model) : 0;
 }
 
 size_t latenn_output_count(const latenn_model* model) {
-  return model ? model->backend->output_count(model->model) : 0;
+  return model ? model->backend.output_count(model->model) : 0;
 }
 
 const latenn_port* latenn_input(const latenn_model* model, size_t index) {
-  return index < latenn_input_count(model) ? model->backend->input(model->model, index) : NULL;
+  return index < latenn_input_count(model) ? model->backend.input(model->model, index) : NULL;
 }
 
 const latenn_port* latenn_output(const latenn_model* model, size_t index) {
-  return index < latenn_output_count(model) ? model->backend->output(model->model, index) : NULL;
+  return index < latenn_output_count(model) ? model->backend.output(model->model, index) : NULL;
 }
 
 const char* latenn_model_backend(const latenn_model* model) {
-  return model ? model->backend->name : "";
+  return model ? model->backend.name : "";
 }
 
 const char* latenn_model_report(const latenn_model* model) {
-  return model ? model->backend->model_report(model->model) : "";
+  return model ? model->backend.model_report(model->model) : "";
 }
 
 /* The backend's text is the backend's memory: give the caller a copy that the core can free. */
@@ -130,7 +130,7 @@ static latenn_status* latenn_copy_text(const latenn_backend* backend, char* text
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {
   latenn_load_options own;
-  const latenn_backend* backend = NULL;
+  latenn_backend backend = {0};
   char* text = NULL;
   if (!report) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_runtime_report: report is NULL.");
   *report = NULL;
@@ -138,10 +138,10 @@ latenn_status* latenn_runtime_report(const latenn_load_options* options, char** 
   if (!status) status = latenn_backend_open(&own, NULL, &backend);
   if (status) return status;
   char* advice = NULL;
-  own.runtime_advice = latenn_advice_of(own.runtime_advice, backend->name, &advice);
-  status = backend->report(latenn_host_table(), &own, &text);
+  own.runtime_advice = latenn_advice_of(own.runtime_advice, backend.name, &advice);
+  status = backend.report(latenn_host_table(), &own, &text);
   free(advice);
-  latenn_status* copied = latenn_copy_text(backend, text, report);
+  latenn_status* copied = latenn_copy_text(&backend, text, report);
   if (!status) return copied;
   latenn_status_release(copied);
   return status;

@@ -4,13 +4,6 @@
 
 #include "ort.h"
 
-struct latenn_backend_context {
-  latenn_backend_model* model;
-  OrtValue** inputs;
-  ort_output* outputs;
-  OrtValue** results; /* as Run() writes them */
-};
-
 static void ort_clear_inputs(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   for (size_t i = 0; i < model->described.inputs.count; i++) {
@@ -20,24 +13,37 @@ static void ort_clear_inputs(latenn_backend_context* context) {
 }
 
 static void ort_clear_outputs(latenn_backend_context* context) {
-  for (size_t i = 0; i < context->model->described.outputs.count; i++)
-    ort_release_output(context->model, &context->outputs[i]);
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) ort_clear_value(&context->outputs[i]);
+}
+
+static void ort_free_context(latenn_backend_context* context) {
+  free(context->inputs);
+  free(context->bound_inputs);
+  free(context->bound_outputs);
+  free(context->targets);
+  free(context->outputs);
+  free(context->given);
+  free(context->results);
+  free(context);
 }
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   latenn_backend_context* context = calloc(1, sizeof *context);
   if (!context) return backend_no_memory(model->described.host);
+  size_t inputs = model->described.inputs.count + 1;
+  size_t outputs = model->described.outputs.count + 1;
   context->model = model;
-  context->inputs = calloc(model->described.inputs.count + 1, sizeof *context->inputs);
-  context->outputs = calloc(model->described.outputs.count + 1, sizeof *context->outputs);
-  context->results = calloc(model->described.outputs.count + 1, sizeof *context->results);
-  if (!context->inputs || !context->outputs || !context->results) {
-    latenn_status* status = backend_no_memory(model->described.host);
-    free(context->inputs);
-    free(context->outputs);
-    free(context->results);
-    free(context);
-    return status;
+  context->inputs = calloc(inputs, sizeof *context->inputs);
+  context->bound_inputs = calloc(inputs, sizeof *context->bound_inputs);
+  context->bound_outputs = calloc(outputs, sizeof *context->bound_outputs);
+  context->targets = calloc(outputs, sizeof *context->targets);
+  context->outputs = calloc(outputs, sizeof *context->outputs);
+  context->given = calloc(inputs, sizeof *context->given);
+  context->results = calloc(outputs, sizeof *context->results);
+  if (!context->inputs || !context->bound_inputs || !context->bound_outputs || !context->targets || !context->outputs ||
+      !context->given || !context->results) {
+    ort_free_context(context);
+    return backend_no_memory(model->described.host);
   }
   *out = context;
   return NULL;
@@ -45,12 +51,14 @@ latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_co
 
 void ort_release_context(latenn_backend_context* context) {
   if (!context) return;
+  const lb_ort_api* api = &context->model->runtime->api;
   ort_clear_inputs(context);
   ort_clear_outputs(context);
-  free(context->inputs);
-  free(context->outputs);
-  free(context->results);
-  free(context);
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) {
+    if (context->targets[i]) lb_ort_ReleaseMemoryInfo(api, context->targets[i]);
+  }
+  if (context->binding) lb_ort_ReleaseIoBinding(api, context->binding);
+  ort_free_context(context);
 }
 
 latenn_status* ort_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
@@ -63,26 +71,53 @@ latenn_status* ort_set_input(latenn_backend_context* context, size_t index, cons
   return NULL;
 }
 
+/* What was bound is the runtime's to fill, what was not it makes. Gives back whether an output goes to a device. */
+static int ort_lay_out(latenn_backend_context* context) {
+  const latenn_backend_model* model = context->model;
+  int on_device = 0;
+  for (size_t i = 0; i < model->described.inputs.count; i++) {
+    context->given[i] = context->bound_inputs[i] ? context->bound_inputs[i]->value : context->inputs[i];
+  }
+  for (size_t i = 0; i < model->described.outputs.count; i++) {
+    context->results[i] = context->bound_outputs[i] ? context->bound_outputs[i]->value : NULL;
+    on_device = on_device || context->targets[i];
+  }
+  return on_device;
+}
+
+/* After a success every result is somebody's: the bound value's, or the context's. */
+static void ort_keep_results(latenn_backend_context* context) {
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) {
+    if (context->bound_outputs[i]) {
+      ort_trim(context->bound_outputs[i]);
+    } else {
+      context->outputs[i].model = context->model;
+      context->outputs[i].value = context->results[i];
+    }
+  }
+}
+
 latenn_status* ort_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   const lb_ort_api* api = &model->runtime->api;
-  size_t count = model->described.outputs.count;
+  OrtStatus* failed = NULL;
   ort_clear_outputs(context);
-  memset(context->results, 0, count * sizeof *context->results);
-  OrtStatus* failed = lb_ort_Run(api, model->session, NULL, model->input_names, (const OrtValue* const*)context->inputs,
-                                 model->described.inputs.count, model->output_names, count, context->results);
-  for (size_t i = 0; i < count; i++) context->outputs[i].value = context->results[i];
+  if (ort_lay_out(context)) {
+    failed = ort_run_bound(context);
+  } else {
+    failed = lb_ort_Run(api, model->session, NULL, model->input_names, context->given, model->described.inputs.count,
+                        model->output_names, model->described.outputs.count, context->results);
+  }
   ort_clear_inputs(context); /* the caller's memory is his own again */
-  if (!failed) return NULL;
-  ort_clear_outputs(context);
-  return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
+  if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
+  ort_keep_results(context);
+  return NULL;
 }
 
 latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
-  ort_output* output = &context->outputs[index];
-  latenn_status* status =
-      output->is_read ? NULL : ort_read_output(model, output, model->described.outputs.list[index].name);
+  latenn_backend_value* output = &context->outputs[index];
+  latenn_status* status = ort_read_value(model, output, model->described.outputs.list[index].name);
   if (!status) *tensor = output->view;
   return status;
 }

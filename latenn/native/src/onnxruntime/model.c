@@ -28,6 +28,7 @@ static latenn_status* ort_create_session(latenn_backend_model* model, const char
   OrtStatus* failed = lb_ort_CreateSessionOptions(api, &session_options);
   if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
   latenn_status* status = ort_apply_options(model->described.host, api, options, session_options);
+  if (!status) status = ort_append_provider(model->described.host, api, model->device, session_options);
   if (!status && path) {
     status = ort_create_from_path(model, path, session_options);
   } else if (!status) {
@@ -62,6 +63,7 @@ latenn_status* ort_load(const latenn_host* host, const char* path, const void* b
   if (!model) return backend_no_memory(host);
   model->described.host = host;
   latenn_status* status = ort_check_options(host, &own);
+  if (!status) status = ort_read_device(host, own.device, &model->device);
   if (!status) status = ort_open(host, &own, &model->runtime, &model->described.report);
   if (!status) status = ort_create_session(model, path, bytes, size, &own);
   if (!status) status = ort_describe(model);

@@ -48,7 +48,7 @@ static const ort_option* ort_find(const char* key) {
 }
 
 /* Returns 0 and the value, or non-zero when the text is none that the option takes. */
-static int ort_read_value(const ort_option* option, const char* text, int* value) {
+static int ort_parse_value(const ort_option* option, const char* text, int* value) {
   for (const ort_choice* choice = option->choices; choice && choice->name; choice++) {
     if (strcmp(choice->name, text) == 0) {
       *value = choice->value;
@@ -69,16 +69,12 @@ static latenn_status* ort_check_option(const latenn_host* host, const latenn_opt
                         "graph_optimization_level, log_severity_level, and session config entries, which have a dot.",
                         option->key);
   }
-  if (!ort_read_value(known, option->value, &value)) return NULL;
+  if (!ort_parse_value(known, option->value, &value)) return NULL;
   return backend_fail(host, LATENN_INVALID_ARGUMENT, "The option %s is \"%.100s\"; it takes %s.", known->key,
                       option->value, known->takes);
 }
 
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options) {
-  if (options->device && *options->device && strcmp(options->device, "cpu") != 0) {
-    return backend_fail(host, LATENN_UNSUPPORTED,
-                        "The device \"%.100s\" is not supported; this backend computes on \"cpu\".", options->device);
-  }
   latenn_status* status = backend_check_list(host, options);
   for (size_t i = 0; i < options->option_count && !status; i++) status = ort_check_option(host, &options->options[i]);
   return status;
@@ -91,7 +87,7 @@ latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api,
     const ort_option* known = ort_find(option->key);
     int value = 0;
     OrtStatus* failed = NULL;
-    if (known && !ort_read_value(known, option->value, &value)) {
+    if (known && !ort_parse_value(known, option->value, &value)) {
       failed = known->set(api, session, value);
     } else {
       failed = lb_ort_AddSessionConfigEntry(api, session, option->key, option->value);

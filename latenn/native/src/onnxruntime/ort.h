@@ -45,6 +45,7 @@ struct latenn_backend_model {
   backend_described described; /* first: see backend_described */
   const ort_runtime* runtime;
   OrtSession* session;
+  latenn_device device;     /* that it computes on */
   const char** input_names; /* as Run() wants them; they point into the ports */
   const char** output_names;
 };
@@ -53,28 +54,76 @@ latenn_status* ort_load(const latenn_host* host, const char* path, const void* b
                         const latenn_load_options* options, latenn_backend_model** model);
 void ort_release_model(latenn_backend_model* model);
 
+/* ---- devices.c -------------------------------------------------------------------------------------------------- */
+
+/* "cpu", "cuda", "cuda:1"; anything else is refused in words. */
+latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn_device* device);
+/* The execution provider that computes there, added to the session's. */
+latenn_status* ort_append_provider(const latenn_host* host, const lb_ort_api* api, latenn_device device,
+                                   OrtSessionOptions* session);
+/* The runtime's description of a device's memory; the caller releases. */
+latenn_status* ort_make_memory(const latenn_backend_model* model, latenn_device device, OrtMemoryInfo** memory);
+/* Where a value of the runtime lies. */
+latenn_status* ort_locate(const latenn_backend_model* model, const OrtValue* value, latenn_device* device);
+
 /* ---- value.c ---------------------------------------------------------------------------------------------------- */
 
-/* An output as it came from the runtime, and the view of it that was given out. */
-typedef struct ort_output {
+/* A value of the runtime and the view of it that was given out. */
+struct latenn_backend_value {
+  latenn_backend_model* model;
   OrtValue* value;
+  latenn_device device;
   latenn_tensor view;
   int is_read; /* `view` is filled */
   int64_t* shape;
   char* text;
   size_t* offsets;
-} ort_output;
+  OrtAllocator* allocator; /* of the value's memory, where it is not a lasting one */
+};
 
+latenn_status* ort_refused(const latenn_backend_model* model, OrtStatus* failed);
 latenn_status* ort_make_input(const latenn_backend_model* model, const latenn_tensor* tensor, OrtValue** value);
-latenn_status* ort_read_output(const latenn_backend_model* model, ort_output* output, const char* name);
-void ort_release_output(const latenn_backend_model* model, ort_output* output);
+/* Fills the view; `name` is for messages. */
+latenn_status* ort_read_value(const latenn_backend_model* model, latenn_backend_value* value, const char* name);
+/* The runtime leaves the last half byte of 4-bit elements as it found it. */
+void ort_trim(const latenn_backend_value* value);
+/* Releases what the struct holds and clears it. */
+void ort_clear_value(latenn_backend_value* value);
+
+latenn_status* ort_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
+                              latenn_backend_value** value);
+latenn_status* ort_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
+                                latenn_device device, latenn_backend_value** value, latenn_tensor* tensor);
+void ort_release_value(latenn_backend_value* value);
 
 /* ---- context.c -------------------------------------------------------------------------------------------------- */
+
+struct latenn_backend_context {
+  latenn_backend_model* model;
+  OrtValue** inputs;                    /* set for one computation */
+  latenn_backend_value** bound_inputs;  /* the core holds them */
+  latenn_backend_value** bound_outputs; /* the core holds them */
+  OrtMemoryInfo** targets;              /* where outputs are to be left; NULL is plain memory */
+  latenn_backend_value* outputs;        /* of the last computation, but for the bound ones */
+  const OrtValue** given;               /* as Run() reads them */
+  OrtValue** results;                   /* as Run() writes them */
+  OrtIoBinding* binding;                /* made when an output is first left on a device */
+};
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** context);
 void ort_release_context(latenn_backend_context* context);
 latenn_status* ort_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor);
 latenn_status* ort_compute(latenn_backend_context* context);
 latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
+
+/* ---- binding.c -------------------------------------------------------------------------------------------------- */
+
+latenn_status* ort_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+latenn_status* ort_bind_output(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t index, latenn_device device);
+latenn_status* ort_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
+                               latenn_tensor* tensor, latenn_device* device);
+/* Runs with outputs left on devices; fills `results`. */
+OrtStatus* ort_run_bound(latenn_backend_context* context);
 
 #endif

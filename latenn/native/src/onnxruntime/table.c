@@ -30,6 +30,13 @@ static const latenn_backend ort_table = {
     .get_output = ort_get_output,
     .report = ort_report,
     .free_text = backend_free_text,
+    .wrap_value = ort_wrap_value,
+    .create_value = ort_create_value,
+    .release_value = ort_release_value,
+    .bind_input = ort_bind_input,
+    .bind_output = ort_bind_output,
+    .bind_output_device = ort_bind_output_device,
+    .take_output = ort_take_output,
 };
 
 LATENN_API const latenn_backend* latenn_backend_table(uint32_t abi);

@@ -9,6 +9,7 @@ latenn holds no runtime. A backend package (`latenn-onnxruntime`) finds the inst
 
 from __future__ import annotations
 
+from latenn._binding import Binding
 from latenn._errors import (
     BackendMissingError,
     BackendUnusableError,
@@ -20,12 +21,15 @@ from latenn._errors import (
     RuntimeUnavailableError,
     UnsupportedError,
 )
-from latenn._model import Model, Port, load, runtime_report
+from latenn._model import Model, load, runtime_report
 from latenn._native import version
+from latenn._runner import Port
+from latenn._tensor import Tensor
 
 __all__ = [
     "BackendMissingError",
     "BackendUnusableError",
+    "Binding",
     "ComputeError",
     "InvalidArgumentError",
     "LatennError",
@@ -34,6 +38,7 @@ __all__ = [
     "ModelError",
     "Port",
     "RuntimeUnavailableError",
+    "Tensor",
     "UnsupportedError",
     "load",
     "runtime_report",

@@ -7,7 +7,6 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -68,6 +67,8 @@ def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: st
 
 def _chosen(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
+    from importlib import metadata  # noqa: PLC0415  # it takes longer to import than all of latenn
+
     found = {}
     for point in sorted(metadata.entry_points(group="latenn.backends"), key=lambda point: point.name):
         try:

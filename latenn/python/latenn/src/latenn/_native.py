@@ -62,6 +62,14 @@ class LoadOptions(Structure):
     )
 
 
+class Device(Structure):
+    """latenn_device."""
+
+    _fields_ = (("type", c_int32), ("id", c_int32))
+
+
+CPU = Device(1, 0)
+
 _FUNCTIONS = (
     ("latenn_abi", c_uint32, ()),
     ("latenn_version", c_char_p, ()),
@@ -87,6 +95,20 @@ _FUNCTIONS = (
     ("latenn_set_input", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
     ("latenn_compute", c_void_p, (c_void_p,)),
     ("latenn_get_output", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
+    ("latenn_value_wrap", c_void_p, (c_void_p, POINTER(Tensor), Device, c_void_p, c_void_p, POINTER(c_void_p))),
+    ("latenn_value_create", c_void_p, (c_void_p, c_int32, c_int32, POINTER(c_int64), Device, POINTER(c_void_p))),
+    ("latenn_value_tensor", POINTER(Tensor), (c_void_p,)),
+    ("latenn_value_device", Device, (c_void_p,)),
+    ("latenn_value_read_only", ctypes.c_int, (c_void_p,)),
+    ("latenn_value_release", None, (c_void_p,)),
+    ("latenn_bind_input", c_void_p, (c_void_p, c_size_t, c_void_p)),
+    ("latenn_bind_output", c_void_p, (c_void_p, c_size_t, c_void_p)),
+    ("latenn_bind_output_device", c_void_p, (c_void_p, c_size_t, Device)),
+    ("latenn_take_output", c_void_p, (c_void_p, c_size_t, POINTER(c_void_p))),
+    ("latenn_value_to_dlpack", c_void_p, (c_void_p, ctypes.c_int, POINTER(c_void_p))),
+    ("latenn_value_from_dlpack", c_void_p, (c_void_p, c_void_p, ctypes.c_int, POINTER(c_void_p))),
+    ("latenn_dlpack_name", c_void_p, (ctypes.c_int, ctypes.c_int)),
+    ("latenn_python_begin", None, (c_void_p, c_void_p)),
 )
 
 

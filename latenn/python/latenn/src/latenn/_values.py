@@ -48,6 +48,8 @@ def own_array(name: str, value: object) -> NDArray[Any] | None:
     try:
         if any(hasattr(value, attribute) for attribute in _ARRAY_PROTOCOLS):
             return np.asarray(value)
+        if hasattr(value, "__dlpack__"):
+            return np.from_dlpack(value)
         view = _buffer(value)
         return None if view is None else np.asarray(view)
     except Exception as error:  # another library's conversion may raise anything

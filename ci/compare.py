@@ -1,0 +1,68 @@
+"""Holds wheels that were built natively against the cross-built ones of the same name and target.
+
+    python ci/compare.py wheelhouse dist
+
+Two compilers never give the same bytes. What must be the same is what a user can see: the libraries and their exports;
+and the native ones must pass the audit, which holds imports and floor against the wheel's tag.
+Exit status: 0 alike, 1 not, 2 nothing to compare.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.audit.audit import audit_paths
+from latebind.release.packages import Packed, read_packages
+from latebind.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+def compare(native: Path, cross: Path) -> Iterator[str]:
+    """What differs, a sentence each."""
+    for own, other in _pairs(native, cross):
+        name = own.artifact.path.name
+        if own.exports.keys() != other.exports.keys():
+            yield f"{name}: holds {', '.join(sorted(own.exports))}, cross-built {', '.join(sorted(other.exports))}"
+            continue
+        for library, rids in own.exports.items():
+            for rid, names in rids.items():
+                there = other.exports[library].get(rid, ())
+                odd = sorted(set(names) ^ set(there))
+                if odd:
+                    yield f"{name}: {library} for {target(rid).rid} does not export the same: {', '.join(odd[:10])}"
+        for finding in audit_paths([own.artifact.path]).findings:
+            if finding.severity == "error":
+                yield f"{finding.subject}: {finding.code} {finding.message}"
+
+
+def _pairs(native: Path, cross: Path) -> Iterator[tuple[Packed, Packed]]:
+    """Wheels of the same project and target."""
+    ours = {(row.name, row.targets): row for row in read_packages(cross) if row.artifact.kind == "wheel"}
+    for row in read_packages(native):
+        if row.artifact.kind == "wheel" and (row.name, row.targets) in ours:
+            yield row, ours[row.name, row.targets]
+
+
+def main(argv: list[str]) -> int:
+    """Compare two folders."""
+    if len(argv) != 2:  # noqa: PLR2004  # two folders
+        print(__doc__, file=sys.stderr)
+        return 2
+    native, cross = map(Path, argv)
+    number = len(list(_pairs(native, cross)))
+    if not number:
+        print(f"no wheel in {native} has one of the same name and target in {cross}", file=sys.stderr)
+        return 2
+    wrong = list(compare(native, cross))
+    for sentence in wrong:
+        print(sentence)
+    print(f"{number} wheels compared, {len(wrong)} differences")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

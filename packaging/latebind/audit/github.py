@@ -1,0 +1,41 @@
+"""Renders an audit report as annotations of GitHub Actions; decides nothing.
+
+The form is that of workflow commands (docs.github.com, "Workflow commands", "Setting an error message"): `%`, line ends
+and, in properties, `:` and `,` are escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.wording import count_line
+from latebind.text import printable
+
+if TYPE_CHECKING:
+    from latebind.model import AuditReport
+
+_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+_MOST = 10
+"""GitHub shows so many annotations of each level and step, and drops the rest."""
+
+
+def to_github(report: AuditReport) -> str:
+    """One annotation for each finding, as many as are shown, and the counts in the last line."""
+    lines: list[str] = []
+    for severity, level in _LEVELS.items():
+        rows = [row for row in report.findings if row.severity == severity]
+        for row in rows[:_MOST]:
+            message = "\n".join(filter(None, [row.message, *row.evidence, row.fix]))
+            title = f"{row.code} {row.subject}"
+            lines.append(f"::{level} title={_property(title)}::{_data(message)}")
+        if len(rows) > _MOST:
+            lines.append(f"{len(rows) - _MOST} more of severity {severity}: see the report")
+    return "".join(f"{line}\n" for line in [*lines, count_line(report)])
+
+
+def _data(text: str) -> str:
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

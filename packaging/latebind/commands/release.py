@@ -1,0 +1,98 @@
+"""The command `release`: arguments, one call, printing; decides nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import configured
+from latebind.errors import LatebindError
+from latebind.text import plural, printable
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from latebind.release.check import Checked
+    from latebind.release.derive import Derived
+
+    Command = Callable[[argparse.Namespace], int]
+    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+
+
+def declare_release(add: Add) -> argparse.ArgumentParser:
+    """`latebind release`."""
+    release = add(
+        "release", _release, "packages, sums, bills, reports and API changes as one folder; or check such a one"
+    )
+    what = release.add_mutually_exclusive_group(required=True)
+    what.add_argument("--output", type=Path, metavar="FOLDER", help="make the release there")
+    what.add_argument("--check", type=Path, metavar="FOLDER", help="check a release, offline; make nothing")
+    release.add_argument("--dry-run", action="store_true", help="make it also while the gate is shut, and say so in it")
+    release.add_argument("--dist", type=Path, metavar="DIR", help="the packages; by default dist/")
+    release.add_argument("--report", type=Path, metavar="FILE", help="by default reports/verify.json")
+    release.add_argument("--changelog", type=Path, metavar="FILE", help="by default CHANGELOG.md of the project")
+    release.add_argument(
+        "--previous", type=Path, metavar="PATH", help="the last release, or its api.json: what callers rely on"
+    )
+    release.add_argument("--publishable", action="store_true", help="with --check: fail also while anything blocks")
+    release.add_argument("--format", choices=("text", "json"), default="text")
+    return release
+
+
+def _release(arguments: argparse.Namespace) -> int:
+    return _check(arguments) if arguments.check else _make(arguments)
+
+
+def _make(arguments: argparse.Namespace) -> int:
+    from latebind.build.commit import source_commit  # noqa: PLC0415  # as all imports below: --help must be quick
+    from latebind.release.make import Sources, make_release  # noqa: PLC0415
+
+    if arguments.publishable:
+        raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
+    config, workdir = configured(arguments)
+    near = [folder / "CHANGELOG.md" for folder in (config.root, workdir)]
+    sources = Sources(
+        dist=arguments.dist or workdir / "dist",
+        report=arguments.report or workdir / "reports" / "verify.json",
+        changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),
+        previous=arguments.previous,
+        commit=source_commit(config),
+    )
+    found = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
+    _show(arguments.format, found, [], [])
+    return 0
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from latebind.release.check import check_release  # noqa: PLC0415
+
+    given = {"--dist": arguments.dist, "--report": arguments.report, "--changelog": arguments.changelog,
+             "--previous": arguments.previous, "--dry-run": arguments.dry_run}  # fmt: skip
+    vain = [name for name, value in given.items() if value]
+    if vain:
+        raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
+    checked: Checked = check_release(arguments.check)
+    problems = [{"file": row.file, "why": row.why, "cure": row.cure} for row in checked.problems]
+    _show(arguments.format, checked.found, problems, list(checked.notes))
+    shut = arguments.publishable and checked.found is not None and bool(checked.found.blocks)
+    return int(bool(problems) or shut)
+
+
+def _show(form: str, found: Derived | None, problems: list[dict[str, str]], notes: list[str]) -> None:
+    blocks = [{"subject": row.subject, "why": row.why, "cure": row.cure} for row in found.blocks] if found else []
+    if form == "json":
+        print(json.dumps({"problems": problems, "blocked": blocks, "notes": notes}, indent=2))
+        return
+    for row in problems:
+        print(printable(f"{row['file']}: {row['why']}\n  {row['cure']}"))
+    for row in blocks:
+        print(printable(f"blocked: {row['subject']}: {row['why']}\n  {row['cure']}"))
+    for note in notes:
+        print(note)
+    if found is not None:
+        project = found.config.project
+        state = "not publishable" if blocks or problems else "publishable"
+        print(f"{project.name} {project.version}: {plural(len(found.packages), 'package')}, "
+              f"{plural(len(problems), 'problem')}, {plural(len(blocks), 'block')}: {state}")  # fmt: skip

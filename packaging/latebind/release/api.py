@@ -1,0 +1,123 @@
+"""The public surface of a release, exports and C headers, and what changed of it since the last one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+from packaging.version import Version
+
+from latebind.errors import InputError
+from latebind.release.headers import declarations, only_grew
+from latebind.text import markdown_code
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+    from latebind.release.packages import Packed
+
+
+class Surface(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What users of the packages can call."""
+
+    version: str
+    exports: dict[str, dict[str, list[str]]]
+    """Library -> target -> names."""
+    headers: dict[str, dict[str, str]]
+    """Header -> name -> declaration."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One difference between two surfaces. A breaking one is seen by a caller that was not built again."""
+
+    what: str
+    how: Literal["added", "removed", "changed"]
+    breaking: bool
+
+
+def surface(version: str, packages: Iterable[Packed]) -> Surface:
+    """The surface of packages. Raises InputError where two of them hold different libraries of one name."""
+    exports: dict[str, dict[str, list[str]]] = {}
+    headers: dict[str, dict[str, str]] = {}
+    for package in packages:
+        for library, targets in package.exports.items():
+            rows = exports.setdefault(library, {})
+            for rid, names in targets.items():
+                if rows.setdefault(rid, list(names)) != list(names):
+                    odd = sorted(set(rows[rid]) ^ set(names))
+                    raise InputError(
+                        f"{library} for {rid} does not export what it does in another package: {', '.join(odd[:5])}",
+                        where=package.artifact.path.name,
+                        advice="Pack both from one stage: latebind pack.",
+                    )
+        headers |= {name: declarations(text) for name, text in package.headers.items()}
+    return Surface(version, exports, headers)
+
+
+def to_json(found: Surface) -> bytes:
+    """The surface as JSON, sorted."""
+    return (json.dumps(msgspec.to_builtins(found), indent=2, sort_keys=True) + "\n").encode()
+
+
+def read_surface(file: Path) -> Surface:
+    """Read what `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
+    advice = "Give the api/api.json of an earlier release, or its folder."
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Surface)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no surface of a release: {error}", where=str(file), advice=advice) from error
+
+
+def changes(old: Surface, new: Surface) -> tuple[Change, ...]:
+    """What differs, removals first."""
+    rows = [*_exports(old, new), *_headers(old, new)]
+    return tuple(sorted(rows, key=lambda row: (("removed", "changed", "added").index(row.how), row.what)))
+
+
+def may_break(old: str, new: str) -> bool:
+    """Whether semantic versioning allows a break: with another major version, or below 1.0 another minor one."""
+    before, after = Version(old), Version(new)
+    depth = 1 if before.major else 2
+    return after.release[:depth] > before.release[:depth]
+
+
+def to_markdown(old: Surface | None, new: Surface, rows: Iterable[Change]) -> str:
+    """The difference as a page."""
+    if old is None:
+        return f"# Public API of {new.version}\n\nThere is no earlier release to compare with.\n"
+    lines = [f"- {row.how}{' (**breaks callers**)' if row.breaking else ''}: {markdown_code(row.what)}" for row in rows]
+    return "\n".join([f"# Public API of {new.version} since {old.version}", "", *(lines or ["Nothing changed."]), ""])
+
+
+def _exports(old: Surface, new: Surface) -> Iterator[Change]:
+    for library in sorted(old.exports.keys() | new.exports.keys()):
+        before, after = old.exports.get(library, {}), new.exports.get(library, {})
+        for rid in sorted(before.keys() | after.keys()):
+            gone, come = _sides(before.get(rid, ()), after.get(rid, ()))
+            yield from (Change(what=f"{library}: {name} ({rid})", how="removed", breaking=True) for name in gone)
+            yield from (Change(what=f"{library}: {name} ({rid})", how="added", breaking=False) for name in come)
+
+
+def _headers(old: Surface, new: Surface) -> Iterator[Change]:
+    for header in sorted(old.headers.keys() | new.headers.keys()):
+        before, after = old.headers.get(header, {}), new.headers.get(header, {})
+        gone, come = _sides(before, after)
+        yield from (Change(what=f"{header}: {before[name]}", how="removed", breaking=True) for name in gone)
+        yield from (Change(what=f"{header}: {after[name]}", how="added", breaking=False) for name in come)
+        for name in sorted(before.keys() & after.keys()):
+            if before[name] != after[name]:
+                grew = only_grew(before[name], after[name])
+                what = f"{header}: {before[name]} -> {after[name]}"
+                yield Change(what=what, how="changed", breaking=not grew)
+
+
+def _sides(
+    before: Iterable[str] | Mapping[str, str], after: Iterable[str] | Mapping[str, str]
+) -> tuple[list[str], list[str]]:
+    return sorted(set(before) - set(after)), sorted(set(after) - set(before))

@@ -1,0 +1,24 @@
+"""The section of a changelog that is about one version, in the form of Keep a Changelog; writes nothing."""
+
+from __future__ import annotations
+
+import re
+
+_HEADING = re.compile(r"^## +\[?(?P<title>[^\]\s]+)\]?.*$", re.MULTILINE)
+UNRELEASED = "Unreleased"
+
+
+def section(text: str, version: str) -> str:
+    """The body below `## [version]`, else below `## [Unreleased]`, without the heading; "" when there is neither."""
+    headings = list(_HEADING.finditer(text))
+    ends = [*(heading.start() for heading in headings), len(text)][1:]
+    found = {
+        heading["title"].casefold(): text[heading.end() : end].strip()
+        for heading, end in zip(headings, ends, strict=True)
+    }
+    return found.get(version.casefold()) or found.get(UNRELEASED.casefold(), "")
+
+
+def names(text: str, version: str) -> bool:
+    """Whether the changelog has a section for just that version."""
+    return any(heading["title"].casefold() == version.casefold() for heading in _HEADING.finditer(text))

@@ -1,0 +1,137 @@
+"""Checks a release folder offline: its sums, and that the given files give every derived one; writes nothing."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from latebind import __version__
+from latebind.archive import sha256
+from latebind.errors import ConfigError, InputError
+from latebind.release.contradictions import Problem, contradictions
+from latebind.release.derive import Derived, derive
+from latebind.release.facts import Origin, read_origin
+from latebind.release.layout import CONFIG, MANIFEST, PACKAGES, SBOMS, SUMS, SURFACE, is_given
+from latebind.release.make import files_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
+_SHOWN = 3
+_FROM_A_COPY = "Take the file from the release again, and hold SHA256SUMS against its attestation."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What came out. `found` is None where the folder could not be read that far."""
+
+    problems: tuple[Problem, ...]
+    found: Derived | None
+    notes: tuple[str, ...] = ()
+
+
+def check_release(folder: Path) -> Checked:
+    """Check a folder that `make_release` made. Raises InputError when it is no folder."""
+    if not folder.is_dir():
+        raise InputError("is no folder", where=str(folder), advice="Name the folder of a release.")
+    problems = list(_sums(folder))
+    try:
+        origin = read_origin(folder / MANIFEST)
+        found = derive(folder, origin)
+    except (InputError, ConfigError) as error:
+        problems.append(
+            Problem(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
+        )
+        return Checked(problems=tuple(problems), found=None)
+    problems += contradictions(found)
+    named = {row.file for row in problems}
+    problems += (row for row in _different(folder, found, origin) if row.file not in named)
+    same = origin.latebind == __version__
+    told = f"made by latebind {origin.latebind}, checked by {__version__}: reports were made again, not compared"
+    return Checked(problems=tuple(problems), found=found, notes=() if same else (told,))
+
+
+def _inside(folder: Path, where: str) -> str:
+    """A place that an error names, as a path in the folder."""
+    package = folder / PACKAGES / where.partition("!")[0]
+    if where and not where.startswith("/") and package.is_file():
+        return f"{PACKAGES}/{where}"
+    return where.removeprefix(f"{folder.as_posix()}/") or CONFIG
+
+
+def _sums(folder: Path) -> Iterator[Problem]:
+    """What SHA256SUMS says against the files that there are."""
+    told: dict[str, str] = {}
+    try:
+        lines = (folder / SUMS).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        yield Problem(file=SUMS, why=f"cannot be read: {error}", cure=_FROM_A_COPY)
+        return
+    for number, line in enumerate(lines, 1):
+        match = _LINE.fullmatch(line)
+        if not match or match[2] in told:
+            why = f"line {number} is {'there twice' if match else 'no sum and name'}"
+            yield Problem(file=SUMS, why=why, cure=_FROM_A_COPY)
+        else:
+            told[match[2]] = match[1]
+    here = files_of(folder)
+    for name in here:
+        if (folder / name).is_symlink():
+            yield Problem(file=name, why="is a link", cure=_FROM_A_COPY)
+        elif name not in told:
+            yield Problem(file=name, why=f"is not in {SUMS}: it is no part of this release", cure="Remove it.")
+        elif sha256(folder / name) != told[name]:
+            yield Problem(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
+    for name in sorted(told.keys() - set(here)):
+        yield Problem(file=name, why=f"is in {SUMS} and not in the folder", cure=_FROM_A_COPY)
+
+
+def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Problem]:
+    """Derived files that are not what the folder gives, and files that belong to no release."""
+    here = set(files_of(folder))
+    for name in sorted(here - found.files.keys()):
+        if not is_given(name):
+            yield Problem(file=name, why="belongs to no release", cure="Remove it.")
+    for name, data in found.files.items():
+        if origin.latebind != __version__ and not name.startswith((SBOMS, SURFACE)):
+            continue
+        if name not in here:
+            yield Problem(file=name, why="is missing", cure=_FROM_A_COPY)
+        elif (folder / name).read_bytes() != data:
+            yield Problem(file=name, why=_how(name, (folder / name).read_bytes(), data), cure=_FROM_A_COPY)
+
+
+def _how(name: str, there: bytes, wanted: bytes) -> str:
+    if name.startswith(f"{SBOMS}/"):
+        return "is not the bill inside its package"
+    if name.endswith(".json"):
+        try:
+            rows = list(_paths(json.loads(there), json.loads(wanted), ""))
+        except ValueError:
+            return "is no JSON"
+        if rows:
+            return f"says what the packages and reports do not: {'; '.join(rows[:_SHOWN])}"
+    return "is not what the packages and reports give"
+
+
+def _paths(there: Any, wanted: Any, at: str) -> Iterator[str]:  # JSON
+    """Where two JSON values differ, and how."""
+    if isinstance(there, dict) and isinstance(wanted, dict):
+        for key in [*wanted, *(key for key in there if key not in wanted)]:
+            yield from _paths(there.get(key), wanted.get(key), f"{at}.{key}".lstrip("."))
+    elif isinstance(there, list) and isinstance(wanted, list) and len(there) == len(wanted):
+        for index, (one, other) in enumerate(zip(there, wanted, strict=True)):
+            yield from _paths(one, other, f"{at}[{index}]")
+    elif there != wanted:
+        yield f"{at} is {_short(there)}, they give {_short(wanted)}"
+
+
+def _short(value: Any) -> str:  # JSON
+    if isinstance(value, list):
+        return f"a list of {len(value)}"
+    text = json.dumps(value)
+    return text if len(text) <= 80 else f"{text[:80]}..."  # noqa: PLR2004  # a line

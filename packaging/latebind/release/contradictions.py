@@ -1,0 +1,104 @@
+"""What no release may hold, whoever made it: parts that say different things, or a break that its version denies."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from packaging.version import InvalidVersion, Version
+
+from latebind.nuget.nuspec import semantic_version
+from latebind.release.api import may_break
+from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.release.derive import Derived
+    from latebind.release.packages import Packed
+
+_AGAIN = "Make the release again: latebind release."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One thing that is wrong with a release: which file, why, and what to do."""
+
+    file: str
+    why: str
+    cure: str = _AGAIN
+
+
+def contradictions(found: Derived) -> Iterator[Problem]:
+    """Everything that is wrong between the parts of a release."""
+    for package in found.packages:
+        yield from _version(package, found.config.project.version)
+        yield from _minimums(package, found)
+    yield from _verified(found)
+    yield from _audited(found)
+    yield from _broken(found)
+
+
+def _version(package: Packed, version: str) -> Iterator[Problem]:
+    if package.artifact.kind in ("nupkg", "snupkg"):
+        same = package.version.lower() == semantic_version(version).lower()
+    else:
+        try:
+            same = Version(package.version) == Version(version)
+        except InvalidVersion:
+            same = False
+    if not same:
+        why = f"is of version {package.version}, and the release is {version}"
+        yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
+
+
+def _minimums(package: Packed, found: Derived) -> Iterator[Problem]:
+    """The range of each runtime in a package's bill begins with the configured minimum."""
+    if not package.bill:
+        return
+    bill: dict[str, Any] = msgspec.json.decode(package.bill)
+    wanted = {use.preset: use.minimum for use in found.config.document.runtime}
+    for part in bill.get("components", ()):
+        name, told = part.get("name", ""), part.get("versionRange", "")
+        if (
+            part.get("bom-ref", "").startswith("late-bound/")
+            and f">={wanted.get(name)}" != told.partition("/")[2].partition("|")[0]
+        ):
+            why = f"its bill binds {name} {told}, and {CONFIG} says {wanted.get(name) or 'nothing of it'}"
+            yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
+
+
+def _verified(found: Derived) -> Iterator[Problem]:
+    """The packages that were verified are these, byte for byte."""
+    verified = {row.file: row.sha256 for row in found.report.packages}
+    here = {row.artifact.path.name: row.artifact for row in found.packages}
+    cure = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
+    for name in sorted(verified.keys() | here.keys()):
+        if name not in here:
+            yield Problem(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", cure=cure)
+        elif name not in verified:
+            if here[name].kind not in ("wheel", "nupkg"):  # the others are installed by nobody
+                continue
+            yield Problem(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", cure=cure)
+        elif verified[name] != here[name].sha256:
+            why = f"has SHA-256 {here[name].sha256[:16]}..., and {VERIFICATION} is about {verified[name][:16]}..."
+            yield Problem(file=f"{PACKAGES}/{name}", why=why, cure=cure)
+
+
+def _audited(found: Derived) -> Iterator[Problem]:
+    for row in found.audit.findings:
+        if row.severity == "error":
+            yield Problem(file=f"{PACKAGES}/{row.subject}", why=f"{row.code} {row.message}", cure=row.fix)
+
+
+def _broken(found: Derived) -> Iterator[Problem]:
+    breaks = [row for row in found.changes if row.breaking]
+    if found.old is None or not breaks or may_break(found.old.version, found.new.version):
+        return
+    before = Version(found.old.version)
+    least = f"{before.major + 1}.0.0" if before.major else f"0.{before.minor + 1}.0"
+    cure = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
+    for row in breaks:
+        why = f"{row.how} since {found.old.version}, which breaks callers: {row.what}"
+        yield Problem(file=SURFACE, why=why, cure=cure)

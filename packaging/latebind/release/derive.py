@@ -1,0 +1,139 @@
+"""All files of a release that follow from the given ones, as bytes: made when it is made, and again when it is checked.
+
+Nothing here starts a program or asks the network.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.audit.audit import audit_paths
+from latebind.audit.markdown import to_markdown as audit_markdown
+from latebind.audit.project import project_policy
+from latebind.audit.render import to_json as audit_json
+from latebind.audit.wording import count_line
+from latebind.configfile import load
+from latebind.errors import InputError
+from latebind.release import api
+from latebind.release.facts import Origin, manifest, obstacles
+from latebind.release.layout import (
+    API,
+    CHANGES,
+    CONFIG,
+    MANIFEST,
+    PACKAGES,
+    PAGE,
+    PREVIOUS,
+    REPORTS,
+    SBOMS,
+    SURFACE,
+    VERIFICATION,
+)
+from latebind.release.packages import Packed, read_packages
+from latebind.templates import render
+from latebind.verify.files import read_log, renderings
+from latebind.verify.gate import RENDERERS, judge_gate
+from latebind.verify.render import count
+from latebind.verify.report import read_report
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.config import Config
+    from latebind.model import AuditReport
+    from latebind.release.api import Change, Surface
+    from latebind.verify.gate import Block
+    from latebind.verify.report import Report
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Derived:
+    """What was read of a release's given files, and the files that follow, by their paths in the folder."""
+
+    config: Config
+    packages: tuple[Packed, ...]
+    report: Report
+    audit: AuditReport
+    blocks: tuple[Block, ...]
+    old: Surface | None
+    new: Surface
+    changes: tuple[Change, ...]
+    files: Mapping[str, bytes]
+
+
+def derive(folder: Path, origin: Origin) -> Derived:
+    """Read the given files of a release folder and make all others.
+
+    Raises InputError or ConfigError for what is missing or cannot be read.
+    """
+    config = load(folder / CONFIG, alone=True)
+    packages = read_packages(folder / PACKAGES)
+    report = read_report(folder / VERIFICATION)
+    audit = audit_paths([folder / PACKAGES], project_policy(config))
+    old = api.read_surface(folder / PREVIOUS) if (folder / PREVIOUS).exists() else None
+    new = api.surface(config.project.version, packages)
+    rows = api.changes(old, new) if old else ()
+    blocks = obstacles(config, packages, report)
+    files = {
+        **{f"{SBOMS}/{row.artifact.path.name}.cdx.json": row.bill for row in packages if row.bill},
+        f"{REPORTS}/audit.json": audit_json(audit).encode(),
+        f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
+        **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
+        f"{REPORTS}/gate.json": RENDERERS["json"](judge_gate(config, report)).encode(),
+        SURFACE: api.to_json(new),
+        f"{API}/changes.md": api.to_markdown(old, new, rows).encode(),
+        MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
+    }
+    page = _page(config, packages, report, audit, blocks, origin, api.to_markdown(old, new, rows), _changelog(folder))
+    return Derived(
+        config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,
+        files={**files, PAGE: page},
+    )  # fmt: skip
+
+
+def _renderings(folder: Path, report: Report) -> Mapping[str, str]:
+    """The report in its other forms, with the logs that lie beside it."""
+    return renderings(report, lambda row: read_log(folder / REPORTS, row))
+
+
+def _changelog(folder: Path) -> str:
+    try:
+        return (folder / CHANGES).read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", where=CHANGES) from error
+
+
+def _page(  # noqa: PLR0913  # a page shows all that there is
+    config: Config,
+    packages: Sequence[Packed],
+    report: Report,
+    audit: AuditReport,
+    blocks: Sequence[Block],
+    origin: Origin,
+    surface: str,
+    changelog: str,
+) -> bytes:
+    text = render(
+        "release.html.j2",
+        project=config.project,
+        origin=origin,
+        packages=packages,
+        bills={row.artifact.path.name for row in packages if row.bill},
+        folders={row.artifact.path: _inner(row.artifact.path) for row in packages},
+        runtimes=config.document.runtime,
+        audit=count_line(audit),
+        verification=count(report),
+        blocks=blocks,
+        surface=surface,
+        changelog=changelog,
+    )
+    return text.encode()
+
+
+def _inner(path: Path) -> str:
+    """The path of a package below the release folder."""
+    parts = path.parts
+    start = len(parts) - 1 - parts[::-1].index(PACKAGES)
+    return "/".join(parts[start:])

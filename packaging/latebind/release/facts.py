@@ -1,0 +1,118 @@
+"""What a release states of itself in its manifest, and what its parts have to do with one another."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind import __version__
+from latebind.errors import InputError
+from latebind.model import Rid, State
+from latebind.text import plural
+from latebind.verify.cells import Scope, expand
+from latebind.verify.gate import Block, judge_gate
+from latebind.verify.versions import Answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.config import Config
+    from latebind.release.packages import Packed
+    from latebind.verify.report import Report
+
+_SHOWN = 5
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """What cannot be found out from the folder: it is stated, and kept."""
+
+    commit: str = ""
+    source_date_epoch: int = 0
+    latebind: str = __version__
+
+
+def read_origin(file: Path) -> Origin:
+    """The origin in a manifest. Raises InputError when there is none."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Origin)
+    except OSError as error:
+        raise InputError(error.strerror or str(error), where=file.name) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no manifest of a release: {error}", where=file.name) from error
+
+
+def manifest(  # noqa: PLR0913  # a manifest says all that there is
+    config: Config, packages: Sequence[Packed], report: Report, origin: Origin, blocks: Sequence[Block], since: str
+) -> bytes:
+    """The build manifest: what was made, from which commit, by what, for which runtimes, and what still blocks it."""
+    count = {state.value: sum(row.outcome is state for row in report.cells) for state in State}
+    document: dict[str, Any] = {
+        "project": config.project.name,
+        "version": config.project.version,
+        "previous": since,
+        **msgspec.to_builtins(origin),
+        "toolchains": sorted({tool for package in packages for tool in _tools(package)}),
+        "targets": list(config.document.targets.include),
+        "runtimes": [{"name": use.preset, "minimum": use.minimum} for use in config.document.runtime],
+        "packages": [
+            {
+                "file": package.artifact.path.name,
+                "kind": package.artifact.kind,
+                "name": package.name,
+                "version": package.version,
+                "targets": list(package.targets),
+                "size": package.artifact.size,
+                "sha256": package.artifact.sha256,
+            }
+            for package in packages
+        ],
+        "cells": count,
+        "publishable": not blocks,
+        "blocked": [{"subject": row.subject, "why": row.why, "cure": row.cure} for row in blocks],
+    }
+    return (json.dumps(document, indent=2) + "\n").encode()
+
+
+def obstacles(config: Config, packages: Sequence[Packed], report: Report) -> tuple[Block, ...]:
+    """All that keeps a release from being published: the gate, cells that nobody reported, targets without packages."""
+    return (*judge_gate(config, report).blocks, *_unreported(config, report), *_unmade(config, packages))
+
+
+def _unreported(config: Config, report: Report) -> Iterator[Block]:
+    """Scenarios of a target that are in no row of the report, not even as *not run*."""
+    for rid in map(Rid, config.document.targets.include):
+        rows = {(row.kind, row.scenario) for row in report.cells if row.target == rid}
+        pythons = [row.consumer.removeprefix("python") for row in report.cells if fnmatchcase(row.consumer, "python3*")]
+        scope = Scope(pythons={rid: (pythons or ["3.12"])[0]}, home=rid)
+        planned = dict.fromkeys((row.cell.kind, row.cell.scenario) for row in expand(config, rid, scope, Answers()))
+        missing = [f"{kind} {scenario}" for kind, scenario in planned if (kind, scenario) not in rows]
+        if missing:
+            more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+            yield Block(
+                subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
+                why=f"{plural(len(missing), 'cell')} of the configuration {'is' if len(missing) == 1 else 'are'} "
+                "in no report",
+                cure=f"Run latebind verify --target {rid}, and merge its report.",
+            )
+
+
+def _unmade(config: Config, packages: Sequence[Packed]) -> Iterator[Block]:
+    for rid in config.document.targets.include:
+        if not any(rid in package.targets for package in packages if package.artifact.kind in ("wheel", "nupkg")):
+            yield Block(
+                subject=rid, why="is a target of the project, and no package holds a library for it",
+                cure="Run latebind pack --target all.",
+            )  # fmt: skip
+
+
+def _tools(package: Packed) -> Iterator[str]:
+    """The compilers that the package's bill names."""
+    if not package.bill:
+        return
+    bill: Mapping[str, Any] = msgspec.json.decode(package.bill)
+    for tool in bill.get("metadata", {}).get("tools", {}).get("components", ()):
+        yield f"{tool.get('name', '')} {tool.get('version', '')}".strip()

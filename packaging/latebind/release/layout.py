@@ -1,0 +1,26 @@
+"""Where everything lies in a release folder, and which of it is given and which follows from the rest."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+PACKAGES, SBOMS, REPORTS, API = "packages", "sbom", "reports", "api"
+CONFIG = "latebind.toml"
+CHANGES = "CHANGELOG.md"
+MANIFEST = "manifest.json"
+PAGE = "index.html"
+SUMS = "SHA256SUMS"
+VERIFICATION = f"{REPORTS}/verify.json"
+PREVIOUS = f"{API}/previous.json"
+SURFACE = f"{API}/api.json"
+
+_GIVEN = (CONFIG, CHANGES, VERIFICATION, PREVIOUS)
+
+
+def is_given(name: str) -> bool:
+    """Whether a file of the folder is what a release is made from: all others can be made again from those.
+
+    The manifest is both: the commit and the time in it are given, the rest follows.
+    """
+    path = PurePosixPath(name)
+    return name in _GIVEN or path.parts[0] == PACKAGES or path.parts[:2] == (REPORTS, "logs")

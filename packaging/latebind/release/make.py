@@ -1,0 +1,156 @@
+"""Makes a release folder: copies what is given, derives the rest, writes it aside and puts it in place whole."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.archive import sha256, source_date_epoch
+from latebind.configfile import own_file
+from latebind.errors import InputError, LatebindError
+from latebind.release import changelog
+from latebind.release.contradictions import contradictions
+from latebind.release.derive import derive
+from latebind.release.facts import Origin
+from latebind.release.layout import (
+    CHANGES,
+    CONFIG,
+    MANIFEST,
+    PACKAGES,
+    PREVIOUS,
+    REPORTS,
+    SUMS,
+    SURFACE,
+    VERIFICATION,
+)
+from latebind.verify.report import read_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from latebind.config import Config
+    from latebind.release.derive import Derived
+
+_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sources:
+    """What a release is made from."""
+
+    dist: Path
+    """The folder of the packages."""
+    report: Path
+    """The verification report, with its logs beside it."""
+    changelog: Path
+    previous: Path | None = None
+    """The last release: its folder, or its api.json. None for the first one."""
+    commit: str = ""
+
+
+class ShutError(LatebindError):
+    """The release may not be published."""
+
+    exit_status = 1
+
+
+def make_release(config: Config, sources: Sources, output: Path, *, dry_run: bool) -> Derived:
+    """Make the folder `output`; an earlier release there is replaced once the new one is whole.
+
+    A dry run makes it also while something blocks, and the manifest says what.
+
+    Raises InputError for what cannot be read and for an output that is no release, ShutError when parts contradict
+    each other, or, but for a dry run, when the gate is shut or the changelog is silent.
+    """
+    text = _changes(config, sources.changelog, dry_run=dry_run)
+    with _replacing(output) as folder:
+        _copy(config, sources, folder)
+        (folder / CHANGES).write_text(text, encoding="utf-8", newline="\n")
+        found = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
+        _assert_sound(found, dry_run=dry_run)
+        for name, data in found.files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
+        (folder / SUMS).write_bytes(sums(folder, files_of(folder)))
+    return found
+
+
+def files_of(folder: Path) -> list[str]:
+    """The paths of all files of a release but the sums, sorted."""
+    every = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
+    return sorted(name for path in every if (name := path.relative_to(folder).as_posix()) != SUMS)
+
+
+def sums(folder: Path, names: Iterable[str]) -> bytes:
+    """SHA256SUMS, as sha256sum writes it and checks it."""
+    return "".join(f"{sha256(folder / name)}  {name}\n" for name in names).encode()
+
+
+def _changes(config: Config, file: Path, *, dry_run: bool) -> str:
+    """The part of the changelog that is about this version."""
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(file), advice="Name it: --changelog FILE.") from error
+    version = config.project.version
+    if not dry_run and not changelog.names(text, version):
+        raise ShutError(f"has no section [{version}]", where=str(file), advice=f"Write one: ## [{version}] - DATE.")
+    return f"# {config.project.name} {version}\n\n{changelog.section(text, version)}\n"
+
+
+def _copy(config: Config, sources: Sources, folder: Path) -> None:
+    if not sources.dist.is_dir():
+        raise InputError("is no folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
+    shutil.copytree(sources.dist, folder / PACKAGES, ignore=shutil.ignore_patterns(".*"))
+    report = read_report(sources.report)
+    (folder / REPORTS).mkdir()
+    shutil.copyfile(sources.report, folder / VERIFICATION)
+    for name in sorted({row.log for row in report.cells if row.log}):
+        log = sources.report.parent / name
+        if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
+            (folder / REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(log, folder / REPORTS / name)
+    whole = config.file.name == CONFIG
+    text = config.file.read_text("utf-8") if whole else own_file(config.file)
+    (folder / CONFIG).write_text(text, encoding="utf-8", newline="\n")
+    if sources.previous is not None:
+        (folder / PREVIOUS).parent.mkdir()
+        earlier = sources.previous / SURFACE if sources.previous.is_dir() else sources.previous
+        if not earlier.is_file():
+            advice = "Name the folder of the last release, or its api/api.json."
+            raise InputError("there is no such file", where=str(earlier), advice=advice)
+        shutil.copyfile(earlier, folder / PREVIOUS)
+
+
+def _assert_sound(found: Derived, *, dry_run: bool) -> None:
+    wrong = [f"{row.file}: {row.why}\n  {row.cure}" for row in contradictions(found)]
+    if wrong:
+        raise ShutError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
+    if found.blocks and not dry_run:
+        blocks = [f"{row.subject}: {row.why}\n  {row.cure}" for row in found.blocks]
+        left = [f"... and {len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
+        advice = "To see the folder as it would be: latebind release --dry-run."
+        raise ShutError("\n".join(["the gate is shut:", *blocks[:_SHOWN], *left]), advice=advice)
+
+
+@contextmanager
+def _replacing(output: Path) -> Iterator[Path]:
+    """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
+    if output.exists() and not (output / MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
+        raise InputError("is there and is no release", where=str(output), advice="Name another folder, or remove it.")
+    aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{word}") for word in ("part", "old"))
+    aside.mkdir(parents=True)
+    try:
+        yield aside
+        if output.exists():
+            output.rename(old)
+        aside.rename(output)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+        if old.exists() and not output.exists():
+            old.rename(output)
+        shutil.rmtree(old, ignore_errors=True)

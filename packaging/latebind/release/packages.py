@@ -1,0 +1,128 @@
+"""What the packages of a release say and hold: names, versions, targets, bills, libraries, headers; judges nothing."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
+
+from latebind.archive import ZipReader, sha256
+from latebind.audit.subject import nupkg_id, nupkg_version
+from latebind.binary import is_managed, read_images, sniff
+from latebind.errors import InputError
+from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
+from latebind.targets import targets
+from latebind.verify.dist import wheels_for
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from latebind.model import Rid
+
+BILL = "latebind.cdx.json"
+_RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
+_SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>[a-z]+(-[a-z0-9]+)+)-symbols\.zip$")
+_INCLUDE = "build/native/include/"
+_HEAD = 128
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """One file of the release, by its name and its contents."""
+
+    artifact: Artifact
+    name: str
+    version: str
+    targets: tuple[Rid, ...]
+    """Those that it has native files for; none for an sdist."""
+    bill: bytes = b""
+    """The SBOM inside; b"" where it has none."""
+    exports: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
+    """Library without prefix and suffix -> target -> the names that it exports, sorted."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """Path below the include folder -> text."""
+
+
+def read_packages(folder: Path) -> tuple[Packed, ...]:
+    """Every file of a folder of packages, by name, symbols in its folder `symbols` included.
+
+    Raises InputError for a file that is no package, and for one that cannot be read.
+    """
+    if not folder.is_dir():
+        raise InputError("is no folder", where=str(folder), advice="Make the packages first: latebind pack.")
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
+    return tuple(_read(path) for path in files)
+
+
+def _read(path: Path) -> Packed:
+    kind, name, version, own = _named(path)
+    artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
+    if kind not in ("wheel", "nupkg"):
+        return Packed(artifact=artifact, name=name, version=version, targets=own)
+    exports: dict[str, dict[str, tuple[str, ...]]] = {}
+    found: set[Rid] = set()
+    bill, headers = b"", {}
+    with ZipReader(path) as archive:
+        for member in archive.members:
+            if posixpath.basename(member.name) == BILL:
+                bill = archive.read(member.name)
+            elif kind == "nupkg" and member.name.startswith(_INCLUDE) and not member.is_folder:
+                headers[member.name.removeprefix(_INCLUDE)] = archive.read(member.name).decode("utf-8", "replace")
+            elif (rids := _targets_of(member.name, artifact)) and _is_native(archive, member.name):
+                found.update(rids)
+                names = _exported(archive.read(member.name), f"{path.name}!{member.name}")
+                exports.setdefault(_stem(member.name), {}).update(dict.fromkeys(rids, names))
+    rows = tuple(rid for rid in targets() if rid in found)
+    return Packed(
+        artifact=artifact, name=name, version=version, targets=rows, bill=bill, exports=exports, headers=headers
+    )
+
+
+def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
+    """Kind, name, version, and the target where the name says it. Raises InputError for what is no package."""
+    try:
+        if path.suffix == ".whl":
+            distribution, number, *_ = parse_wheel_filename(path.name)
+            return "wheel", distribution, str(number), ()
+        if path.name.endswith(".tar.gz"):
+            project, number = parse_sdist_filename(path.name)
+            return "sdist", project, str(number), ()
+    except (InvalidWheelFilename, InvalidSdistFilename) as error:
+        raise InputError(str(error), where=str(path)) from error
+    if path.suffix in (".nupkg", ".snupkg"):
+        kind: Kind = "nupkg" if path.suffix == ".nupkg" else "snupkg"
+        return kind, nupkg_id(path.name), nupkg_version(path.name), ()
+    if path.name.endswith(SYMBOLS_SUFFIX) and (match := _SYMBOLS.match(path.name)):
+        return "symbols", match["name"], match["version"], tuple(rid for rid in targets() if rid == match["rid"])
+    raise InputError("is no package of a release", where=str(path), advice="Remove it from the folder.")
+
+
+def _targets_of(member: str, artifact: Artifact) -> tuple[Rid, ...]:
+    """The targets that a member is for: by its folder in a nupkg, by the tags of its wheel."""
+    if artifact.kind == "wheel":
+        return tuple(rid for rid in targets() if wheels_for(rid, [artifact]))
+    match = _RUNTIMES.match(member)
+    return tuple(rid for rid in targets() if match and rid == match["rid"])
+
+
+def _is_native(archive: ZipReader, member: str) -> bool:
+    head = next(iter(_blocks(archive, member)), b"")[:_HEAD]
+    return sniff(head) is not None and not is_managed(head)
+
+
+def _blocks(archive: ZipReader, member: str) -> Iterator[bytes]:
+    if not member.endswith("/"):
+        yield from archive.blocks(member)
+
+
+def _exported(data: bytes, where: str) -> tuple[str, ...]:
+    return tuple(sorted({row.name for image in read_images(data, where) for row in image.exports}))
+
+
+def _stem(member: str) -> str:
+    """`latenn_core` of `latenn/liblatenn_core.so`, `latenn_core.dll`, `liblatenn_core.dylib`."""
+    return posixpath.basename(member).partition(".")[0].removeprefix("lib")

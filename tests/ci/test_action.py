@@ -1,0 +1,51 @@
+"""The action audits what it is pointed at, annotates, summarises, and fails for a bad package."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import action
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """The action in this very environment: that a venv can be made is not what is asked."""
+    monkeypatch.setattr(action, "_environment", lambda: sys.executable)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "summary.md"))
+    monkeypatch.setenv("AUDIT_SARIF", str(tmp_path / "audit.sarif"))
+
+    def audit(path):
+        monkeypatch.setenv("AUDIT_PATHS", str(path))
+        return action.main()
+
+    return audit
+
+
+def test_a_bad_package_fails_with_an_annotation_and_a_summary(run, tmp_path, capfd):
+    wheel = tmp_path / "bad-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("bad/__init__.py", "")
+    assert run(wheel) == 1
+    told = capfd.readouterr().out
+    assert "::error title=LB" in told
+    assert "## ❌ latebind audit" in (tmp_path / "summary.md").read_text("utf-8")
+    assert '"2.1.0"' in (tmp_path / "audit.sarif").read_text("utf-8")
+
+
+def test_a_path_that_is_not_there_is_told(run, tmp_path, capfd):
+    assert run(tmp_path / "none") == 2
+    assert "there is no such file or folder" in capfd.readouterr().err
+
+
+@pytest.mark.slow
+def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
+    monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
+    python = action._environment()
+    told = subprocess.run([python, "-m", "latebind.cli", "--version"], check=True, capture_output=True, text=True)
+    assert told.stdout.startswith("latebind ")

@@ -1,0 +1,167 @@
+"""The workflows: pinned, in step with the sessions that they call, and run here as far as this machine goes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import gen_workflows
+import local_workflow
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
+SESSION = re.compile(r"python noxfile\.py -s (\w+)")
+
+
+def steps():
+    for file in FILES:
+        for name, job in yaml.safe_load(file.read_text("utf-8"))["jobs"].items():
+            for step in job.get("steps", ()):
+                yield file.stem, name, step
+
+
+def test_every_workflow_is_made_from_a_template():
+    assert {f".github/workflows/{file.name}" for file in FILES} == set(gen_workflows.outputs())
+    assert len(FILES) == 5
+
+
+def test_every_action_is_pinned_by_commit_and_used():
+    used = {step["uses"] for _, _, step in steps() if "uses" in step}
+    pinned = {f"{row.uses}@{row.commit}" for row in gen_workflows.actions().values()}
+    assert used == pinned
+    assert all(re.fullmatch(r"[0-9a-f]{40}", row.commit) for row in gen_workflows.actions().values())
+
+
+def test_every_session_that_a_workflow_calls_is_there():
+    text = (ROOT / "noxfile.py").read_text("utf-8")
+    listed = set(re.findall(r"^def (\w+)\(session", text, re.MULTILINE))
+    called = {match[1] for _, _, step in steps() for match in SESSION.finditer(step.get("run", ""))}
+    assert called
+    assert called <= listed
+
+
+def test_every_program_of_ours_that_a_workflow_calls_is_there():
+    programs = {word for _, _, step in steps() for word in step.get("run", "").split() if word.startswith("ci/")}
+    assert programs == {"ci/github.py"}
+    assert all((ROOT / name).is_file() for name in programs)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_rights_are_given_job_by_job_and_no_secret_is_named(file):
+    text = file.read_text("utf-8")
+    document = yaml.safe_load(text)
+    assert document["permissions"] == {}
+    assert all("permissions" in job for job in document["jobs"].values())
+    assert "secrets." not in text
+
+
+def test_only_the_jobs_that_publish_may_write():
+    writing = {
+        (file.stem, name)
+        for file in FILES
+        for name, job in yaml.safe_load(file.read_text("utf-8"))["jobs"].items()
+        if "write" in job["permissions"].values()
+    }
+    assert writing == {("release", name) for name in ("attest", "pypi", "nuget", "github")}
+
+
+def test_publishing_waits_for_the_gate():
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
+    assert jobs["pypi"]["needs"] == jobs["nuget"]["needs"] == "attest"
+    assert jobs["attest"]["needs"] == "folder"
+    assert jobs["folder"]["needs"] == "packages"
+    for name in ("pypi", "nuget"):
+        commands = [step.get("run", "") for step in jobs[name]["steps"]]
+        assert any("--check release --publishable" in command for command in commands)
+
+
+WORKFLOW = {
+    "env": {"WHERE": "here"},
+    "jobs": {
+        "make": {
+            "runs-on": "ubuntu-24.04",
+            "outputs": {"matrix": "${{ steps.plan.outputs.matrix }}"},
+            "steps": [
+                {"uses": "actions/checkout@0"},
+                {"run": "mkdir -p made && echo $WHERE > made/file"},
+                {"id": "plan", "run": "echo 'matrix={\"include\": [{\"n\": \"1\", \"runner\": \"ubuntu\"}, "
+                 "{\"n\": \"2\", \"runner\": \"windows\"}]}' >> $GITHUB_OUTPUT"},
+                {"uses": "actions/upload-artifact@0", "with": {"name": "made", "path": "made/"}},
+            ],
+        },
+        "use": {
+            "runs-on": "${{ matrix.runner }}",
+            "strategy": {"matrix": "${{ fromJSON(needs.make.outputs.matrix) }}"},
+            "steps": [
+                {"uses": "actions/download-artifact@0", "with": {"name": "made", "path": "got/"}},
+                {"run": "cat got/file > seen-$N", "env": {"N": "${{ matrix.n }}"}},
+                {"if": "runner.os == 'Windows'", "run": "exit 9"},
+                {"if": "${{ matrix.n != '2' }}", "run": "touch equal"},
+            ],
+        },
+        "fail": {
+            "runs-on": "ubuntu-24.04",
+            "steps": [{"run": "exit 3"}, {"run": "touch never"}, {"if": "always()", "run": "touch always"}],
+        },
+        "odd": {"runs-on": "ubuntu-24.04", "steps": [{"run": "echo ${{ github.event.x }}"}]},
+        "action": {"runs-on": "ubuntu-24.04", "steps": [{"uses": "some/other@0"}]},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture
+def run(tmp_path):
+    (tmp_path / "files").mkdir()
+    (tmp_path / "checkout").mkdir()
+    return local_workflow.Run(WORKFLOW, tmp_path / "files", tmp_path / "checkout")
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_jobs_hand_files_and_outputs_on(run, capfd):
+    run.job("make", {})
+    run.job("use", {})
+    made = {path.name for path in run.checkout.iterdir()}
+    assert made == {"made", "got", "seen-1", "equal"}
+    assert (run.checkout / "seen-1").read_text("utf-8") == "here\n"
+    assert "not run here (windows)" in capfd.readouterr().out
+
+
+@pytest.mark.skipif(not shutil.which("bash"), reason="needs bash")
+def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
+    with pytest.raises(SystemExit, match="the job fail failed"):
+        run.job("fail", {})
+    assert {path.name for path in run.checkout.iterdir()} == {"always"}
+
+
+@pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])
+def test_what_is_not_understood_ends_the_run(run, job, why):
+    with pytest.raises(SystemExit, match=why):
+        run.job(job, {})
+
+
+@pytest.mark.workflows
+def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
+    clone = tmp_path / "clone"
+    git = shutil.which("git")
+    subprocess.run([git, "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    script = [sys.executable, "ci/local_workflow.py", "--files", str(tmp_path / "files")]
+    subprocess.run([*script, "ci", "lint"], cwd=clone, check=True)
+    here = ["--matrix", "target=linux-x64"]
+    subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate is shut
+    report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
+    assert not [row["id"] for row in report["cells"] if row["outcome"] == "failed"]
+    assert len([row for row in report["cells"] if row["outcome"] == "passed"]) >= 50
+
+    other = tmp_path / "other"
+    subprocess.run([git, "clone", "--quiet", str(ROOT), str(other)], check=True)
+    packed = [sys.executable, "noxfile.py", "-s", "package", "--", "--target", "all"]
+    subprocess.run(packed, cwd=other, check=True)
+    wanted = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
+    made = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
+    assert made == wanted

@@ -1,0 +1,77 @@
+"""A small project's release in which everything holds: real packages for two targets, and a report that all passed."""
+
+import pytest
+from latebind.archive import sha256, write_text
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.release.make import Sources
+from latebind.targets import target
+from latebind.verify.cells import Scope, expand
+from latebind.verify.report import to_json
+from latebind.verify.versions import Answers
+
+from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client
+from tests.verify.reports import report, row
+
+RIDS = ("linux-x64", "linux-arm64")
+CHANGELOG = """\
+# Changelog
+
+## [Unreleased]
+
+- Something to come.
+
+## [1.2.3] - 2026-11-20
+
+- Adds numbers faster.
+
+## [1.2.2] - 2026-10-01
+
+- Older.
+"""
+CONFIGURED = (
+    CONFIG.replace('["linux-x64"]', str(list(RIDS))).replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
+    + '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n\n[verify]\npython = "smoke.py"\n'
+)
+HEADER = """\
+/* tiny.h */
+#ifndef TINY_H
+#define TINY_H
+int tiny_add(int a, int b);
+#endif
+"""
+
+
+def reported(config, dist):
+    """A report on the packages of a folder in which every cell of the configuration passed."""
+    planned = [
+        one.cell
+        for rid in RIDS
+        for one in expand(config, target(rid).rid, Scope(pythons={rid: "3.11"}, home=rid), Answers())
+    ]
+    names = ("kind", "target", "consumer", "runtime", "version", "scenario")
+    rows = [row(**{name: getattr(cell, name) for name in names}) for cell in planned]
+    return report(*rows, packages={path.name: sha256(path) for path in sorted(dist.iterdir()) if path.is_file()})
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """(configuration, sources) of a release that may be made."""
+    root = tmp_path_factory.mktemp("released") / "tiny"
+    write_client(
+        root,
+        latebind=CONFIGURED,
+        cmakelists=PORTABLE_CMAKE + "install(FILES tiny.h DESTINATION include COMPONENT tiny)\n",
+        tiny=PORTABLE_SOURCE,
+    )
+    (root / "native/tiny.h").write_text(HEADER, encoding="utf-8")
+    (root / "smoke.py").write_text("", encoding="utf-8")
+    config = load(root / "latebind.toml")
+    pack(config, [stage_target(config, target(rid), root) for rid in RIDS], root, root / "dist")
+    found = reported(config, root / "dist")
+    write_text(root / "reports/verify.json", to_json(found))
+    for cell in found.cells:
+        write_text(root / "reports" / cell.log, "log")
+    write_text(root / "CHANGELOG.md", CHANGELOG)
+    return config, Sources(dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md")

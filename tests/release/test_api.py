@@ -1,0 +1,75 @@
+"""What changed of a release's public surface, and whether its version may."""
+
+import pytest
+from latebind.errors import InputError
+from latebind.release import api
+from latebind.release.api import Surface, changes, may_break, read_surface
+
+OLD = Surface(
+    "1.2.3",
+    {"x": {"linux-x64": ["x_add", "x_old"], "win-x64": ["x_add", "x_old"]}},
+    {"x.h": {"x_add": "int x_add(int)", "x_old": "int x_old(void)", "x_code": "enum x_code { A = 0 }"}},
+)
+
+
+def changed(**parts):
+    return {(row.how, row.what): row.breaking for row in changes(OLD, Surface("1.3.0", **{
+        "exports": OLD.exports, "headers": OLD.headers, **parts}))}  # fmt: skip
+
+
+def test_the_same_surface_has_no_changes():
+    assert changed() == {}
+
+
+def test_an_export_that_is_gone_from_one_target_breaks():
+    exports = {"x": {"linux-x64": ["x_add"], "win-x64": ["x_add", "x_new", "x_old"]}}
+    assert changed(exports=exports) == {
+        ("removed", "x: x_old (linux-x64)"): True,
+        ("added", "x: x_new (win-x64)"): False,
+    }
+
+
+def test_declarations_are_compared_one_by_one():
+    headers = {
+        "x.h": {"x_add": "int x_add(long)", "x_code": "enum x_code { A = 0, B = 1 }", "x_new": "int x_new(void)"}
+    }
+    found = changed(headers=headers)
+    assert found["removed", "x.h: int x_old(void)"]
+    assert found["changed", "x.h: int x_add(int) -> int x_add(long)"]
+    assert not found["changed", "x.h: enum x_code { A = 0 } -> enum x_code { A = 0, B = 1 }"]
+    assert not found["added", "x.h: int x_new(void)"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "may"),
+    [
+        ("1.2.3", "2.0.0", True),
+        ("1.2.3", "1.3.0", False),
+        ("0.1.0", "0.2.0", True),
+        ("0.1.0", "0.1.1", False),
+        ("0.9.0", "1.0.0", True),
+        ("2.0.0", "1.9.0", False),
+        ("1.2.3", "2.0.0rc1", True),
+    ],
+)
+def test_semantic_versions_say_when_a_break_is_allowed(old, new, may):
+    assert may_break(old, new) is may
+
+
+def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
+    file = tmp_path / "api.json"
+    file.write_bytes(api.to_json(OLD))
+    assert read_surface(file) == OLD
+    file.write_bytes(b'{"version": 1}')
+    with pytest.raises(InputError, match="is no surface of a release"):
+        read_surface(file)
+    with pytest.raises(InputError, match="No such file"):
+        read_surface(tmp_path / "none.json")
+
+
+def test_the_page_marks_what_breaks():
+    rows = changes(OLD, Surface("1.3.0", {}, OLD.headers))
+    page = api.to_markdown(OLD, Surface("1.3.0", {}, {}), rows)
+    assert "# Public API of 1.3.0 since 1.2.3" in page
+    assert "- removed (**breaks callers**): `x: x_add (linux-x64)`" in page
+    assert "no earlier release" in api.to_markdown(None, OLD, ())

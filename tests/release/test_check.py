@@ -1,0 +1,196 @@
+"""A release folder is checked offline; whatever was changed in it is named, also when its sums were made anew."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from latebind.release.check import check_release
+from latebind.release.make import make_release
+
+WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
+ARM = "packages/tiny-1.2.3-py3-none-manylinux_2_28_aarch64.whl"
+NUPKG, NEWER = "packages/Tiny.1.2.3.nupkg", "packages/Tiny.1.2.4.nupkg"
+EVIL = "packages/evil-1.2.3-py3-none-any.whl"
+BILL = f"sbom/{WHEEL[9:]}.cdx.json"
+
+
+@pytest.fixture(scope="session")
+def released(made, tmp_path_factory):
+    config, sources = made
+    folder = tmp_path_factory.mktemp("check") / "release"
+    make_release(config, sources, folder, dry_run=False)
+    return folder
+
+
+@pytest.fixture
+def release(released, tmp_path):
+    return shutil.copytree(released, tmp_path / "release")
+
+
+def summed(folder):
+    """Make the sums anew, as somebody would who hides what he did."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
+    sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    rows = (f"{digest}  {name}\n" for name, digest in sums.items())
+    (folder / "SHA256SUMS").write_text("".join(rows), encoding="utf-8")
+
+
+def edit(file, old, new):
+    text = file.read_text("utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def repack(file, change):
+    """Write a zip again with members changed by `change(name, data)`."""
+    with zipfile.ZipFile(file) as archive:
+        members = [(info, archive.read(info)) for info in archive.infolist()]
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in members:
+            archive.writestr(info, change(info.filename, data))
+
+
+def flip(file):
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+
+
+def lose_cell(folder):
+    file = folder / "reports/verify.json"
+    report = json.loads(file.read_bytes())
+    report["cells"] = [row for row in report["cells"] if row["scenario"] != "absent"]
+    file.write_text(json.dumps(report, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def other_hash(folder):
+    file = folder / "reports/verify.json"
+    report = json.loads(file.read_bytes())
+    report["packages"][0]["sha256"] = "0" * 64
+    file.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+
+
+def swap(folder):
+    with zipfile.ZipFile(folder / ARM) as archive:
+        other = archive.read("tiny/libtiny.so")
+    repack(folder / WHEEL, lambda name, data: other if name == "tiny/libtiny.so" else data)
+
+
+def rename_export(folder):
+    repack(folder / NUPKG, lambda name, data: data.replace(b"tiny_add", b"tiny_odd") if name.endswith(".so") else data)
+
+
+def lower(folder):
+    repack(
+        folder / WHEEL,
+        lambda name, data: data.replace(b">=1.20", b">=1.10") if "dist-info" in name else data,
+    )
+
+
+def other_version(folder):
+    (folder / NUPKG).rename(folder / NEWER)
+
+
+def edited(file, old, new):
+    return lambda folder: edit(folder / file, old, new)
+
+
+def written(file, text):
+    return lambda folder: (folder / file).write_text(text, encoding="utf-8")
+
+
+def removed(file):
+    return lambda folder: (folder / file).unlink()
+
+
+def add_package(folder):
+    shutil.copy(folder / WHEEL, folder / EVIL)
+
+
+def flip_wheel(folder):
+    flip(folder / WHEEL)
+
+
+def link(folder):
+    (folder / "link").symlink_to(folder)
+
+
+UNSUMMED = "is not the file that SHA256SUMS is about"
+TAMPERED = {
+    "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
+    "a sum": (edited("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
+    "a name": (edited("SHA256SUMS", "  index.html", "  page.html"), "index.html", "is not in SHA256SUMS"),
+    "an extra file": (written("evil.sh", "rm"), "evil.sh", "is no part of this release"),
+    "a missing file": (removed("reports/audit.json"), "reports/audit.json", "is in SHA256SUMS and not in the folder"),
+    "a link": (link, "link", "is a link"),
+}
+UNLIKE = "is not what the packages and reports give"
+HIDDEN = {
+    "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
+    "a bill": (edited(BILL, "zig", "gcc"), BILL, "is not the bill inside its package"),
+    "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
+    "a missing cell": (lose_cell, "manifest.json", "cells.passed is"),
+    "an extra file": (written("evil.sh", "rm"), "evil.sh", "belongs to no release"),
+    "an extra package": (add_package, EVIL, "is not among the packages"),
+    "a lower minimum": (edited("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
+    "a lower minimum inside": (lower, WHEEL, "its bill binds onnxruntime vers:generic/>=1.10|<2"),
+    "a removed export": (edited("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
+    "an export renamed inside": (rename_export, ARM, "does not export what it does in another package"),
+    "a swapped twin": (swap, WHEEL, "LB"),
+    "another version": (other_version, NEWER, "is of version 1.2.4, and the release is 1.2.3"),
+    "the page": (edited("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
+    "the audit": (edited("reports/audit.json", '": 4', '": 14'), "reports/audit.json", "subjects is 14, they give 4"),
+    "the changelog": (edited("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
+    "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "is no report"),
+    "an unreadable configuration": (written("latebind.toml", "= ="), "latebind.toml", "TOML"),
+    "no manifest": (removed("manifest.json"), "manifest.json", "No such file"),
+}
+
+
+def test_an_untouched_release_is_sound(release):
+    checked = check_release(release)
+    assert checked.problems == ()
+    assert checked.found.blocks == ()
+
+
+@pytest.mark.parametrize("name", TAMPERED)
+def test_what_was_changed_is_named_by_the_sums(release, name):
+    change, file, why = TAMPERED[name]
+    change(release)
+    rows = [(row.file, row.why) for row in check_release(release).problems]
+    assert [told for one, told in rows if one == file and why in told], rows
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_what_was_changed_is_named_although_the_sums_were_made_anew(release, name):
+    change, file, why = HIDDEN[name]
+    change(release)
+    summed(release)
+    rows = [(row.file, row.why) for row in check_release(release).problems]
+    assert any(one.startswith(file) and why in told for one, told in rows), rows
+
+
+def test_the_command_line_tells_and_fails(release, latebind):
+    assert latebind("release", "--check", release, "--publishable").returncode == 0
+    flip(release / WHEEL)
+    ended = latebind("release", "--check", release)
+    assert ended.returncode == 1
+    assert f"{WHEEL}: is not the file that SHA256SUMS is about" in ended.stdout
+
+
+def test_it_needs_no_network_and_changes_nothing(release):
+    before = {path: path.stat().st_mtime_ns for path in release.rglob("*")}
+    code = (
+        "import socket, sys\n"
+        "def refuse(*a, **k): raise OSError('network')\n"
+        "socket.socket.connect = refuse\n"
+        "from latebind.cli import main\n"
+        "sys.exit(main(['release', '--check', sys.argv[1]]))\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, release], capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stderr
+    assert {path: path.stat().st_mtime_ns for path in release.rglob("*")} == before

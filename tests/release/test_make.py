@@ -1,0 +1,136 @@
+"""A release is one folder, made whole or not at all; what must not be released is not."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import replace
+
+import msgspec
+import pytest
+from latebind.errors import InputError
+from latebind.release.make import ShutError, make_release
+from latebind.verify.report import read_report, to_json
+
+
+def tree(folder):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_it_holds_all_that_was_promised_and_its_sums_are_right(made, tmp_path):
+    config, sources = made
+    found = make_release(config, sources, tmp_path / "out", dry_run=False)
+    files = tree(tmp_path / "out")
+    assert {name.partition("/")[0] for name in files} == {
+        "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
+        "SHA256SUMS",
+    }  # fmt: skip
+    assert sum(name.startswith("sbom/") for name in files) == 3  # two wheels, a nupkg
+    assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
+    told = json.loads(files["manifest.json"])
+    assert told["publishable"]
+    assert told["runtimes"] == [{"name": "onnxruntime", "minimum": "1.20"}]
+    assert json.loads(files["api/api.json"])["exports"] == {
+        "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
+    }
+    assert not found.blocks
+    checked = [shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS"]
+    subprocess.run(checked, cwd=tmp_path / "out", check=True)
+
+
+def test_it_is_the_same_every_time_and_replaces_an_earlier_one(made, tmp_path):
+    config, sources = made
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    first = tree(tmp_path / "out")
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    assert tree(tmp_path / "out") == first
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_folder_of_something_else_is_left_alone(made, tmp_path):
+    config, sources = made
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/mine.txt").write_text("mine")
+    with pytest.raises(InputError, match="is there and is no release"):
+        make_release(config, sources, tmp_path / "out", dry_run=False)
+    assert tree(tmp_path) == {"out/mine.txt": b"mine"}
+
+
+def failing(sources, tmp_path, change):
+    """The sources with another report."""
+    file = tmp_path / "reports" / "verify.json"
+    file.parent.mkdir()
+    file.write_text(to_json(change(read_report(sources.report))), encoding="utf-8")
+    return replace(sources, report=file)
+
+
+def without(scenario):
+    return lambda report: msgspec.structs.replace(
+        report, cells=tuple(row for row in report.cells if row.scenario != scenario)
+    )
+
+
+def test_a_shut_gate_keeps_it_from_being_made_but_for_a_dry_run(made, tmp_path):
+    config, sources = made
+    sources = failing(sources, tmp_path, without("absent"))
+    with pytest.raises(ShutError, match="wheel absent: 1 cell of the configuration is in no report"):
+        make_release(config, sources, tmp_path / "out", dry_run=False)
+    assert not (tmp_path / "out").exists()
+    make_release(config, sources, tmp_path / "out", dry_run=True)
+    told = json.loads((tmp_path / "out/manifest.json").read_bytes())
+    assert not told["publishable"]
+    assert [row["subject"] for row in told["blocked"]] == ["linux-x64: wheel absent", "linux-arm64: wheel absent"]
+    assert "Not publishable" in (tmp_path / "out/index.html").read_text("utf-8")
+
+
+def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(made, tmp_path):
+    config, sources = made
+
+    def other(report):
+        first, *rest = report.packages
+        return msgspec.structs.replace(report, packages=(msgspec.structs.replace(first, sha256="0" * 64), *rest))
+
+    sources = failing(sources, tmp_path, other)
+    with pytest.raises(
+        ShutError, match=r"packages/.* has SHA-256 .*, and reports/verify.json is about 0000000000000000"
+    ):
+        make_release(config, sources, tmp_path / "out", dry_run=True)
+
+
+def test_a_changelog_without_the_version_is_told(made, tmp_path):
+    config, sources = made
+    (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")
+    sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
+    with pytest.raises(ShutError, match=r"has no section \[1.2.3\]"):
+        make_release(config, sources, tmp_path / "out", dry_run=False)
+    make_release(config, sources, tmp_path / "out", dry_run=True)
+    assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3\n\n- More.\n"
+
+
+def previous(made, tmp_path, version, *exports):
+    config, sources = made
+    make_release(config, sources, tmp_path / "last", dry_run=False)
+    surface = json.loads((tmp_path / "last/api/api.json").read_bytes())
+    surface["version"] = version
+    surface["exports"]["tiny"]["linux-x64"] += exports
+    (tmp_path / "last/api/api.json").write_text(json.dumps(surface), encoding="utf-8")
+    return config, replace(sources, previous=tmp_path / "last")
+
+
+def test_a_break_without_a_major_version_is_refused(made, tmp_path):
+    config, sources = previous(made, tmp_path, "1.2.2", "tiny_gone")
+    with pytest.raises(ShutError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
+        make_release(config, sources, tmp_path / "out", dry_run=True)
+
+
+def test_a_break_with_a_major_version_is_shown(made, tmp_path):
+    config, sources = previous(made, tmp_path, "0.9.0", "tiny_gone")
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    assert "tiny_gone" in (tmp_path / "out/api/changes.md").read_text("utf-8")
+    assert "tiny_gone" in (tmp_path / "out/index.html").read_text("utf-8")
+
+
+def test_there_must_be_packages(made, tmp_path):
+    config, sources = made
+    with pytest.raises(InputError, match="is no folder"):
+        make_release(config, replace(sources, dist=tmp_path / "none"), tmp_path / "out", dry_run=True)
+    assert list(tmp_path.iterdir()) == []
