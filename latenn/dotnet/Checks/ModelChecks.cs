@@ -57,6 +57,45 @@ namespace Checks
             Expect.Equal("echo", model.Backend);
         }
 
+        public static void AStreamIsReadToItsEndAndLeftOpen()
+        {
+            using var stream = new MemoryStream(Encoding.UTF8.GetBytes("ok {}\nx 1"));
+            using Model model = Model.Load(stream);
+            Expect.Equal("x", model.Inputs[0].Name);
+            Expect.Equal(true, stream.CanRead);
+            Expect.Throws<ArgumentNullException>(() => Model.Load((Stream)null!));
+        }
+
+        public static void ARunInTheBackgroundGivesWhatARunGivesAndHoldsWhatItThrows()
+        {
+            using Model model = Load("ok {}\nx 1");
+            Task<IReadOnlyDictionary<string, Tensor>> task = model.RunAsync(One("x", Tensor.Create(new[] { 5f })));
+            Expect.Same(new[] { 5f }, task.GetAwaiter().GetResult()["x"].GetData<float>());
+            Expect.Throws<LatennException>(() => model.RunAsync(One("y", Tensor.Create(new[] { 5f }))).GetAwaiter().GetResult());
+            Expect.Throws<ArgumentNullException>(() => model.RunAsync(null!));
+            using var cancelled = new CancellationTokenSource();
+            cancelled.Cancel();
+            Expect.Throws<TaskCanceledException>(() => model.RunAsync(One("x", Tensor.Create(new[] { 5f })), cancelled.Token).GetAwaiter().GetResult());
+        }
+
+        public static void ABindingSaysWhatItLacksBeforeAnyNativeCall()
+        {
+            Model model = Load("ok {}\nx 1");
+            using (Binding binding = model.Bind())
+            {
+                Expect.Contains("no output 'y'; it has x: Float32", Expect.Throws<LatennException>(() => _ = binding["y"]).Message);
+                Expect.Contains("Run has not succeeded", Expect.Throws<InvalidOperationException>(() => _ = binding["x"]).Message);
+                Expect.Contains("no input 'y'", Expect.Throws<LatennException>(() => binding.BindInput("y", null)).Message);
+                Expect.Contains("Bind a value to the output 'x'", Expect.Throws<InvalidOperationException>(() => binding.Feed("x", "x")).Message);
+            }
+            Expect.Throws<ArgumentException>(() => Latenn.Value.Wrap(model, new bool[1], 1));
+            Expect.Throws<ArgumentException>(() => Latenn.Value.Wrap(model, new Guid[1], 1));
+            Expect.Throws<ArgumentNullException>(() => Latenn.Value.Wrap(model, (float[])null!, 1));
+            Expect.Throws<ArgumentNullException>(() => Latenn.Value.Create(null!, ElementType.Float32, 1));
+            model.Dispose();
+            Expect.Throws<ObjectDisposedException>(() => model.Bind());
+        }
+
         public static void OutputsComeInTheModelsOrder()
         {
             using Model model = Load("ok {}\nz 1\na 1\nm 1");

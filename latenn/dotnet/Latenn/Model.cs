@@ -1,5 +1,8 @@
 using System;
 using System.Collections.Generic;
+using System.IO;
+using System.Threading;
+using System.Threading.Tasks;
 
 namespace Latenn
 {
@@ -61,6 +64,21 @@ namespace Latenn
                 return LoadBytes(arena.Pin(bytes), bytes.LongLength, arena, options);
         }
 
+        /// <summary>Loads a model from a stream, which is read to its end and left open.</summary>
+        /// <exception cref="LatennException">The native library, a backend, the runtime or the model is at fault.</exception>
+        /// <exception cref="ArgumentException">An option cannot be given to C.</exception>
+        /// <exception cref="IOException">The stream cannot be read.</exception>
+        public static Model Load(Stream stream, LoadOptions? options = null)
+        {
+            if (stream == null)
+                throw new ArgumentNullException(nameof(stream));
+            using (var copy = new MemoryStream())
+            {
+                stream.CopyTo(copy);
+                return Load(copy.ToArray(), options);
+            }
+        }
+
         /// <summary>Runs the model once.</summary>
         /// <param name="inputs">A tensor for each of <see cref="Inputs"/>, by name.</param>
         /// <returns>The outputs, in the model's order when enumerated. They own their memory.</returns>
@@ -77,6 +95,40 @@ namespace Latenn
                 Compute(context, arena, inputs);
                 return Collect(context);
             }
+        }
+
+        /// <summary>Runs the model once, on a thread of the pool.</summary>
+        /// <param name="inputs">As for <see cref="Run(IReadOnlyDictionary{string, Tensor})"/>; they must stay as they are until the task ends.</param>
+        /// <param name="cancellationToken">Cancels a run that has not begun; one that has comes to its end.</param>
+        /// <returns>The outputs, as <see cref="Run(IReadOnlyDictionary{string, Tensor})"/> gives them. What that throws, the task holds.</returns>
+        public Task<IReadOnlyDictionary<string, Tensor>> RunAsync(IReadOnlyDictionary<string, Tensor> inputs, CancellationToken cancellationToken = default)
+        {
+            if (inputs == null)
+                throw new ArgumentNullException(nameof(inputs));
+            return Task.Run(() => Run(inputs), cancellationToken);
+        }
+
+        /// <summary>Inputs and outputs that stay bound from run to run.</summary>
+        /// <exception cref="LatennException">The backend cannot make another context.</exception>
+        /// <exception cref="ObjectDisposedException">The model was disposed.</exception>
+        public Binding Bind() => new Binding(this, ContextHandle.Create(_handle));
+
+        internal ModelHandle Handle => _handle;
+
+        internal int InputIndex(string name) => _inputs.TryGetValue(name ?? throw new ArgumentNullException(nameof(name)), out int index)
+            ? index
+            : throw new LatennException(LatennCode.InvalidArgument, $"The model has no input '{name}'; it has {string.Join(", ", Inputs)}.");
+
+        internal int OutputIndex(string name)
+        {
+            if (name == null)
+                throw new ArgumentNullException(nameof(name));
+            for (int i = 0; i < Outputs.Count; i++)
+            {
+                if (string.Equals(Outputs[i].Name, name, StringComparison.Ordinal))
+                    return i;
+            }
+            throw new LatennException(LatennCode.InvalidArgument, $"The model has no output '{name}'; it has {string.Join(", ", Outputs)}.");
         }
 
         /// <summary>Ends the model; runs that other threads have begun come to their end first.</summary>
@@ -124,8 +176,7 @@ namespace Latenn
         {
             if (tensor == null)
                 throw new ArgumentNullException(nameof(tensor), $"The tensor for the input '{name}' is null.");
-            if (!_inputs.TryGetValue(name, out int index))
-                throw new LatennException(LatennCode.InvalidArgument, $"The model has no input '{name}'; it has {string.Join(", ", Inputs)}.");
+            int index = InputIndex(name);
             Native.TensorView view = TensorMarshal.ToNative(tensor, arena);
             Native.SetInput(context, new UIntPtr((uint)index), ref view).Check();
         }

@@ -60,6 +60,20 @@ namespace Latenn
             public UIntPtr BackendOptionCount;
         }
 
+        [StructLayout(LayoutKind.Sequential)]
+        public struct Device
+        {
+            public int Type;
+            public int Id;
+        }
+
+        /// <summary><c>LATENN_CPU</c>, and page-locked memory, which programs read as well.</summary>
+        public const int Cpu = 1, CudaHost = 3;
+
+        /// <summary>What ends memory that was lent to a value; any thread may call it.</summary>
+        [UnmanagedFunctionPointer(C)]
+        public delegate void ReleaseOwner(IntPtr owner);
+
         /// <summary>LOAD_WITH_ALTERED_SEARCH_PATH of Windows.</summary>
         public const uint SearchBesideTheLibrary = 8;
 
@@ -131,6 +145,41 @@ namespace Latenn
 
         [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_get_output")]
         public static extern StatusHandle GetOutput(ContextHandle context, UIntPtr index, out TensorView tensor);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_value_wrap")]
+        public static extern StatusHandle ValueWrap(ModelHandle model, ref TensorView tensor, Device device, ReleaseOwner release, IntPtr owner, out ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_value_create")]
+        public static extern StatusHandle ValueCreate(ModelHandle model, int type, int rank, long[] shape, Device device, out ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_value_tensor")]
+        public static extern IntPtr ValueTensor(ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_value_device")]
+        public static extern Device ValueDevice(ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_value_release")]
+        public static extern void ValueRelease(IntPtr value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_take_output")]
+        public static extern StatusHandle TakeOutput(ContextHandle context, UIntPtr index, out ValueHandle value);
+
+        // What every step of a loop calls gives its status bare: a handle for each would be garbage for each.
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_compute")]
+        public static extern IntPtr Step(ContextHandle context);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_bind_input")]
+        public static extern IntPtr BindInput(ContextHandle context, UIntPtr index, ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_bind_input")]
+        public static extern IntPtr UnbindInput(ContextHandle context, UIntPtr index, IntPtr none);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_bind_output")]
+        public static extern IntPtr BindOutput(ContextHandle context, UIntPtr index, ValueHandle value);
+
+        [DllImport(Library, CallingConvention = C, EntryPoint = "latenn_bind_output")]
+        public static extern IntPtr UnbindOutput(ContextHandle context, UIntPtr index, IntPtr none);
     }
 
     /// <summary>A <c>latenn_status*</c>; invalid means success.</summary>
@@ -138,6 +187,16 @@ namespace Latenn
     {
         public StatusHandle() : base(true)
         {
+        }
+
+        private StatusHandle(IntPtr status) : base(true) => SetHandle(status);
+
+        /// <summary>Returns when a bare status says success, else throws what it says. Ends the status.</summary>
+        /// <exception cref="LatennException">The status is a failure.</exception>
+        public static void Check(IntPtr status)
+        {
+            if (status != IntPtr.Zero)
+                new StatusHandle(status).Check();
         }
 
         /// <summary>Returns when the call succeeded, else throws what the status says. Ends the handle.</summary>
@@ -173,6 +232,20 @@ namespace Latenn
         protected override bool ReleaseHandle()
         {
             Native.ModelRelease(handle);
+            return true;
+        }
+    }
+
+    /// <summary>A <c>latenn_value*</c>: one holder of it.</summary>
+    internal sealed class ValueHandle : SafeHandleZeroOrMinusOneIsInvalid
+    {
+        public ValueHandle() : base(true)
+        {
+        }
+
+        protected override bool ReleaseHandle()
+        {
+            Native.ValueRelease(handle);
             return true;
         }
     }

@@ -89,7 +89,8 @@ namespace Smoke
             int index = 0;
             foreach (XElement set in _json.Member("sets").Elements())
             {
-                IReadOnlyDictionary<string, Tensor> actual = model.Run(ReadAll(set.Member("inputs")).ToDictionary(pair => pair.Key, pair => pair.Value));
+                Dictionary<string, Tensor> inputs = ReadAll(set.Member("inputs")).ToDictionary(pair => pair.Key, pair => pair.Value);
+                IReadOnlyDictionary<string, Tensor> actual = model.Run(inputs);
                 List<KeyValuePair<string, Tensor>> expected = ReadAll(set.Member("outputs"));
                 if (!actual.Keys.SequenceEqual(expected.Select(pair => pair.Key)))
                     return $"set {index}: the outputs are {string.Join(", ", actual.Keys)} instead of {string.Join(", ", expected.Select(pair => pair.Key))}";
@@ -99,6 +100,9 @@ namespace Smoke
                     if (difference != null)
                         return $"set {index}, output {pair.Key}: {difference}";
                 }
+                string? bound = Bound.Difference(model, inputs, expected, compare);
+                if (bound != null)
+                    return $"set {index}, {bound}";
                 index++;
             }
             return index > 0 ? null : "the case has no set of inputs";
