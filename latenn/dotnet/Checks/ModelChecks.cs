@@ -122,7 +122,7 @@ namespace Checks
             LatennException problem = Expect.Throws<LatennException>(() => Load("fail 4 {\"attempts\": []}", options));
             Expect.Equal(LatennCode.RuntimeUnavailable, problem.Code);
             Expect.Contains("naïve", problem.Message);
-            Expect.Contains("path /näme with space, minimum 1.20, advice dotnet add package Microsoft.ML.OnnxRuntime", problem.Message);
+            Expect.Contains("path /näme with space, minimum 1.20, advice onnxruntime: dotnet add package Microsoft.ML.OnnxRuntime", problem.Message);
             Expect.Equal("{\"attempts\": []}", problem.Report);
         }
 
