@@ -11,11 +11,14 @@ import io
 import os
 import signal
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
+from latebind.commands.completion import SHELLS, complete
+from latebind.commands.examples import epilog
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -98,11 +101,15 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: Callable[[argparse.Namespace], int], text: str) -> argparse.ArgumentParser:
-        command = commands.add_parser(name, help=text, description=text, parents=[everywhere])
+        raw = argparse.RawDescriptionHelpFormatter  # examples keep their lines
+        command = commands.add_parser(
+            name, help=text, description=text, parents=[everywhere], epilog=epilog(name), formatter_class=raw
+        )
         command.set_defaults(command=run)
         return command
 
-    add_machines(add("doctor", _doctor, "what this machine can build, run, and not run, and why"))
+    doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    add_machines(doctor)
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
     build = add("build", alone(_build), "one native build for each target -> stage/<rid>/<component>/")
     stage = add("stage", alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
@@ -134,9 +141,13 @@ def _parser() -> argparse.ArgumentParser:
     native.add_argument(
         "--latebind", default=f"latebind[native]=={__version__}", metavar="REQUIREMENT", help="what brings latebind"
     )
+    for command in (doctor, plan, stage, pack, reproduce):
+        command.add_argument("--format", choices=("text", "json"), default="text")
     for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
     matrix.add_argument("--target", action="append", metavar="RID", help="by default all of the project's")
+    completion = add("completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion")
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser
 
 
@@ -153,12 +164,21 @@ class _CMakeDir(argparse.Action):
         sys.exit(0)
 
 
+def _print_json(document: object) -> None:
+    import json  # noqa: PLC0415
+
+    print(json.dumps(document, indent=2))
+
+
 def _doctor(arguments: argparse.Namespace) -> int:
     from latebind.doctor import examine  # noqa: PLC0415
     from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
 
     workdir = (arguments.workdir or arguments.project).resolve()
     rows = examine(machines(machines_folder(arguments.machines, workdir)))
+    if arguments.format == "json":
+        _print_json([asdict(row) for row in rows])
+        return 0
     width = max(len(row.what) for row in rows)
     for row in rows:
         print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
@@ -173,6 +193,10 @@ def _plan(arguments: argparse.Namespace) -> int:
 
     config, workdir = configured(arguments)
     rids = chosen(arguments, config)
+    if arguments.format == "json":
+        files = [asdict(row) for row in plan(config, rids)]
+        _print_json({"files": files, "not_made": [asdict(row) for row in refused(config, rids)]})
+        return 0
     for row in plan(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
     for missing in refused(config, rids):
@@ -188,6 +212,8 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _stage(arguments: argparse.Namespace) -> int:
+    import msgspec  # noqa: PLC0415
+
     from latebind.build.imports import import_native  # noqa: PLC0415
     from latebind.build.stage import open_stage  # noqa: PLC0415
     from latebind.targets import targets  # noqa: PLC0415
@@ -195,10 +221,12 @@ def _stage(arguments: argparse.Namespace) -> int:
     config, workdir = configured(arguments)
     if arguments.sources:
         import_native(config, arguments.sources, workdir, arguments.target)
-    for rid in targets():
-        staged = open_stage(workdir / "stage" / rid)
-        if staged is not None:
-            _show_stage(staged, workdir)
+    found = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
+    if arguments.format == "json":
+        _print_json([{"rid": staged.rid, **msgspec.to_builtins(staged.manifest)} for staged in found])
+        return 0
+    for staged in found:
+        _show_stage(staged, workdir)
     return 0
 
 
@@ -217,7 +245,7 @@ def _pack(arguments: argparse.Namespace) -> int:
     _, workdir, packed = pack_all(arguments)
     write_text(workdir / "reports" / "packages.json", to_json(packed))
     write_text(workdir / "reports" / "packages.md", to_markdown(packed))
-    print(to_console(packed, "dist"))
+    print(to_json(packed) if arguments.format == "json" else to_console(packed, "dist"), end="")
     return 0
 
 
@@ -261,6 +289,9 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
     config, _ = configured(arguments)
     result = reproduce(config, chosen(arguments, config))
+    if arguments.format == "json":
+        _print_json(asdict(result))
+        return int(bool(result.differences) or not result.equal)
     for name in result.equal:
         print(f"equal  {name}")
     for row in result.differences:

@@ -14,7 +14,7 @@ def to_console(packed: Packed, folder: str) -> str:
     """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
     width = max((len(_place(row)) for row in packed.artifacts), default=0)
     lines = [f"{folder}/{_place(row):{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
-    return "\n".join([*lines, *(not_made(row) for row in packed.not_made)])
+    return "".join(f"{line}\n" for line in [*lines, *(not_made(row) for row in packed.not_made)])
 
 
 def to_json(packed: Packed) -> str:

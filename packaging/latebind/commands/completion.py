@@ -1,0 +1,33 @@
+"""The command `completion`: a script that completes commands, options and files in a shell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+SHELLS = ("bash", "zsh", "tcsh")
+_FILES = frozenset(
+    "paths report output check dist previous changelog merge sources machines project workdir output_dir".split()
+)
+
+
+def complete(parser: argparse.ArgumentParser, shell: str) -> int:
+    """Print the script for a shell."""
+    import shtab  # noqa: PLC0415  # only this command needs it
+
+    for action in _actions(parser):
+        if action.dest in _FILES:
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is told
+    print(shtab.complete(parser, shell))
+    return 0
+
+
+def _actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """All actions of a parser and of its commands."""
+    own = list(parser._actions)  # noqa: SLF001  # argparse has no other way to ask
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action.choices, dict):
+            own += [row for command in action.choices.values() for row in _actions(command)]
+    return own
