@@ -9,7 +9,21 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "tcsh")
 _FILES = frozenset(
-    "paths report output check dist previous changelog merge sources machines project workdir output_dir".split()
+    [
+        "paths",
+        "report",
+        "output",
+        "check",
+        "dist",
+        "previous",
+        "changelog",
+        "merge",
+        "sources",
+        "machines",
+        "project",
+        "workdir",
+        "output_dir",
+    ]
 )
 
 
