@@ -70,8 +70,10 @@ def check_surface(library):
     if "backend" in library.name:
         assert exported == {"latenn_backend_table"}
     else:
-        header = (ROOT / "latenn/native/include/latenn.h").read_text()
-        assert exported == set(re.findall(r"LATENN_API [^;(]*?(latenn_\w+)\(", header))
+        native = ROOT / "latenn/native"
+        sources = [native / "include/latenn.h", *sorted((native / "src/python").glob("*.[ch]"))]
+        text = "".join(source.read_text("utf-8") for source in sources)
+        assert exported == set(re.findall(r"LATENN_API [^;(]*?(latenn_\w+)\(", text))
 
 
 UNLOAD = """

@@ -8,23 +8,10 @@ if TYPE_CHECKING:
     import argparse
 
 SHELLS = ("bash", "zsh", "tcsh")
-_FILES = frozenset(
-    [
-        "paths",
-        "report",
-        "output",
-        "check",
-        "dist",
-        "previous",
-        "changelog",
-        "merge",
-        "sources",
-        "machines",
-        "project",
-        "workdir",
-        "output_dir",
-    ]
-)
+_FILES = frozenset({
+    "changelog", "check", "dist", "machines", "merge", "output", "output_dir", "paths", "previous", "project", "report",
+    "sources", "workdir",
+})  # fmt: skip
 
 
 def complete(parser: argparse.ArgumentParser, shell: str) -> int:
