@@ -19,9 +19,9 @@ targets and shows the changes of the CMake file for your own project.
 
 """
 _TAIL = """
-`tinyrun_open()` is new: the host tells where the runtime may be, or nothing, and gets a report. `OrtApi` is asked for at
-the version of the floor, which every runtime that was bound has. `latebind.toml`, the Python package and the script of
-the verification lie beside it in [examples/linked-to-late/after](../examples/linked-to-late/after).
+`tinyrun_open()` is new: the host tells where the runtime may be, or nothing, and gets a report. `OrtApi` is asked for
+at the version of the floor, which every runtime that was bound has. `latebind.toml`, the Python package and the script
+of the verification lie beside it in [examples/linked-to-late/after](../examples/linked-to-late/after).
 """
 
 
