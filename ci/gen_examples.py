@@ -30,8 +30,8 @@ def outputs() -> dict[Path, str]:
     sides = [ROOT / EXAMPLE / side / "native" for side in ("before", "after")]
     blocks, count = [], 0
     for name in ("CMakeLists.txt", "tinyrun.c"):
-        texts = [(side / name).read_text("utf-8").splitlines(keepends=True) for side in sides]
-        rows = list(difflib.unified_diff(*texts, f"before/native/{name}", f"after/native/{name}", n=1))
+        old, new = [(side / name).read_text("utf-8").splitlines(keepends=True) for side in sides]
+        rows = list(difflib.unified_diff(old, new, f"before/native/{name}", f"after/native/{name}", n=1))
         count += sum(row[0] in "+-" for row in rows[2:])
         blocks.append(f"```diff\n{''.join(rows)}```\n")
     return {PAGE: _HEAD.format(count=count) + "\n".join(blocks) + _TAIL}

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
+from latebind.commands.init import declare_init
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -102,6 +103,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=run)
         return command
 
+    declare_init(add)
     add_machines(add("doctor", _doctor, "what this machine can build, run, and not run, and why"))
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
     build = add("build", alone(_build), "one native build for each target -> stage/<rid>/<component>/")
