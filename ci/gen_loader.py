@@ -21,6 +21,9 @@ INCLUDE = pathlib.Path("loader/include/latebind")
 TABLE = pathlib.Path("loader/tables/ort_api.toml")
 PRESETS = pathlib.Path("packaging/latebind/runtimes")
 
+# The runtimes that the loader binds: each has loader/src/<name>.c.
+RUNTIMES = ("onnxruntime", "openvino", "litert")
+
 # The operating systems' names in a preset, and how the preprocessor tells them apart.
 SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 
@@ -42,7 +45,7 @@ def render_ort_api() -> str:
     )
 
 
-def render_runtime(name: str = "onnxruntime") -> str:
+def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
     preset = _load(PRESETS / f"{name}.toml")
     macro = f"{name.upper()}"
@@ -54,6 +57,7 @@ def render_runtime(name: str = "onnxruntime") -> str:
         "entry_symbol": preset["entry_symbols"][0],
         "minimum": preset["floor"],
         "built": preset["built"],
+        "calendar": int(preset.get("calendar", False)),
     }
     systems = [
         {"condition": condition, "names": preset["names"][system], "globs": preset["globs"][system]}
@@ -76,7 +80,7 @@ def outputs() -> dict[pathlib.Path, str]:
     """Give every generated file of the loader: its path from the repository's root, and its text."""
     return {
         INCLUDE / "ort_api.h": render_ort_api(),
-        INCLUDE / "onnxruntime.h": render_runtime("onnxruntime"),
+        **{INCLUDE / f"{name}.h": render_runtime(name) for name in RUNTIMES},
     }
 
 

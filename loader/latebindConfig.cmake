@@ -18,7 +18,7 @@ set(LATEBIND_LOADER_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(LATEBIND_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/include")
 
 # Which runtimes this loader knows: each has src/<name>.c and include/latebind/<name>.h.
-set(LATEBIND_RUNTIMES onnxruntime)
+set(LATEBIND_RUNTIMES onnxruntime openvino litert)
 
 function(_latebind_check_target command target)
   if(NOT TARGET "${target}")

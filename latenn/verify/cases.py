@@ -112,6 +112,8 @@ def _tensors(folder: Path, side: str, values: Any, blob: Blob) -> list[dict[str,
     for value, file in zip(values, files, strict=False):
         tensor = onnx.TensorProto()
         tensor.ParseFromString(file.read_bytes())
+        if side == "input" and tensor.data_type != value.type.tensor_type.elem_type:  # ONNX 1.16: uint16 for bfloat16
+            raise OutOfScopeError(f"the data of {value.name} is not of the model's type")
         data, offsets = _content(tensor)
         rows.append(
             {

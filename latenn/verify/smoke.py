@@ -1,10 +1,11 @@
 """The Python consumer that a verify cell runs inside a clean environment: ONNX's node tests through latenn.
 
-    python smoke.py --cases FOLDER --out RESULT.json [--runtime-path P] [--runtime-minimum V] [--sample N]
-    python smoke.py --cases FOLDER --out RESULT.json --reference
+    python smoke.py --cases FOLDER --out RESULT.json [--runtime R] [--runtime-path P] [--runtime-minimum V] [--sample N]
+    python smoke.py --cases FOLDER --out RESULT.json [--runtime R] --reference
 
-It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through plain
-onnxruntime instead, in an environment without latenn: what that cannot compute is no failure of latenn's. RESULT.json:
+It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through the
+runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute is no failure
+of latenn's. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}
@@ -63,6 +64,8 @@ EXTENDED = {
     22: "int4",
 }
 PACKED = (21, 22)
+# What the files of a runtime are called.
+NAMES = {"onnxruntime": ("onnxruntime",), "openvino": ("openvino",), "litert": ("LiteRt",)}
 
 
 class Cases:
@@ -119,13 +122,14 @@ def main(words: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cases", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--runtime", choices=("onnxruntime", "openvino", "litert"), default="onnxruntime")
     parser.add_argument("--runtime-path")
     parser.add_argument("--runtime-minimum")
     parser.add_argument("--sample", type=int, default=0, help="so many cases, evenly spread, instead of all")
-    parser.add_argument("--reference", action="store_true", help="plain onnxruntime instead of latenn")
+    parser.add_argument("--reference", action="store_true", help="the runtime's own API instead of latenn")
     arguments = parser.parse_args(words)
     cases = Cases(arguments.cases, arguments.sample)
-    result, status = _reference(cases) if arguments.reference else _latenn(cases, arguments)
+    result, status = _reference(cases, arguments.runtime) if arguments.reference else _latenn(cases, arguments)
     arguments.out.write_text(json.dumps(result, indent=1), encoding="utf-8")
     return status
 
@@ -134,6 +138,8 @@ def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any]
     import latenn  # noqa: PLC0415  # --reference must not load it
 
     choice = {"runtime_path": arguments.runtime_path, "runtime_minimum": arguments.runtime_minimum}
+    if arguments.runtime != "onnxruntime":  # which the encoding chooses
+        choice["backend"] = arguments.runtime
 
     def run(model: bytes, inputs: Arrays) -> list[NDArray[Any]]:
         with latenn.load(model, **choice) as loaded:
@@ -146,7 +152,7 @@ def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any]
         text = {"type": type(error).__name__, "code": error.code, "message": str(error), "report": error.report}
         return {"error": text}, 3
     passed, failed = _run_all(cases, run)
-    libraries = sorted(_mapped("latenn", "onnxruntime"))
+    libraries = sorted(_mapped("latenn", *NAMES[arguments.runtime]))
     return {
         "report": report,
         "passed": passed,
@@ -156,16 +162,11 @@ def _latenn(cases: Cases, arguments: argparse.Namespace) -> tuple[dict[str, Any]
     }, int(bool(failed))
 
 
-def _reference(cases: Cases) -> tuple[dict[str, Any], int]:
-    import onnxruntime  # noqa: PLC0415  # only here
+def _reference(cases: Cases, runtime: str) -> tuple[dict[str, Any], int]:
+    sys.path.append(str(Path(__file__).parent))
+    import runtimes  # noqa: PLC0415  # only here
 
-    quiet = onnxruntime.SessionOptions()
-    quiet.log_severity_level = 4
-
-    def run(model: bytes, inputs: Arrays) -> list[NDArray[Any]]:
-        session = onnxruntime.InferenceSession(model, quiet, providers=["CPUExecutionProvider"])
-        return list(session.run(None, inputs))
-
+    run: Runner = getattr(runtimes, runtime)()
     passed, failed = _run_all(cases, run)
     return {"passed": passed, "failed": failed}, 0
 

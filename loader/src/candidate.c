@@ -3,6 +3,7 @@
  * open, has it the entry symbol, is its version right. Must not decide where to look.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -30,7 +31,7 @@ static lb_outcome lb_judge_version(const lb_search* search, lb_version version) 
   lb_version any = {0, 0, 0};
   if (lb_version_compare(search->minimum, any) == 0) return LB_OUTCOME_BOUND;
   if (lb_version_compare(version, search->minimum) < 0) return LB_OUTCOME_TOO_OLD;
-  if (version.major != search->minimum.major) return LB_OUTCOME_OTHER_MAJOR;
+  if (version.major != search->minimum.major && !search->runtime->is_calendar) return LB_OUTCOME_OTHER_MAJOR;
   return LB_OUTCOME_BOUND;
 }
 
@@ -67,6 +68,15 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
   search->record->path = lb_os_file_of(entry);
   if (!search->record->path) search->record->path = lb_duplicate(path);
   return 1;
+}
+
+void* lb_reopen(const void* entry) {
+  char why[LB_WHY_SIZE] = "";
+  lb_outcome outcome = LB_OUTCOME_BOUND;
+  char* path = lb_os_file_of(entry);
+  void* handle = path ? lb_os_open(path, 0, &outcome, why, sizeof why) : NULL;
+  free(path);
+  return handle;
 }
 
 /* Opens what passed inspection and judges what is in it. */

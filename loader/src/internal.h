@@ -104,6 +104,8 @@ typedef struct lb_search {
 /* Each returns 1 when the candidate is bound, 0 when the search goes on. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
 int lb_try_name(lb_search* search, const char* name);
+/* The image that holds `entry`, with one reference more, for lb_os_symbol() and lb_os_close(); NULL when unknown. */
+void* lb_reopen(const void* entry);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 
 int lb_search_run(lb_search* search);

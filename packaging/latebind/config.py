@@ -161,6 +161,16 @@ class VerifyData(_Strict, frozen=True):
     ] = msgspec.field(default_factory=dict)
 
 
+class VerifyOwn(_Strict, frozen=True):
+    """What differs for one runtime of several."""
+
+    scenarios: Annotated[tuple[str, ...], Meta(description="The scenarios that it is tried in; by default all.")] = ()
+    data: Annotated[VerifyData | None, Meta(description="Prepares its inputs and expected outputs.")] = None
+    at_least: Annotated[dict[str, int], Meta(description="How many cases must pass, from its versions on.")] = (
+        msgspec.field(default_factory=dict)
+    )
+
+
 class Verify(_Strict, frozen=True):
     """How the packages are shown to work."""
 
@@ -190,6 +200,10 @@ class Verify(_Strict, frozen=True):
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
         Meta(description="Versions of each runtime: minimum, each-minor, latest, or a version."),
+    ] = msgspec.field(default_factory=dict)
+    own: Annotated[
+        dict[str, VerifyOwn],
+        Meta(description="What differs for a runtime. Where there are several, the scripts are told: --runtime NAME."),
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
@@ -266,6 +280,14 @@ class Config:
         """The runtime that a package binds late, or None."""
         name = self.packages[package].runtime or package
         return next((use for use in self.document.runtime if use.preset == name), None)
+
+    def tried(self, use: RuntimeUse | None) -> VerifyOwn:
+        """How a runtime is tried: what is its own, else what holds for all."""
+        verify = self.document.verify
+        own = verify.own.get(use.preset, VerifyOwn()) if use is not None else VerifyOwn()
+        # Counts belong to the versions of one runtime: the general ones are those of the first.
+        counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
+        return VerifyOwn(scenarios=own.scenarios, data=own.data or verify.data, at_least=own.at_least or counts)
 
     def wheel_kind(self, package: str) -> str:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""

@@ -269,8 +269,15 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
                 f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
                 f'Write minimum = "{preset.floor}".',
             )
+    _check_tried(config, reader)
+
+
+def _check_tried(config: Config, reader: _Reader) -> None:
+    used = [use.preset for use in config.document.runtime]
+    for name in config.document.verify.own:
+        if name not in used:
+            reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", _nearest(name, used))
     for name, versions in config.document.verify.runtimes.items():
-        used = [use.preset for use in config.document.runtime]
         if name not in used:
             reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", _nearest(name, used))
         for version in versions:
@@ -288,8 +295,12 @@ def _check_verify(config: Config, reader: _Reader) -> None:
         if not _MINOR.match(minor):
             reader.problem(("verify", "pythons"), f"{minor!r} is no minor version of CPython", 'Write it as "3.11".')
     advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
-    for version in [text for text in config.document.verify.at_least if _version(text) is None]:
-        reader.problem(("verify", "at_least"), f"{version!r} is not a version", advice)
+    counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
+    for name, own in verify.own.items():
+        counts["verify", "own", name, "at_least"] = own.at_least
+    for where, known in counts.items():
+        for version in [text for text in known if _version(text) is None]:
+            reader.problem(where, f"{version!r} is not a version", advice)
 
 
 def _check_packages(config: Config, reader: _Reader) -> None:

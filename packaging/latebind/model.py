@@ -159,8 +159,8 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """A stable name: kind/target/consumer/runtime-version/scenario."""
-        supply = f"{self.runtime}-{self.version}" if self.runtime else "no-runtime"
+        """A stable name: kind/target/consumer/runtime-version/scenario; `no-runtime` where none is installed."""
+        supply = f"{self.runtime}-{self.version}" if self.version else f"no-{self.runtime or 'runtime'}"
         return f"{self.kind}/{self.target}/{self.consumer}/{supply}/{self.scenario}"
 
 

@@ -67,6 +67,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     globs: PerSystem
     python: PythonSupply
     nuget: NugetSupply = NugetSupply()
+    calendar: bool = False
+    """The major version is a year: a later one is no other interface."""
     libc: tuple[str, ...] = ()
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
 

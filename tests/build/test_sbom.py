@@ -7,8 +7,10 @@ import zipfile
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from latebind.build import sbom
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
+from latebind.config import RuntimeUse
 from latebind.configfile import load
 from latebind.targets import target
 
@@ -59,3 +61,8 @@ def test_a_broken_bill_would_be_noticed(bills):
     document = json.loads(bills["wheel"][1])
     document["components"][0]["type"] = "thing"
     assert JsonStrictValidator(SchemaVersion.V1_7).validate_str(json.dumps(document)) is not None
+
+
+def test_a_runtime_whose_versions_are_years_has_no_upper_end():
+    (row,) = [sbom._bound(RuntimeUse(preset="openvino", minimum="2025.1"))]
+    assert row["versionRange"] == "vers:generic/>=2025.1"

@@ -16,6 +16,7 @@ from latebind.run import run
 from latebind.verify.foreign import foreign_installer
 
 from tests.native.emulated import ORT_VERSIONS
+from tests.python import models
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -105,3 +106,20 @@ def test_latenn_computes_with_the_runtime_from_the_index(machine, environment, w
     done = run(argv, cwd=tmp_path)
     assert f"ONNX Runtime {version} is bound from {machine.path(environment)}" in done.output
     assert "[2. 4. 6.]" in done.output
+
+
+def test_runs_are_builtins_there_too(machine, environment, wheels, tmp_path):
+    installer = foreign_installer(machine, tmp_path)
+    try:
+        installer.install(
+            environment, [*map(str, wheels), f"onnxruntime=={ORT_VERSIONS[-1]}", "numpy"], log=tmp_path / "log"
+        )
+    except NotRun as reason:
+        pytest.skip(f"not run: {reason.reason}")
+    folder = tmp_path / "models"
+    folder.mkdir()
+    models.write_portable(folder)
+    program = ROOT / "tests" / "python" / "accelerated.py"
+    argv = machine.argv(machine.python_of(environment), "-I", program, machine.path(folder), "in use")
+    done = run(argv, cwd=tmp_path)
+    assert "well" in done.output.split()

@@ -10,7 +10,8 @@ import pytest
 
 from tests.native.building import ROOT, CannotBuildError, build, configure, program, system_compiler, zig_wrapper
 
-LIBRARIES = ("liblatenn_core.so", "liblatenn_backend_onnxruntime.so")
+BACKENDS = ("onnxruntime", "openvino", "litert")
+LIBRARIES = ("liblatenn_core.so", *(f"liblatenn_backend_{name}.so" for name in BACKENDS))
 
 
 def compiler_of(kind, folder):
@@ -122,7 +123,7 @@ def run_cmake(tmp_path, text, *arguments):
         (
             "latebind_add_runtime(l onnxruntim)",
             [],
-            '"onnxruntim" is not a runtime that latebind knows. Known: onnxruntime.',
+            '"onnxruntim" is not a runtime that latebind knows. Known: onnxruntime, openvino, litert.',
         ),
         ("latebind_add_runtime(l onnxruntime MINIMUM new)", [], 'the minimum of onnxruntime is "new"'),
         ("latebind_add_runtime(l onnxruntime 1.20)", [], '"1.20" is not understood; it takes <target> <runtime>'),

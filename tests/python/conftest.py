@@ -1,4 +1,4 @@
-"""latenn as it is packed: the wheels of one build, unpacked, with the ONNX Runtime of the test environment."""
+"""latenn as it is packed: the wheels of one build, unpacked, with the runtimes of the test environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """A folder with both wheels unpacked into it, as `pip install --target` leaves it."""
+    """A folder with all wheels unpacked into it, as `pip install --target` leaves it."""
     work = tmp_path_factory.mktemp("latenn")
     config = load(ROOT / "latenn" / "latebind.toml")
     stage = stage_target(config, target(host_rid()), work)
@@ -34,7 +34,8 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="session")
 def latenn(site):
     """The package, imported from the wheels."""
-    os.environ.pop("ONNXRUNTIME_LIB_PATH", None)
+    for name in ("ONNXRUNTIME", "OPENVINO", "LITERT"):
+        os.environ.pop(f"{name}_LIB_PATH", None)
     sys.path.insert(0, str(site))
     try:
         import latenn as package  # noqa: PLC0415  # it lies in a folder that this fixture made

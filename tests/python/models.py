@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import onnx
 from onnx import TensorProto, helper
 
@@ -43,3 +45,50 @@ def sequence():
     )
     made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     return made.SerializeToString()
+
+
+def relu(count, shape):
+    """A chain of Relu from x to y."""
+    names = ["x", *(f"t{index}" for index in range(1, count)), "y"]
+    nodes = [helper.make_node("Relu", [one], [other]) for one, other in itertools.pairwise(names)]
+    return model(nodes, [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape)])
+
+
+def gather():
+    """y = [10, 20, 30][x], which fails for an x beyond."""
+    rows = helper.make_tensor("rows", TensorProto.INT64, [3], [10, 20, 30])
+    node = helper.make_node("Gather", ["rows", "x"], ["y"])
+    ports = [(name, TensorProto.INT64, [1]) for name in ("x", "y")]
+    return model([node], ports[:1], ports[1:], initializers=[rows])
+
+
+PLAIN = {
+    "float32": TensorProto.FLOAT,
+    "uint8": TensorProto.UINT8,
+    "int8": TensorProto.INT8,
+    "uint16": TensorProto.UINT16,
+    "int16": TensorProto.INT16,
+    "int32": TensorProto.INT32,
+    "int64": TensorProto.INT64,
+    "bool": TensorProto.BOOL,
+    "float16": TensorProto.FLOAT16,
+    "float64": TensorProto.DOUBLE,
+    "uint32": TensorProto.UINT32,
+    "uint64": TensorProto.UINT64,
+}
+
+
+def write_portable(folder):
+    """The models of accelerated.py, for Pythons that have no onnx."""
+    made = {
+        "small": relu(1, (2, 3)),
+        "open": relu(2, ("n", 3)),
+        "large": relu(1, (300, 400)),
+        "wide": relu(1, ("n",)),
+        "ports": add((2, "width")),
+        "gather": gather(),
+        **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},
+    }
+    for name, content in made.items():
+        (folder / f"{name}.onnx").write_bytes(content)
+    return folder

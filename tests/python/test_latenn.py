@@ -35,6 +35,7 @@ NUMBERS = [
     (TensorProto.UINT64, np.uint64),
     (TensorProto.BFLOAT16, ml_dtypes.bfloat16),
 ]
+BACKENDS = ("litert", "onnxruntime", "openvino")
 SHAPES = [(), (0,), (1,), (3,), (2, 0, 3), (2, 3), (1, 2, 1, 2, 1, 2, 1)]
 
 
@@ -331,7 +332,7 @@ def test_a_model_that_cannot_be_loaded_says_why(latenn, given, kind, words):
         ({"device": "tpu"}, "UnsupportedError", "tpu"),
         ({"options": {"treads": 1}}, "InvalidArgumentError", "treads"),
         ({"options": {"intra_op_num_threads": "many"}}, "InvalidArgumentError", "intra_op_num_threads"),
-        ({"backend": "openvino"}, "BackendMissingError", "openvino"),
+        ({"backend": "tvm"}, "BackendMissingError", "tvm"),
         ({"backend": "/no/such/backend.so"}, "BackendMissingError", "/no/such/backend.so"),
         ({"runtime_minimum": "one"}, "InvalidArgumentError", "one"),
     ],
@@ -548,13 +549,40 @@ def test_doctor_and_run_work_from_the_shell(site, tmp_path):
     doctor = shell("doctor")
     assert doctor.returncode == 0
     assert f"ONNX Runtime {metadata.version('onnxruntime')} is bound from" in doctor.stdout
-    assert json.loads(shell("doctor", "--json").stdout)["bound"]
+    assert json.loads(shell("doctor", "--json", "--backend", "onnxruntime").stdout)["bound"]
+    assert {report["runtime"] for report in json.loads(shell("doctor", "--json").stdout)} == set(BACKENDS)
     (tmp_path / "m.onnx").write_bytes(models.identity())
     np.save(tmp_path / "x.npy", np.ones(2, np.float32))
     assert "y float32[2]\n[1. 1.]" in shell("run", tmp_path / "m.onnx", "--input", f"x=@{tmp_path / 'x.npy'}").stdout
     refused = shell("run", tmp_path / "m.onnx")
     assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
     assert shell("run", tmp_path / "m.onnx", "--input", "x").returncode == 2
+    given, kept = f"x=@{tmp_path / 'x.npy'}", tmp_path / "y.npy"
+    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{kept}").returncode == 0
+    assert np.load(kept).tolist() == [1, 1]
+    assert shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"z=@{kept}").returncode == 2
+    assert (
+        shell("run", tmp_path / "m.onnx", "--input", given, "--output", f"y=@{tmp_path / 'no' / 'y'}").returncode == 1
+    )
+    assert "accelerator: in use" in doctor.stdout
+
+
+def test_bench_times_runs_of_several_threads(site, tmp_path):
+    def bench(*words):
+        command = [sys.executable, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *words]
+        env = {**os.environ, "PYTHONPATH": str(site)}
+        return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+
+    (tmp_path / "m.onnx").write_bytes(models.add())
+    result = json.loads(bench("--threads", "2", "--json").stdout)
+    assert result["threads"] == 2
+    assert result["runs"] > 2
+    assert 0 < result["median_us"] <= result["p90_us"]
+    assert "runs_per_second" in bench().stdout
+    assert bench("--threads", "0").returncode == 2
+    (tmp_path / "m.onnx").write_bytes(models.identity(TensorProto.STRING))
+    refused = bench()
+    assert (refused.returncode, refused.stderr.count("\n")) == (1, 1)
 
 
 def test_a_warning_of_the_loader_is_passed_on_once(latenn, monkeypatch):

@@ -18,16 +18,15 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of 
 def application(tmp_path_factory, monkeypatch):
     """A bench, a consumer and what was made of it, in folders that everybody may enter."""
     root = tmp_path_factory.mktemp("access")
-    if is_root() and not everybody_reaches(root / "file"):
-        for folder in (root, *root.parents[:2]):
-            folder.chmod(0o755)
+    for folder in (root, *root.parents):
+        if is_root() and not everybody_reaches(root / "file"):
+            folder.chmod(folder.stat().st_mode | 0o055)
     for name in ("work/out", "work/answers", "home"):
         (root / name).mkdir(parents=True)
     library = root / "work/out/libruntime.so"
     library.write_bytes(b"\x7fELF")
     monkeypatch.setattr(dotnet_access.dotnet, "find", lambda _: library)
-    supply = SimpleNamespace(data=lambda _: root / "cases.json")
-    bench = SimpleNamespace(work=root, supply=supply, data_entry=lambda: "latest")
+    bench = SimpleNamespace(work=root, data=lambda: root / "cases.json")
     yield bench, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
     unlock(root)
 

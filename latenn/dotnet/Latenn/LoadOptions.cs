@@ -55,7 +55,7 @@ namespace Latenn
                 RuntimeDirectories = arena.Texts(runtimes, nameof(options.RuntimeDirectories)),
                 RuntimeDirectoryCount = new UIntPtr((uint)runtimes.Count),
                 RuntimeMinimum = arena.Choice(options.RuntimeMinimum, nameof(options.RuntimeMinimum)),
-                RuntimeAdvice = arena.Text(RuntimeAdvice, nameof(RuntimeAdvice)),
+                RuntimeAdvice = arena.Text($"onnxruntime: {RuntimeAdvice}\n", nameof(RuntimeAdvice)),
                 BackendOptions = Pairs(options.BackendOptions, arena),
                 BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),
             };

@@ -128,7 +128,8 @@ typedef struct latenn_option {
 typedef struct latenn_load_options {
   uint32_t size;       /* sizeof(latenn_load_options) */
   const char* backend; /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
-                          by the model's encoding */
+                          by the model's encoding. Several names ("litert,openvino"): of these, the one that the
+                          encoding suggests, else the first that reads it */
   const char* device;  /* "cpu", "cuda" or "cuda:1"; NULL is "cpu" */
   const char* const* backend_directories; /* where the host binding found backend packages */
   size_t backend_directory_count;
@@ -137,7 +138,8 @@ typedef struct latenn_load_options {
   const char* const* runtime_directories; /* where the host binding found runtime packages */
   size_t runtime_directory_count;
   const char* runtime_minimum;  /* "1.20": raises the backend's own floor; NULL leaves it */
-  const char* runtime_advice;   /* the command that the host's users type to get the runtime, or NULL */
+  const char* runtime_advice;   /* the command that the host's users type to get the runtime, or NULL. A line for
+                                   each backend: "onnxruntime: pip install ...", of which the right one is taken */
   const latenn_option* options; /* for the backend: see latenn_backend.h; an unknown key is an error */
   size_t option_count;
 } latenn_load_options;

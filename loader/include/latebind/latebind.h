@@ -61,6 +61,7 @@ typedef struct lb_runtime {
   lb_version minimum; /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;   /* the newest version whose interface the host was written for */
   const char* advice; /* the command that mends a missing runtime, or NULL */
+  int is_calendar;    /* the major version is a year: another one is newer or older, not another interface */
 } lb_runtime;
 
 /* ---- options -------------------------------------------------------------------------------------------- */

@@ -66,7 +66,8 @@ static const lb_runtime lb_onnxruntime = {
     lb_onnxruntime_read_version,
     {LATEBIND_ONNXRUNTIME_MINIMUM_MAJOR, LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, LATEBIND_ONNXRUNTIME_MINIMUM_PATCH},
     {1, 31, 0},
-    "pip install \"onnxruntime>=" LATEBIND_ONNXRUNTIME_MINIMUM "\""};
+    "pip install \"onnxruntime>=" LATEBIND_ONNXRUNTIME_MINIMUM "\"",
+    0};
 
 #ifdef __cplusplus
 }

@@ -95,15 +95,19 @@ def _part(purl: str, version: str) -> dict[str, Any]:
 
 
 def _bound(use: RuntimeUse) -> dict[str, Any]:
-    """The runtime, which somebody else supplies: any version from the minimum on, below the next major one."""
+    """The runtime, which somebody else supplies: any version from the minimum on, below the next major one.
+
+    Where the major version is a year, the next one changes nothing.
+    """
     known = preset(use.preset)
+    below = "" if known.calendar else f"|<{Version(use.minimum).major + 1}"
     return {
         "type": "library",
         "bom-ref": f"late-bound/{use.preset}",
         "name": use.preset,
         "description": f"{known.title}, bound at run time and not contained.",
         "isExternal": True,
-        "versionRange": f"vers:generic/>={use.minimum}|<{Version(use.minimum).major + 1}",
+        "versionRange": f"vers:generic/>={use.minimum}{below}",
         "scope": "required",
     }
 

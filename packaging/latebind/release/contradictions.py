@@ -61,7 +61,10 @@ def _minimums(package: Packed, found: Derived) -> Iterator[Problem]:
     wanted = {use.preset: use.minimum for use in found.config.document.runtime}
     for part in bill.get("components", ()):
         name, told = part.get("name", ""), part.get("versionRange", "")
-        if part.get("bom-ref", "").startswith("late-bound/") and f">={wanted.get(name, '')}|" not in told:
+        if (
+            part.get("bom-ref", "").startswith("late-bound/")
+            and f">={wanted.get(name)}" != told.partition("/")[2].partition("|")[0]
+        ):
             why = f"its bill binds {name} {told}, and {CONFIG} says {wanted.get(name) or 'nothing of it'}"
             yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 

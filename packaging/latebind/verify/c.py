@@ -35,7 +35,7 @@ def run_c_cell(bench: Bench) -> Outcome:
     Raises NotRun without CMake or a compiler (`no-compiler`) or without the nupkgs, StageError when building fails and
     when the consumer ended without writing its result.
     """
-    cases = bench.supply.data(bench.data_entry())
+    cases = bench.data()
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
         packages = unpack(feed_of(bench), bench.work / "packages")

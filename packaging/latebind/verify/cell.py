@@ -70,7 +70,16 @@ class Bench:
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
         sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
-        return (*sample, *self.situation.arguments)
+        return (*self.told(), *sample, *self.situation.arguments)
+
+    def told(self) -> tuple[str, ...]:
+        """Which of several runtimes the scripts are about; a project with one needs no word for it."""
+        several = len(self.config.document.runtime) > 1 and self.cell.kind == "wheel"
+        return ("--runtime", self.use.preset) if several and self.use is not None else ()
+
+    def data(self) -> Path:
+        """The folder of what the consumer computes."""
+        return self.supply.data(self.config.tried(self.use).data, self.data_entry())
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What the placeholders of the scenario's sentence stand for; `installed` is the runtime's installed file."""
@@ -108,7 +117,7 @@ class Bench:
         name = self.cell.runtime if self.cell.kind == "wheel" else self._ordinary()
         version = next(iter(self.binds()), self.cell.version)
         machine = self.machine if self.cell.kind == "wheel" else host_machine(self.python)
-        return self.supply.reference(machine, name, version, self.data_entry())
+        return self.supply.reference(machine, f"{name}=={version}", self.data(), self.told())
 
     def data_entry(self) -> str:
         """Whose data the consumer computes: an older runtime knows less."""
@@ -121,6 +130,6 @@ class Bench:
         return self._all()
 
     def _all(self) -> int:
-        known = {Version(version): count for version, count in self.config.document.verify.at_least.items()}
+        known = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
         reached = [version for version in known if self.cell.version and version <= Version(self.cell.version)]
         return known[max(reached)] if reached else 1

@@ -100,8 +100,10 @@ def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
         for scenario in SCENARIOS:
             if system not in scenario.systems or (use is None and scenario.name not in _WITHOUT_RUNTIME):
                 continue
+            if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
+                continue
             for consumer in scenario.consumers:
-                if not _wanted(config, consumer):
+                if not _wanted(config, consumer) or not _supplied(use, scenario, consumer):
                     continue
                 for entry in _entries(config, use, scenario, rid, scope):
                     yield _row(use, scenario, consumer, scope.pythons[rid], entry)
@@ -164,11 +166,21 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
             kind="wheel" if python else "nupkg",
             target=rid,
             consumer=f"python{row.python}" if python else row.consumer,
-            runtime="" if question is None else row.distribution if python else (nuget or ("",))[0],
+            runtime=_named(config, row, question, row.distribution if python else (nuget or ("",))[0]),
             version=version,
             scenario=row.scenario.name,
         )
         yield Planned(cell=cell, use=row.use, question=question, entry=entry, python=row.python)
+
+
+def _named(config: Config, row: _Row, question: Question | None, name: str) -> str:
+    """The runtime as a cell's id has it: where none is installed, it tells the first from the others."""
+    return name if question is not None or row.use not in (None, *config.document.runtime[:1]) else ""
+
+
+def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
+    """Whether a consumer can get the runtime: some are on no feed of NuGet's."""
+    return use is None or consumer == PYTHON or not scenario.computes or bool(preset(use.preset).nuget.ids)
 
 
 def _wanted(config: Config, consumer: str) -> bool:

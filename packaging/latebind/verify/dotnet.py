@@ -116,7 +116,7 @@ def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
     home = bench.work / "home"
     home.mkdir(exist_ok=True)
     words = (*bench.consumer_words(), *bench.situation.action)
-    cases = bench.supply.data(bench.data_entry())
+    cases = bench.data()
     first = bench.situation.first
     if first and bench.use is not None:
         older = bench.supply.runtime_nupkg(bench.use, first, bench.cell.target)

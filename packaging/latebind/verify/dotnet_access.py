@@ -30,7 +30,7 @@ def settle(bench: Bench, consumer: Consumer, made: Made, library: Path | None) -
     user = NOBODY if is_root() else None
     if user is not None:
         program = dotnet.find(consumer.environment).resolve()
-        assert_reached(made.out / "application", program, bench.supply.data(bench.data_entry()))
+        assert_reached(made.out / "application", program, bench.data())
     if bench.situation.unreadable and library is not None:
         library.chmod(0)
         _assert_denied(["head", "-c", "1", library], user, f"{library} can be read")

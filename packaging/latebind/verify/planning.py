@@ -11,7 +11,7 @@ from latebind.verify.cells import Planned, Scope, expand, questions
 from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.machine import Machine, host_machine
-from latebind.verify.scenarios import FILES
+from latebind.verify.scenarios import FILES, SCENARIOS
 from latebind.verify.select import selector
 from latebind.verify.select import shard as share
 from latebind.verify.versions import Answers, ask
@@ -49,6 +49,7 @@ def plan_cells(
 
     Raises InputError when there is none, or the selection cannot be read.
     """
+    _check_scenarios(config)
     chosen = selector(options.select) if options.select else None
     own = pythons[0]
     scope = Scope(
@@ -70,6 +71,17 @@ def plan_cells(
             f"no cell is meant by {options.select!r}", where="-k", advice="See all of them: latebind verify --list."
         )
     return left, answers
+
+
+def _check_scenarios(config: Config) -> None:
+    known = {row.name for row in SCENARIOS}
+    for runtime, own in config.document.verify.own.items():
+        for name in set(own.scenarios) - known:
+            raise InputError(
+                f"verify.own.{runtime}.scenarios: {name!r} is not a scenario",
+                where=config.file.name,
+                advice=f"Use one of: {', '.join(sorted(known))}.",
+            )
 
 
 def listed(config: Config, rids: Sequence[Rid], workdir: Path, options: Options) -> str:

@@ -213,7 +213,7 @@ def _consumed(bench: Bench, ready: _Ready) -> tuple[Smoke, Seen | None]:
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
     for answer in (out, seen):
         answer.unlink(missing_ok=True)
-    words = ["--cases", path(bench.supply.data(bench.data_entry())), "--out", path(out), *bench.consumer_words()]
+    words = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
         program = frozen.freeze(bench, environment, script)
         argv: Sequence[str | Path] = [program, *words]

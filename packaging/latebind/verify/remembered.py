@@ -45,7 +45,8 @@ class Memory:
             hash_tree(resources("templates") / "dotnet"),
         )
         verify = config.document.verify
-        scripts = [verify.python, verify.reference, verify.data.script if verify.data else ""]
+        data = [verify.data, *(own.data for own in verify.own.values())]
+        scripts = [verify.python, verify.reference, *(row.script for row in data if row)]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)

@@ -24,7 +24,7 @@ from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.foreign import foreign_installer
 
 if TYPE_CHECKING:
-    from latebind.config import Config, RuntimeUse
+    from latebind.config import Config, RuntimeUse, VerifyData
     from latebind.model import Rid
     from latebind.verify.machine import Machine
 
@@ -43,12 +43,11 @@ class Supply:
     _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
     """One for each thing that is made: whoever asks for another does not wait."""
 
-    def data(self, entry: str) -> Path:
+    def data(self, settings: VerifyData | None, entry: str) -> Path:
         """The folder of prepared data for an entry of the runtime's versions (`minimum`, `latest`, `1.22`).
 
         Raises ToolError when the project's script fails, InputError when it writes nothing.
         """
-        settings = self.config.document.verify.data
         if settings is None:
             return self._empty()
         script = self.config.root / settings.script
@@ -64,8 +63,10 @@ class Supply:
                 self._prepare(script, requires, made)
         return made
 
-    def reference(self, machine: Machine, name: str, version: str, entry: str) -> frozenset[str] | None:
-        """The names of the cases that the own API of a distribution of the runtime computes as expected on a machine.
+    def reference(
+        self, machine: Machine, runtime: str, data: Path, words: tuple[str, ...] = ()
+    ) -> frozenset[str] | None:
+        """The names of the cases that the own API of a runtime (`onnxruntime==1.31.1`) computes as expected somewhere.
 
         None without [verify] reference. Raises NotRun when the index has no such runtime, ToolError when the
         project's script fails.
@@ -74,13 +75,12 @@ class Supply:
         if not script:
             return None
         path = self.config.root / script
-        data = self.data(entry)
-        parts = [_beside(path), data.name, name, version, machine.rid, machine.title, *self.pins]
+        parts = [_beside(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins]
         key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
         made = self.folder / "reference" / f"{key}.json"
         with self._locks[made]:
             if not made.is_file():
-                self._compute_reference(machine, path, f"{name}=={version}", data, made)
+                self._compute_reference(machine, [path, "--reference", *words, "--cases", data], runtime, made)
         return frozenset(json.loads(made.read_text("utf-8"))["passed"])
 
     def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
@@ -112,7 +112,7 @@ class Supply:
                 aside.rename(made)
         return next(made.glob("*.nupkg"))
 
-    def _compute_reference(self, machine: Machine, script: Path, runtime: str, data: Path, made: Path) -> None:
+    def _compute_reference(self, machine: Machine, argv: list[str | Path], runtime: str, made: Path) -> None:
         env, log = made.with_suffix(".env"), made.with_suffix(".log")
         aside = made.with_suffix(".part")
         shutil.rmtree(env, ignore_errors=True)
@@ -120,9 +120,8 @@ class Supply:
         try:
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
-            words: list[str | Path] = ["-I", script, "--reference", "--cases", data, "--out", aside]
             run(
-                machine.argv(environment.python, *words),
+                machine.argv(environment.python, "-I", *argv, "--out", aside),
                 cwd=env,
                 env=consumer_environment(environment.python, env),
                 timeout=_TIME_LIMIT,

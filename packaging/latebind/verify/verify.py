@@ -108,7 +108,8 @@ def _check_scripts(config: Config) -> None:
     """Every script and folder that [verify] names must be there before anything is installed for it."""
     verify = config.document.verify
     named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet, "c": verify.c}
-    named["data.script"] = verify.data.script if verify.data else ""
+    data = {"data.script": verify.data, **{f"own.{name}.data.script": own.data for name, own in verify.own.items()}}
+    named |= {key: row.script if row else "" for key, row in data.items()}
     missing = [f"verify.{key} = {name}" for key, name in named.items() if name and not (config.root / name).exists()]
     if missing:
         raise InputError(f"not there: {', '.join(missing)}", where=config.file.name, advice="Mend or remove the key.")

@@ -63,6 +63,32 @@ static const latenn_backend* latenn_table_of(void* entry) {
   return table ? table(LATENN_BACKEND_ABI) : NULL;
 }
 
+/* What every backend has; what was added to the table later may be missing. */
+typedef struct latenn_member {
+  const char* name;
+  size_t place;
+} latenn_member;
+
+#define LATENN_MEMBER(name) {#name, offsetof(latenn_backend, name)}
+static const latenn_member latenn_members[] = {
+    LATENN_MEMBER(name),         LATENN_MEMBER(version),        LATENN_MEMBER(encodings),
+    LATENN_MEMBER(load),         LATENN_MEMBER(release_model),  LATENN_MEMBER(input_count),
+    LATENN_MEMBER(output_count), LATENN_MEMBER(input),          LATENN_MEMBER(output),
+    LATENN_MEMBER(model_report), LATENN_MEMBER(create_context), LATENN_MEMBER(release_context),
+    LATENN_MEMBER(set_input),    LATENN_MEMBER(compute),        LATENN_MEMBER(get_output),
+    LATENN_MEMBER(report),       LATENN_MEMBER(free_text),
+};
+#undef LATENN_MEMBER
+
+static const char* latenn_lacks(const latenn_backend* table) {
+  for (size_t i = 0; i < sizeof latenn_members / sizeof *latenn_members; i++) {
+    void* member = NULL;
+    memcpy(&member, (const char*)table + latenn_members[i].place, sizeof member);
+    if (!member) return latenn_members[i].name;
+  }
+  return NULL;
+}
+
 static int latenn_read_backend(void* entry, char* text, size_t size) {
   const latenn_backend* table = latenn_table_of(entry);
   if (!table || table->abi != LATENN_BACKEND_ABI || table->size < LATENN_BACKEND_SIZE_1) {
@@ -70,14 +96,23 @@ static int latenn_read_backend(void* entry, char* text, size_t size) {
              LATENN_BACKEND_ABI, LATENN_VERSION_TEXT);
     return 1;
   }
-  if (!table->name || !table->version || strlen(table->version) >= size) return 1;
+  const char* lacks = latenn_lacks(table);
+  if (lacks) {
+    snprintf(text, size, "its table has no %s", lacks);
+    return 1;
+  }
+  if (strlen(table->version) >= size) return 1;
   memcpy(text, table->version, strlen(table->version) + 1);
   return 0;
 }
 
-/* The packages are called alike everywhere; the two that most people want are named in full. */
+/* The packages are called alike everywhere; our own are written as their makers write them. */
 static void latenn_write_advice(char* advice, size_t size, const char* name) {
-  const char* nuget = strcmp(name, "onnxruntime") == 0 ? "OnnxRuntime" : name;
+  static const char* const own[][2] = {{"onnxruntime", "OnnxRuntime"}, {"openvino", "OpenVino"}, {"litert", "LiteRt"}};
+  const char* nuget = name;
+  for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+    if (strcmp(name, own[i][0]) == 0) nuget = own[i][1];
+  }
   snprintf(advice, size, "pip install latenn-%s, or dotnet add package Latenn.%s", name, nuget);
 }
 
@@ -166,13 +201,22 @@ static latenn_status* latenn_open_named(const latenn_load_options* options, cons
   return latenn_open_slot(slot, options, is_path, backend);
 }
 
-latenn_status* latenn_backend_open(const latenn_load_options* options, const char* fallback, latenn_backend* backend) {
-  if (options->backend && *options->backend) {
-    return latenn_open_named(options, options->backend, "the option \"backend\"", backend);
-  }
+latenn_status* latenn_backend_open(const latenn_load_options* options, const latenn_encoding* encoding,
+                                   latenn_backend* backend) {
+  const char* wanted = options->backend && *options->backend ? options->backend : NULL;
+  int is_list = wanted && !latenn_is_path(wanted) && strchr(wanted, ',');
+  if (wanted && !is_list) return latenn_open_named(options, wanted, "the option \"backend\"", backend);
   char* environment = latenn_environment(LATENN_BACKEND_ENVIRONMENT);
-  latenn_status* status = latenn_open_named(options, environment ? environment : fallback,
-                                            "the environment variable " LATENN_BACKEND_ENVIRONMENT, backend);
+  latenn_status* status = NULL;
+  if (is_list && !environment) {
+    status = latenn_choose(options, wanted, encoding, latenn_open_named, backend);
+  } else {
+    status = latenn_open_named(options,
+                               environment ? environment
+                               : encoding  ? encoding->backend
+                                           : "onnxruntime",
+                               "the environment variable " LATENN_BACKEND_ENVIRONMENT, backend);
+  }
   free(environment);
   return status;
 }

@@ -45,8 +45,23 @@ const latenn_encoding* latenn_sniff(const unsigned char* bytes, size_t size, con
 
 /* ---- backend.c -------------------------------------------------------------------------------------------------- */
 
-/* Opens the backend that the options, LATENN_BACKEND or (else) `fallback` name. What its table lacks is NULL. */
-latenn_status* latenn_backend_open(const latenn_load_options* options, const char* fallback, latenn_backend* backend);
+/* Opens the backend that the options, LATENN_BACKEND or (else) the encoding name. `encoding` may be NULL. What its
+ * table lacks is NULL. */
+latenn_status* latenn_backend_open(const latenn_load_options* options, const latenn_encoding* encoding,
+                                   latenn_backend* backend);
+
+/* ---- choice.c --------------------------------------------------------------------------------------------------- */
+
+/* Opens one backend by its name or path; `origin` says where that was written. */
+typedef latenn_status* (*latenn_open_one)(const latenn_load_options* options, const char* wanted, const char* origin,
+                                          latenn_backend* backend);
+
+/* Of several names, divided by commas: the one that the encoding suggests, else the first that reads it. */
+latenn_status* latenn_choose(const latenn_load_options* options, const char* names, const latenn_encoding* encoding,
+                             latenn_open_one open, latenn_backend* backend);
+/* The line of `advice` that is for this backend, as a text of its own that the caller frees; `advice` itself when it
+ * has no such lines. NULL for none. `*copy` is what to free. */
+const char* latenn_advice_of(const char* advice, const char* backend, char** copy);
 
 /* ---- model.c ---------------------------------------------------------------------------------------------------- */
 

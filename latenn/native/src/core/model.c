@@ -32,10 +32,10 @@ static latenn_status* latenn_read_head(const char* path, unsigned char* head, si
 
 /* Opens the backend for a model that begins with `head`, then lets it load. */
 static latenn_status* latenn_load(const char* path, const void* bytes, size_t size, const unsigned char* head,
-                                  size_t head_size, const latenn_load_options* options, latenn_model** out) {
+                                  size_t head_size, latenn_load_options* options, latenn_model** out) {
   const latenn_encoding* encoding = latenn_sniff(head, head_size, path);
   char* named = latenn_environment("LATENN_BACKEND");
-  int is_named = (options->backend && *options->backend) || named;
+  int is_named = (options->backend && *options->backend && !strchr(options->backend, ',')) || named;
   free(named);
   if (!encoding && !is_named) {
     return latenn_failure(LATENN_MODEL_INVALID,
@@ -45,8 +45,13 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
   }
   latenn_model* model = calloc(1, sizeof *model);
   if (!model) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
-  latenn_status* status = latenn_backend_open(options, encoding ? encoding->backend : "onnxruntime", &model->backend);
-  if (!status) status = model->backend.load(latenn_host_table(), path, bytes, size, options, &model->model);
+  char* advice = NULL;
+  latenn_status* status = latenn_backend_open(options, encoding, &model->backend);
+  if (!status) {
+    options->runtime_advice = latenn_advice_of(options->runtime_advice, model->backend.name, &advice);
+    status = model->backend.load(latenn_host_table(), path, bytes, size, options, &model->model);
+  }
+  free(advice);
   if (status) {
     free(model);
     return status;
@@ -130,9 +135,12 @@ latenn_status* latenn_runtime_report(const latenn_load_options* options, char** 
   if (!report) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_runtime_report: report is NULL.");
   *report = NULL;
   latenn_status* status = latenn_take_options(options, &own);
-  if (!status) status = latenn_backend_open(&own, "onnxruntime", &backend);
+  if (!status) status = latenn_backend_open(&own, NULL, &backend);
   if (status) return status;
+  char* advice = NULL;
+  own.runtime_advice = latenn_advice_of(own.runtime_advice, backend.name, &advice);
   status = backend.report(latenn_host_table(), &own, &text);
+  free(advice);
   latenn_status* copied = latenn_copy_text(&backend, text, report);
   if (!status) return copied;
   latenn_status_release(copied);

@@ -24,10 +24,11 @@ latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t in
   const latenn_backend_model* model = context->model;
   OrtMemoryInfo* target = NULL;
   if (device.type != LATENN_CPU && model->device.type == LATENN_CPU) {
-    return ort_fail(model->host, LATENN_UNSUPPORTED,
-                    "The output \"%s\" cannot stay on a device (type %d): the model computes on the processor. Load it "
-                    "with that device.",
-                    model->outputs.list[index].name, (int)device.type);
+    return backend_fail(
+        model->described.host, LATENN_UNSUPPORTED,
+        "The output \"%s\" cannot stay on a device (type %d): the model computes on the processor. Load it "
+        "with that device.",
+        model->described.outputs.list[index].name, (int)device.type);
   }
   latenn_status* status = ort_make_memory(model, device, &target);
   if (status) return status;
@@ -40,10 +41,10 @@ latenn_status* ort_take_output(latenn_backend_context* context, size_t index, la
                                latenn_tensor* tensor, latenn_device* device) {
   const latenn_backend_model* model = context->model;
   latenn_backend_value* output = &context->outputs[index];
-  latenn_status* status = ort_read_value(model, output, model->outputs.list[index].name);
+  latenn_status* status = ort_read_value(model, output, model->described.outputs.list[index].name);
   if (status) return status;
   latenn_backend_value* taken = malloc(sizeof *taken);
-  if (!taken) return ort_no_memory(model->host);
+  if (!taken) return backend_no_memory(model->described.host);
   *taken = *output;
   memset(output, 0, sizeof *output);
   *value = taken;
@@ -59,10 +60,10 @@ static OrtStatus* ort_bind_all(latenn_backend_context* context) {
   const lb_ort_api* api = &model->runtime->api;
   OrtIoBinding* binding = context->binding;
   OrtStatus* failed = NULL;
-  for (size_t i = 0; i < model->inputs.count && !failed; i++) {
+  for (size_t i = 0; i < model->described.inputs.count && !failed; i++) {
     failed = lb_ort_BindInput(api, binding, model->input_names[i], context->given[i]);
   }
-  for (size_t i = 0; i < model->outputs.count && !failed; i++) {
+  for (size_t i = 0; i < model->described.outputs.count && !failed; i++) {
     const char* name = model->output_names[i];
     const OrtMemoryInfo* target = context->targets[i] ? context->targets[i] : model->runtime->memory;
     failed = context->results[i] ? lb_ort_BindOutput(api, binding, name, context->results[i])
@@ -80,7 +81,7 @@ static OrtStatus* ort_fetch_all(latenn_backend_context* context) {
   OrtStatus* failed = lb_ort_GetBoundOutputValues(api, context->binding, model->runtime->allocator, &values, &count);
   if (failed) return failed;
   for (size_t i = 0; i < count; i++) {
-    if (i >= model->outputs.count || context->results[i]) {
+    if (i >= model->described.outputs.count || context->results[i]) {
       lb_ort_ReleaseValue(api, values[i]);
     } else {
       context->results[i] = values[i];

@@ -6,14 +6,14 @@
 
 static void ort_clear_inputs(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
-  for (size_t i = 0; i < model->inputs.count; i++) {
+  for (size_t i = 0; i < model->described.inputs.count; i++) {
     if (context->inputs[i]) lb_ort_ReleaseValue(&model->runtime->api, context->inputs[i]);
     context->inputs[i] = NULL;
   }
 }
 
 static void ort_clear_outputs(latenn_backend_context* context) {
-  for (size_t i = 0; i < context->model->outputs.count; i++) ort_clear_value(&context->outputs[i]);
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) ort_clear_value(&context->outputs[i]);
 }
 
 static void ort_free_context(latenn_backend_context* context) {
@@ -29,9 +29,9 @@ static void ort_free_context(latenn_backend_context* context) {
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   latenn_backend_context* context = calloc(1, sizeof *context);
-  if (!context) return ort_no_memory(model->host);
-  size_t inputs = model->inputs.count + 1;
-  size_t outputs = model->outputs.count + 1;
+  if (!context) return backend_no_memory(model->described.host);
+  size_t inputs = model->described.inputs.count + 1;
+  size_t outputs = model->described.outputs.count + 1;
   context->model = model;
   context->inputs = calloc(inputs, sizeof *context->inputs);
   context->bound_inputs = calloc(inputs, sizeof *context->bound_inputs);
@@ -43,7 +43,7 @@ latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_co
   if (!context->inputs || !context->bound_inputs || !context->bound_outputs || !context->targets || !context->outputs ||
       !context->given || !context->results) {
     ort_free_context(context);
-    return ort_no_memory(model->host);
+    return backend_no_memory(model->described.host);
   }
   *out = context;
   return NULL;
@@ -54,7 +54,7 @@ void ort_release_context(latenn_backend_context* context) {
   const lb_ort_api* api = &context->model->runtime->api;
   ort_clear_inputs(context);
   ort_clear_outputs(context);
-  for (size_t i = 0; i < context->model->outputs.count; i++) {
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) {
     if (context->targets[i]) lb_ort_ReleaseMemoryInfo(api, context->targets[i]);
   }
   if (context->binding) lb_ort_ReleaseIoBinding(api, context->binding);
@@ -75,10 +75,10 @@ latenn_status* ort_set_input(latenn_backend_context* context, size_t index, cons
 static int ort_lay_out(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   int on_device = 0;
-  for (size_t i = 0; i < model->inputs.count; i++) {
+  for (size_t i = 0; i < model->described.inputs.count; i++) {
     context->given[i] = context->bound_inputs[i] ? context->bound_inputs[i]->value : context->inputs[i];
   }
-  for (size_t i = 0; i < model->outputs.count; i++) {
+  for (size_t i = 0; i < model->described.outputs.count; i++) {
     context->results[i] = context->bound_outputs[i] ? context->bound_outputs[i]->value : NULL;
     on_device = on_device || context->targets[i];
   }
@@ -87,7 +87,7 @@ static int ort_lay_out(latenn_backend_context* context) {
 
 /* After a success every result is somebody's: the bound value's, or the context's. */
 static void ort_keep_results(latenn_backend_context* context) {
-  for (size_t i = 0; i < context->model->outputs.count; i++) {
+  for (size_t i = 0; i < context->model->described.outputs.count; i++) {
     if (context->bound_outputs[i]) {
       ort_trim(context->bound_outputs[i]);
     } else {
@@ -105,11 +105,11 @@ latenn_status* ort_compute(latenn_backend_context* context) {
   if (ort_lay_out(context)) {
     failed = ort_run_bound(context);
   } else {
-    failed = lb_ort_Run(api, model->session, NULL, model->input_names, context->given, model->inputs.count,
-                        model->output_names, model->outputs.count, context->results);
+    failed = lb_ort_Run(api, model->session, NULL, model->input_names, context->given, model->described.inputs.count,
+                        model->output_names, model->described.outputs.count, context->results);
   }
   ort_clear_inputs(context); /* the caller's memory is his own again */
-  if (failed) return ort_take(model->host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
+  if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
   ort_keep_results(context);
   return NULL;
 }
@@ -117,7 +117,7 @@ latenn_status* ort_compute(latenn_backend_context* context) {
 latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
   latenn_backend_value* output = &context->outputs[index];
-  latenn_status* status = ort_read_value(model, output, model->outputs.list[index].name);
+  latenn_status* status = ort_read_value(model, output, model->described.outputs.list[index].name);
   if (!status) *tensor = output->view;
   return status;
 }

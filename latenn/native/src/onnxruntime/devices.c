@@ -30,9 +30,9 @@ latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn
     device->id = (int32_t)strtol(text + 5, NULL, 10);
     return NULL;
   }
-  return ort_fail(host, LATENN_UNSUPPORTED,
-                  "The device \"%.100s\" is not supported; this backend computes on \"cpu\", \"cuda\" or \"cuda:N\".",
-                  text);
+  return backend_fail(
+      host, LATENN_UNSUPPORTED,
+      "The device \"%.100s\" is not supported; this backend computes on \"cpu\", \"cuda\" or \"cuda:N\".", text);
 }
 
 /* The plain runtime says that the provider is not enabled in it, which does not tell what to install. */
@@ -43,10 +43,10 @@ static latenn_status* ort_no_cuda(const latenn_host* host, const lb_ort_api* api
     advice = "Put onnxruntime-gpu in the place of onnxruntime: pip uninstall onnxruntime, pip install onnxruntime-gpu";
   }
   latenn_status* status =
-      ort_fail(host, LATENN_UNSUPPORTED,
-               "The device \"cuda\" cannot be had: ONNX Runtime %u.%u.%u says \"%.500s\" %s; or load with \"cpu\".",
-               (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch,
-               said ? said : "(nothing)", advice);
+      backend_fail(host, LATENN_UNSUPPORTED,
+                   "The device \"cuda\" cannot be had: ONNX Runtime %u.%u.%u says \"%.500s\" %s; or load with \"cpu\".",
+                   (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch,
+                   said ? said : "(nothing)", advice);
   lb_ort_ReleaseStatus(api, failed);
   return status;
 }
@@ -74,9 +74,9 @@ latenn_status* ort_make_memory(const latenn_backend_model* model, latenn_device 
                                                 place->memory, memory);
     return failed ? ort_refused(model, failed) : NULL;
   }
-  return ort_fail(model->host, LATENN_UNSUPPORTED,
-                  "The device type %d is not supported; this backend knows 1 (cpu), 2 (cuda) and 3 (cuda-host).",
-                  (int)device.type);
+  return backend_fail(model->described.host, LATENN_UNSUPPORTED,
+                      "The device type %d is not supported; this backend knows 1 (cpu), 2 (cuda) and 3 (cuda-host).",
+                      (int)device.type);
 }
 
 latenn_status* ort_locate(const latenn_backend_model* model, const OrtValue* value, latenn_device* device) {
@@ -94,8 +94,8 @@ latenn_status* ort_locate(const latenn_backend_model* model, const OrtValue* val
     device->id = id;
     return NULL;
   }
-  return ort_fail(model->host, LATENN_UNSUPPORTED,
-                  "A tensor lies in memory that the runtime calls \"%.100s\", which "
-                  "latenn does not know.",
-                  name);
+  return backend_fail(model->described.host, LATENN_UNSUPPORTED,
+                      "A tensor lies in memory that the runtime calls \"%.100s\", which "
+                      "latenn does not know.",
+                      name);
 }

@@ -5,24 +5,19 @@
 #include "../common/paths.h"
 #include "ort.h"
 
-void ort_copy_options(const latenn_load_options* given, latenn_load_options* own) {
-  memset(own, 0, sizeof *own);
-  if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
-}
-
 /* Paths are wide characters on Windows. */
 static latenn_status* ort_create_from_path(latenn_backend_model* model, const char* path,
                                            const OrtSessionOptions* options) {
   const lb_ort_api* api = &model->runtime->api;
 #if defined(_WIN32)
   wchar_t* wide = latenn_wide_path(path);
-  if (!wide) return ort_no_memory(model->host);
+  if (!wide) return backend_no_memory(model->described.host);
   OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, wide, options, &model->session);
   free(wide);
 #else
   OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, path, options, &model->session);
 #endif
-  return ort_take(model->host, api, failed, ORT_PHASE_LOAD, "refuses the model");
+  return ort_take(model->described.host, api, failed, ORT_PHASE_LOAD, "refuses the model");
 }
 
 static latenn_status* ort_create_session(latenn_backend_model* model, const char* path, const void* bytes, size_t size,
@@ -31,45 +26,45 @@ static latenn_status* ort_create_session(latenn_backend_model* model, const char
   const lb_ort_api* api = &runtime->api;
   OrtSessionOptions* session_options = NULL;
   OrtStatus* failed = lb_ort_CreateSessionOptions(api, &session_options);
-  if (failed) return ort_take(model->host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
-  latenn_status* status = ort_apply_options(model->host, api, options, session_options);
-  if (!status) status = ort_append_provider(model->host, api, model->device, session_options);
+  if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
+  latenn_status* status = ort_apply_options(model->described.host, api, options, session_options);
+  if (!status) status = ort_append_provider(model->described.host, api, model->device, session_options);
   if (!status && path) {
     status = ort_create_from_path(model, path, session_options);
   } else if (!status) {
     failed = lb_ort_CreateSessionFromArray(api, runtime->env, bytes, size, session_options, &model->session);
-    status = ort_take(model->host, api, failed, ORT_PHASE_LOAD, "refuses the model");
+    status = ort_take(model->described.host, api, failed, ORT_PHASE_LOAD, "refuses the model");
   }
   lb_ort_ReleaseSessionOptions(api, session_options);
   return status;
 }
 
-static const char** ort_list_names(const ort_ports* ports) {
+static const char** ort_list_names(const backend_ports* ports) {
   const char** names = calloc(ports->count + 1, sizeof *names);
   for (size_t i = 0; names && i < ports->count; i++) names[i] = ports->list[i].name;
   return names;
 }
 
 static latenn_status* ort_describe(latenn_backend_model* model) {
-  const latenn_host* host = model->host;
-  latenn_status* status = ort_read_ports(host, model->runtime, model->session, 1, &model->inputs);
-  if (!status) status = ort_read_ports(host, model->runtime, model->session, 0, &model->outputs);
+  const latenn_host* host = model->described.host;
+  latenn_status* status = ort_read_ports(host, model->runtime, model->session, 1, &model->described.inputs);
+  if (!status) status = ort_read_ports(host, model->runtime, model->session, 0, &model->described.outputs);
   if (status) return status;
-  model->input_names = ort_list_names(&model->inputs);
-  model->output_names = ort_list_names(&model->outputs);
-  return model->input_names && model->output_names ? NULL : ort_no_memory(host);
+  model->input_names = ort_list_names(&model->described.inputs);
+  model->output_names = ort_list_names(&model->described.outputs);
+  return model->input_names && model->output_names ? NULL : backend_no_memory(host);
 }
 
 latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
                         const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
-  ort_copy_options(options, &own);
+  backend_copy_options(options, &own);
   latenn_backend_model* model = calloc(1, sizeof *model);
-  if (!model) return ort_no_memory(host);
-  model->host = host;
+  if (!model) return backend_no_memory(host);
+  model->described.host = host;
   latenn_status* status = ort_check_options(host, &own);
   if (!status) status = ort_read_device(host, own.device, &model->device);
-  if (!status) status = ort_open(host, &own, &model->runtime, &model->report);
+  if (!status) status = ort_open(host, &own, &model->runtime, &model->described.report);
   if (!status) status = ort_create_session(model, path, bytes, size, &own);
   if (!status) status = ort_describe(model);
   if (status) {
@@ -83,10 +78,8 @@ latenn_status* ort_load(const latenn_host* host, const char* path, const void* b
 void ort_release_model(latenn_backend_model* model) {
   if (!model) return;
   if (model->session) lb_ort_ReleaseSession(&model->runtime->api, model->session);
-  ort_release_ports(&model->inputs);
-  ort_release_ports(&model->outputs);
   free(model->input_names);
   free(model->output_names);
-  free(model->report);
+  backend_release_described(&model->described);
   free(model);
 }

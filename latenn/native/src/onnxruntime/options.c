@@ -1,5 +1,4 @@
 /* options.c: what a caller may set for a session; must refuse what it does not know rather than ignore it. */
-#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,35 +56,26 @@ static int ort_parse_value(const ort_option* option, const char* text, int* valu
     }
   }
   if (option->choices) return 1;
-  char* end = NULL;
-  errno = 0;
-  long number = strtol(text, &end, 10);
-  if (errno || end == text || *end || number < option->lowest || number > option->highest) return 1;
-  *value = (int)number;
-  return 0;
+  return backend_read_number(text, option->lowest, option->highest, value);
 }
 
 static latenn_status* ort_check_option(const latenn_host* host, const latenn_option* option) {
   int value = 0;
-  if (!option->key || !option->value) return ort_fail(host, LATENN_INVALID_ARGUMENT, "An option is NULL.");
   const ort_option* known = ort_find(option->key);
   if (!known && strchr(option->key, '.')) return NULL; /* a session config entry: the runtime judges it */
   if (!known) {
-    return ort_fail(host, LATENN_INVALID_ARGUMENT,
-                    "The option \"%.100s\" is not known. Known: intra_op_num_threads, inter_op_num_threads, "
-                    "graph_optimization_level, log_severity_level, and session config entries, which have a dot.",
-                    option->key);
+    return backend_fail(host, LATENN_INVALID_ARGUMENT,
+                        "The option \"%.100s\" is not known. Known: intra_op_num_threads, inter_op_num_threads, "
+                        "graph_optimization_level, log_severity_level, and session config entries, which have a dot.",
+                        option->key);
   }
   if (!ort_parse_value(known, option->value, &value)) return NULL;
-  return ort_fail(host, LATENN_INVALID_ARGUMENT, "The option %s is \"%.100s\"; it takes %s.", known->key, option->value,
-                  known->takes);
+  return backend_fail(host, LATENN_INVALID_ARGUMENT, "The option %s is \"%.100s\"; it takes %s.", known->key,
+                      option->value, known->takes);
 }
 
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options) {
-  if (options->option_count && !options->options) {
-    return ort_fail(host, LATENN_INVALID_ARGUMENT, "option_count is %zu but options is NULL.", options->option_count);
-  }
-  latenn_status* status = NULL;
+  latenn_status* status = backend_check_list(host, options);
   for (size_t i = 0; i < options->option_count && !status; i++) status = ort_check_option(host, &options->options[i]);
   return status;
 }

@@ -5,10 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "latebind/latebind.h"
+#include "../common/backend.h"
 #include "latebind/ort_api.h"
-#include "latenn.h"
-#include "latenn_backend.h"
 
 /* ---- runtime.c -------------------------------------------------------------------------------------------------- */
 
@@ -24,14 +22,6 @@ typedef struct ort_runtime {
 latenn_status* ort_open(const latenn_host* host, const latenn_load_options* options, const ort_runtime** runtime,
                         char** report);
 
-/* A status with a formatted message; the core owns the memory. */
-latenn_status* ort_fail(const latenn_host* host, latenn_code code, const char* format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 3, 4)))
-#endif
-    ;
-latenn_status* ort_no_memory(const latenn_host* host);
-
 typedef enum ort_phase { ORT_PHASE_SETUP, ORT_PHASE_LOAD, ORT_PHASE_COMPUTE } ort_phase;
 
 /* NULL for NULL; else takes the runtime's status, releases it, and says what was being done. */
@@ -46,25 +36,16 @@ latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api,
 
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 
-typedef struct ort_ports {
-  latenn_port* list;
-  size_t count;
-} ort_ports;
-
 latenn_status* ort_read_ports(const latenn_host* host, const ort_runtime* runtime, const OrtSession* session,
-                              int is_input, ort_ports* ports);
-void ort_release_ports(ort_ports* ports);
+                              int is_input, backend_ports* ports);
 
 /* ---- model.c ---------------------------------------------------------------------------------------------------- */
 
 struct latenn_backend_model {
-  const latenn_host* host;
+  backend_described described; /* first: see backend_described */
   const ort_runtime* runtime;
   OrtSession* session;
-  latenn_device device; /* that it computes on */
-  char* report;
-  ort_ports inputs;
-  ort_ports outputs;
+  latenn_device device;     /* that it computes on */
   const char** input_names; /* as Run() wants them; they point into the ports */
   const char** output_names;
 };
@@ -72,8 +53,6 @@ struct latenn_backend_model {
 latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
                         const latenn_load_options* options, latenn_backend_model** model);
 void ort_release_model(latenn_backend_model* model);
-/* A caller's struct may be shorter than ours: what it lacks is zero. */
-void ort_copy_options(const latenn_load_options* given, latenn_load_options* own);
 
 /* ---- devices.c -------------------------------------------------------------------------------------------------- */
 

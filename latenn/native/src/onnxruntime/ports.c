@@ -17,27 +17,6 @@ static const char* ort_kind_name(enum ONNXType kind) {
   return "a value of unknown kind";
 }
 
-static char* ort_copy_text(const char* text) {
-  size_t size = strlen(text ? text : "") + 1;
-  char* copy = malloc(size);
-  if (copy) memcpy(copy, text ? text : "", size);
-  return copy;
-}
-
-static void ort_release_port(latenn_port* port) {
-  for (int32_t i = 0; port->dimensions && i < port->rank; i++) free((void*)(uintptr_t)port->dimensions[i]);
-  free((void*)(uintptr_t)port->dimensions);
-  free((void*)(uintptr_t)port->shape);
-  free((void*)(uintptr_t)port->name);
-}
-
-void ort_release_ports(ort_ports* ports) {
-  for (size_t i = 0; ports->list && i < ports->count; i++) ort_release_port(&ports->list[i]);
-  free(ports->list);
-  ports->list = NULL;
-  ports->count = 0;
-}
-
 /* What is being read, so that the steps below have short argument lists. */
 typedef struct ort_reader {
   const latenn_host* host;
@@ -57,7 +36,7 @@ static latenn_status* ort_read_dimensions(const ort_reader* reader, const OrtTen
   const char** names = calloc(rank + 1, sizeof *names);
   port->shape = shape;
   port->dimensions = names;
-  if (!shape || !names) return ort_no_memory(reader->host);
+  if (!shape || !names) return backend_no_memory(reader->host);
   port->rank = (int32_t)rank;
   if (!rank) return NULL;
   OrtStatus* failed = lb_ort_GetDimensions(api, info, shape, rank);
@@ -65,11 +44,11 @@ static latenn_status* ort_read_dimensions(const ort_reader* reader, const OrtTen
   int short_of_memory = 0;
   for (size_t i = 0; i < rank; i++) {
     if (shape[i] < 0) shape[i] = -1;
-    names[i] = failed ? NULL : ort_copy_text(names[i]); /* the runtime's own strings end with the type info */
+    names[i] = failed ? NULL : backend_copy_text(names[i]); /* the runtime's own strings end with the type info */
     short_of_memory |= !failed && !names[i];
   }
   if (failed) return ort_broken(reader, failed);
-  return short_of_memory ? ort_no_memory(reader->host) : NULL;
+  return short_of_memory ? backend_no_memory(reader->host) : NULL;
 }
 
 static latenn_status* ort_read_tensor(const ort_reader* reader, const OrtTensorTypeAndShapeInfo* info,
@@ -81,8 +60,9 @@ static latenn_status* ort_read_tensor(const ort_reader* reader, const OrtTensorT
   if (!failed) failed = lb_ort_GetDimensionsCount(api, info, &rank);
   if (failed) return ort_broken(reader, failed);
   if (type <= ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED || (int)type > LATENN_INT4) {
-    return ort_fail(reader->host, LATENN_UNSUPPORTED, "The model's %s \"%s\" has elements of type number %d, which %s.",
-                    reader->is_input ? "input" : "output", port->name, (int)type, "latenn does not know");
+    return backend_fail(reader->host, LATENN_UNSUPPORTED,
+                        "The model's %s \"%s\" has elements of type number %d, which %s.",
+                        reader->is_input ? "input" : "output", port->name, (int)type, "latenn does not know");
   }
   port->type = (int32_t)type; /* ORT's numbers are ONNX's numbers are ours */
   latenn_status* status = ort_read_dimensions(reader, info, rank, port);
@@ -101,9 +81,9 @@ static latenn_status* ort_read_type(const ort_reader* reader, const OrtTypeInfo*
   if (!failed && kind == ONNX_TYPE_TENSOR) failed = lb_ort_CastTypeInfoToTensorInfo(api, type, &info);
   if (failed) return ort_broken(reader, failed);
   if (!info) {
-    return ort_fail(reader->host, LATENN_UNSUPPORTED,
-                    "The model's %s \"%s\" is %s; latenn takes and gives tensors only.",
-                    reader->is_input ? "input" : "output", port->name, ort_kind_name(kind));
+    return backend_fail(reader->host, LATENN_UNSUPPORTED,
+                        "The model's %s \"%s\" is %s; latenn takes and gives tensors only.",
+                        reader->is_input ? "input" : "output", port->name, ort_kind_name(kind));
   }
   return ort_read_tensor(reader, info, port);
 }
@@ -117,11 +97,11 @@ static latenn_status* ort_read_port(const ort_reader* reader, size_t index, late
                           ? lb_ort_SessionGetInputName(api, reader->session, index, runtime->allocator, &name)
                           : lb_ort_SessionGetOutputName(api, reader->session, index, runtime->allocator, &name);
   if (failed) return ort_broken(reader, failed);
-  port->name = ort_copy_text(name);
+  port->name = backend_copy_text(name);
   failed = lb_ort_AllocatorFree(api, runtime->allocator, name);
   if (!port->name) {
     if (failed) lb_ort_ReleaseStatus(api, failed);
-    return ort_no_memory(reader->host);
+    return backend_no_memory(reader->host);
   }
   if (!failed) {
     failed = reader->is_input ? lb_ort_SessionGetInputTypeInfo(api, reader->session, index, &type)
@@ -134,16 +114,13 @@ static latenn_status* ort_read_port(const ort_reader* reader, size_t index, late
 }
 
 latenn_status* ort_read_ports(const latenn_host* host, const ort_runtime* runtime, const OrtSession* session,
-                              int is_input, ort_ports* ports) {
+                              int is_input, backend_ports* ports) {
   const ort_reader reader = {host, runtime, session, is_input};
   size_t count = 0;
   OrtStatus* failed = is_input ? lb_ort_SessionGetInputCount(&runtime->api, session, &count)
                                : lb_ort_SessionGetOutputCount(&runtime->api, session, &count);
   if (failed) return ort_broken(&reader, failed);
-  ports->list = calloc(count + 1, sizeof *ports->list);
-  if (!ports->list) return ort_no_memory(host);
-  ports->count = count;
-  latenn_status* status = NULL;
+  latenn_status* status = backend_make_ports(host, count, ports);
   for (size_t i = 0; i < count && !status; i++) status = ort_read_port(&reader, i, &ports->list[i]);
   return status;
 }

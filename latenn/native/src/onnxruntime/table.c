@@ -1,37 +1,11 @@
 /* table.c: the one symbol that the backend exports; must stay the only one. */
-#include <stdlib.h>
-
 #include "ort.h"
-
-static size_t ort_input_count(const latenn_backend_model* model) {
-  return model->inputs.count;
-}
-
-static size_t ort_output_count(const latenn_backend_model* model) {
-  return model->outputs.count;
-}
-
-static const latenn_port* ort_input(const latenn_backend_model* model, size_t index) {
-  return index < model->inputs.count ? &model->inputs.list[index] : NULL;
-}
-
-static const latenn_port* ort_output_port(const latenn_backend_model* model, size_t index) {
-  return index < model->outputs.count ? &model->outputs.list[index] : NULL;
-}
-
-static const char* ort_model_report(const latenn_backend_model* model) {
-  return model->report ? model->report : "{}";
-}
 
 static latenn_status* ort_report(const latenn_host* host, const latenn_load_options* options, char** text) {
   latenn_load_options own;
   const ort_runtime* runtime = NULL;
-  ort_copy_options(options, &own);
+  backend_copy_options(options, &own);
   return ort_open(host, &own, &runtime, text);
-}
-
-static void ort_free_text(char* text) {
-  free(text);
 }
 
 static const char* const ort_encodings[] = {"onnx", NULL};
@@ -44,18 +18,18 @@ static const latenn_backend ort_table = {
     .encodings = ort_encodings,
     .load = ort_load,
     .release_model = ort_release_model,
-    .input_count = ort_input_count,
-    .output_count = ort_output_count,
-    .input = ort_input,
-    .output = ort_output_port,
-    .model_report = ort_model_report,
+    .input_count = backend_input_count,
+    .output_count = backend_output_count,
+    .input = backend_input,
+    .output = backend_output,
+    .model_report = backend_model_report,
     .create_context = ort_create_context,
     .release_context = ort_release_context,
     .set_input = ort_set_input,
     .compute = ort_compute,
     .get_output = ort_get_output,
     .report = ort_report,
-    .free_text = ort_free_text,
+    .free_text = backend_free_text,
     .wrap_value = ort_wrap_value,
     .create_value = ort_create_value,
     .release_value = ort_release_value,

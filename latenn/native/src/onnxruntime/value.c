@@ -8,7 +8,7 @@
 static _Alignas(64) unsigned char ort_nothing[64];
 
 latenn_status* ort_refused(const latenn_backend_model* model, OrtStatus* failed) {
-  return ort_take(model->host, &model->runtime->api, failed, ORT_PHASE_COMPUTE, "refuses a tensor");
+  return ort_take(model->described.host, &model->runtime->api, failed, ORT_PHASE_COMPUTE, "refuses a tensor");
 }
 
 /* ---- in -----------------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ static latenn_status* ort_read_shape(const latenn_backend_model* model, latenn_b
   if (!failed && output->shape) failed = lb_ort_GetDimensions(api, info, output->shape, rank);
   lb_ort_ReleaseTensorTypeAndShapeInfo(api, info);
   if (failed) return ort_refused(model, failed);
-  if (!output->shape) return ort_no_memory(model->host);
+  if (!output->shape) return backend_no_memory(model->described.host);
   *count = 1;
   for (size_t i = 0; i < rank; i++) *count *= (size_t)output->shape[i]; /* it is in memory, so it fits */
   output->view.type = (int32_t)type;
@@ -93,7 +93,7 @@ static latenn_status* ort_read_strings(const latenn_backend_model* model, latenn
   free(output->offsets);
   output->text = malloc(length + 1);
   output->offsets = calloc(count + 1, sizeof *output->offsets);
-  if (!output->text || !output->offsets) return ort_no_memory(model->host);
+  if (!output->text || !output->offsets) return backend_no_memory(model->described.host);
   if (count) failed = lb_ort_GetStringTensorContent(api, output->value, output->text, length, output->offsets, count);
   if (failed) return ort_refused(model, failed);
   output->offsets[count] = length;
@@ -103,22 +103,9 @@ static latenn_status* ort_read_strings(const latenn_backend_model* model, latenn
   return NULL;
 }
 
-/* Bits of the element types that the runtime can give; 0 for strings and what we do not know. */
-static size_t ort_element_bits(int32_t type) {
-  static const unsigned char bits[LATENN_INT4 + 1] = {
-      [LATENN_FLOAT32] = 32,       [LATENN_UINT8] = 8,          [LATENN_INT8] = 8,
-      [LATENN_UINT16] = 16,        [LATENN_INT16] = 16,         [LATENN_INT32] = 32,
-      [LATENN_INT64] = 64,         [LATENN_BOOL] = 8,           [LATENN_FLOAT16] = 16,
-      [LATENN_FLOAT64] = 64,       [LATENN_UINT32] = 32,        [LATENN_UINT64] = 64,
-      [LATENN_COMPLEX64] = 64,     [LATENN_COMPLEX128] = 128,   [LATENN_BFLOAT16] = 16,
-      [LATENN_FLOAT8E4M3FN] = 8,   [LATENN_FLOAT8E4M3FNUZ] = 8, [LATENN_FLOAT8E5M2] = 8,
-      [LATENN_FLOAT8E5M2FNUZ] = 8, [LATENN_UINT4] = 4,          [LATENN_INT4] = 4};
-  return type > 0 && type <= LATENN_INT4 ? bits[type] : 0;
-}
-
 void ort_trim(const latenn_backend_value* value) {
   const latenn_tensor* view = &value->view;
-  if (ort_element_bits(view->type) != 4 || value->device.type != LATENN_CPU) return;
+  if ((view->type != LATENN_UINT4 && view->type != LATENN_INT4) || value->device.type != LATENN_CPU) return;
   size_t odd = 1;
   for (int32_t i = 0; i < view->rank; i++) odd = odd && view->shape[i] % 2;
   if (odd) ((unsigned char*)view->data)[view->bytes - 1] &= 0x0F;
@@ -126,15 +113,14 @@ void ort_trim(const latenn_backend_value* value) {
 
 static latenn_status* ort_read_numbers(const latenn_backend_model* model, latenn_backend_value* output,
                                        const char* name, size_t count) {
-  size_t bits = ort_element_bits(output->view.type);
-  if (!bits) {
-    return ort_fail(model->host, LATENN_UNSUPPORTED,
-                    "The output \"%s\" has elements of type number %d, which latenn does not know.", name,
-                    (int)output->view.type);
+  if (!backend_count_bytes(output->view.type, 1)) {
+    return backend_fail(model->described.host, LATENN_UNSUPPORTED,
+                        "The output \"%s\" has elements of type number %d, which latenn does not know.", name,
+                        (int)output->view.type);
   }
   OrtStatus* failed = lb_ort_GetTensorMutableData(&model->runtime->api, output->value, &output->view.data);
   if (failed) return ort_refused(model, failed);
-  output->view.bytes = bits < 8 ? (count * bits + 7) / 8 : count * (bits / 8);
+  output->view.bytes = backend_count_bytes(output->view.type, count);
   if (!output->view.data) output->view.data = ort_nothing;
   ort_trim(output);
   return NULL;
@@ -147,8 +133,8 @@ static latenn_status* ort_check_value(const latenn_backend_model* model, const l
   OrtStatus* failed = output->value ? lb_ort_GetValueType(&model->runtime->api, output->value, &kind) : NULL;
   if (failed) return ort_refused(model, failed);
   if (kind == ONNX_TYPE_TENSOR) return NULL;
-  return ort_fail(model->host, LATENN_UNSUPPORTED, "The output \"%s\" %s.", name,
-                  output->value ? "is not a tensor" : "has no value: the model left it out this time");
+  return backend_fail(model->described.host, LATENN_UNSUPPORTED, "The output \"%s\" %s.", name,
+                      output->value ? "is not a tensor" : "has no value: the model left it out this time");
 }
 
 latenn_status* ort_read_value(const latenn_backend_model* model, latenn_backend_value* output, const char* name) {
@@ -183,7 +169,7 @@ latenn_status* ort_wrap_value(latenn_backend_model* model, const latenn_tensor* 
   latenn_backend_value* made = calloc(1, sizeof *made);
   if (!made) {
     lb_ort_ReleaseMemoryInfo(api, memory);
-    return ort_no_memory(model->host);
+    return backend_no_memory(model->described.host);
   }
   made->model = model;
   made->device = device;
@@ -225,7 +211,7 @@ static latenn_status* ort_allocate(latenn_backend_value* made, int32_t type, int
 latenn_status* ort_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
                                 latenn_device device, latenn_backend_value** value, latenn_tensor* tensor) {
   latenn_backend_value* made = calloc(1, sizeof *made);
-  if (!made) return ort_no_memory(model->host);
+  if (!made) return backend_no_memory(model->described.host);
   made->model = model;
   made->device = device;
   latenn_status* status = ort_allocate(made, type, rank, shape);

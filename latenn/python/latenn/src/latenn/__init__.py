@@ -21,8 +21,9 @@ from latenn._errors import (
     RuntimeUnavailableError,
     UnsupportedError,
 )
-from latenn._model import Model, Port, load, runtime_report
+from latenn._model import Model, load, runtime_report
 from latenn._native import version
+from latenn._runner import Port
 from latenn._tensor import Tensor
 
 __all__ = [

@@ -1,15 +1,18 @@
-"""`python -m latenn`: doctor shows which runtime is found; run runs a model on .npy files."""
+"""`python -m latenn`: doctor shows which runtime is found; run runs a model on .npy files; bench times its runs."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import latenn
+from latenn import _backends
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -22,41 +25,88 @@ def main(argv: list[str] | None = None) -> int:
     run = commands.add_parser("run", help="run a model once and print its outputs")
     run.add_argument("model", type=Path)
     run.add_argument("--input", action="append", default=[], metavar="NAME=@FILE.npy", help="one for each input")
+    run.add_argument("--output", action="append", default=[], metavar="NAME=@FILE.npy", help="keep an output in a file")
     run.add_argument("--backend", help="a backend's name or the path of its library")
+    bench = commands.add_parser("bench", help="time runs of a model, with numbers of 1 for open dimensions")
+    bench.add_argument("model", type=Path)
+    bench.add_argument("--threads", type=int, default=1, help="so many threads at once")
+    bench.add_argument("--seconds", type=float, default=2.0, help="for how long")
+    bench.add_argument("--backend", help="a backend's name or the path of its library")
+    bench.add_argument("--json", action="store_true", help="the result as JSON")
     arguments = parser.parse_args(argv)
     try:
-        return _doctor(arguments) if arguments.command == "doctor" else _run(arguments, parser)
+        if arguments.command == "doctor":
+            return _doctor(arguments)
+        return _run(arguments, parser) if arguments.command == "run" else _bench(arguments, parser)
     except latenn.LatennError as error:
         print(f"latenn: {error}", file=sys.stderr)
         return 1
 
 
 def _doctor(arguments: argparse.Namespace) -> int:
-    report = latenn.runtime_report(backend=arguments.backend)
+    chosen = arguments.backend or os.environ.get("LATENN_BACKEND")
+    names = (chosen,) if chosen else _backends.places(None, None).names or (None,)
+    reports = [latenn.runtime_report(backend=name) for name in names]
     if arguments.json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(reports[0] if len(reports) == 1 else reports, indent=2))
     else:
         print(f"latenn {latenn.__version__}")
-        for attempt in report.get("attempts", []):
-            words = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
-            print("  " + "  ".join(word for word in words if word))
-        print(report.get("sentence", ""))
-    return 0 if report.get("bound") else 1
+        for report in reports:
+            _tell(report)
+        print(f"accelerator: {reports[0]['accelerator']}")
+    return 0 if any(report.get("bound") for report in reports) else 1
+
+
+def _tell(report: dict[str, Any]) -> None:
+    for attempt in report.get("attempts", []):
+        words = [attempt["source"], attempt["outcome"], attempt["path"], attempt["version"], attempt["detail"]]
+        print("  " + "  ".join(word for word in words if word))
+    print(report.get("sentence", ""))
 
 
 def _run(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
     inputs = {}
     for text in arguments.input:
-        name, _, file = text.partition("=@")
-        if not file:
-            parser.error(f"--input {text!r} is not NAME=@FILE.npy")
+        name, file = _named_file("--input", text, parser)
         try:
             inputs[name] = np.load(file, allow_pickle=False)
         except (OSError, ValueError) as error:
             parser.error(f"--input {text!r}: {error}")
+    kept = dict(_named_file("--output", text, parser) for text in arguments.output)
     with latenn.load(arguments.model, backend=arguments.backend) as model:
-        for name, value in model.run(inputs).items():
-            print(f"{name} {value.dtype}{list(value.shape)}\n{value}")
+        names = [port.name for port in model.outputs]
+        if unknown := [name for name in kept if name not in names]:
+            parser.error(f"--output {unknown[0]!r}: the model gives {', '.join(names)}")
+        results = model.run(inputs)
+    for name, value in results.items():
+        print(f"{name} {value.dtype}{list(value.shape)}\n{value}")
+    for name, file in kept.items():
+        try:
+            np.save(file, results[name], allow_pickle=False)
+        except (OSError, ValueError) as error:
+            print(f"latenn: {name} cannot be kept in {file}: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+def _named_file(option: str, text: str, parser: argparse.ArgumentParser) -> tuple[str, str]:
+    name, _, file = text.partition("=@")
+    if not file:
+        parser.error(f"{option} {text!r} is not NAME=@FILE.npy")
+    return name, file
+
+
+def _bench(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from latenn import _timing  # noqa: PLC0415  # only here
+
+    if arguments.threads < 1 or arguments.seconds <= 0:
+        parser.error("--threads and --seconds take numbers above 0")
+    with latenn.load(arguments.model, backend=arguments.backend) as model:
+        result = _timing.measure(model, arguments.threads, arguments.seconds)
+    if arguments.json:
+        print(json.dumps(result, indent=2))
+    else:
+        print("  ".join(f"{key} {value}" for key, value in result.items()))
     return 0
 
 

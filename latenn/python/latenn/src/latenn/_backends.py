@@ -7,7 +7,6 @@ import os
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -36,6 +35,7 @@ class Places:
     libraries: tuple[str, ...]
     runtimes: tuple[str, ...]
     advice: str
+    """A line for each backend: its name, and the command."""
 
 
 def places(backend: str | None, minimum: str | None) -> Places:
@@ -61,12 +61,14 @@ def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: st
         names=tuple(packages),
         libraries=tuple(package.library_directory() for package in packages.values()),
         runtimes=tuple(dict.fromkeys(runtimes)),
-        advice=" or ".join(package.runtime_advice(minimum) for package in packages.values()),
+        advice="".join(f"{name}: {package.runtime_advice(minimum)}\n" for name, package in packages.items()),
     )
 
 
 def _chosen(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
+    from importlib import metadata  # noqa: PLC0415  # it takes longer to import than all of latenn
+
     found = {}
     for point in sorted(metadata.entry_points(group="latenn.backends"), key=lambda point: point.name):
         try:

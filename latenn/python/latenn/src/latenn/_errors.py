@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 
@@ -99,4 +98,6 @@ _CLASSES = {
 
 def make(code: int, message: str, report: str) -> LatennError:
     """The exception for a status. `report` is JSON or ""."""
+    import json  # noqa: PLC0415  # only errors and reports need it
+
     return _CLASSES.get(code, LatennError)(message, json.loads(report) if report else None)

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import ctypes
-import json
 import os
-import threading
 import warnings
-import weakref
 from ctypes import byref, c_char_p, c_void_p
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from latenn import _backends, _native, _tensors
-from latenn._errors import InvalidArgumentError, LatennWarning, RuntimeUnavailableError, make
+from latenn import _backends, _fast, _native
+from latenn._errors import InvalidArgumentError, LatennWarning
+from latenn._runner import Port, Runner
+from latenn._status import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -22,61 +20,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from typing_extensions import Self
 
+    from latenn._async import RunFuture
     from latenn._binding import Binding
 
 _warned: set[str] = set()
-
-
-@dataclass(frozen=True)
-class Port:
-    """An input or output: its name, element type, and shape.
-
-    A dimension that the model leaves open is its name (a str) or None. The whole shape is None where the model leaves
-    even the rank open, or the runtime cannot tell (ONNX Runtime before 1.24, of scalars).
-    """
-
-    name: str
-    type: str
-    shape: tuple[int | str | None, ...] | None
-
-
-class _Handle:
-    """A latenn_model that ends when it is closed and nobody uses it any more. `with handle as pointer` uses it."""
-
-    def __init__(self, pointer: c_void_p, release: Callable[[c_void_p], object]) -> None:
-        self._pointer: c_void_p | None = pointer
-        self._release = release
-        self._users = 1  # this object, until it is closed
-        self._closed = False
-        self._lock = threading.RLock()  # a signal handler may close what its own thread is about to use
-
-    def __enter__(self) -> c_void_p:
-        with self._lock:
-            if self._closed or self._pointer is None:
-                raise InvalidArgumentError("the model is closed")
-            self._users += 1
-            return self._pointer
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._leave()
-
-    def close(self) -> None:
-        """Let nobody begin any more; the last who leaves releases. A second call does nothing."""
-        with self._lock:
-            was_closed, self._closed = self._closed, True
-        if not was_closed:
-            self._leave()
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            pointer = None
-            if not self._users:
-                pointer, self._pointer = self._pointer, None
-        if pointer is not None:
-            self._release(pointer)
 
 
 class Model:
@@ -85,23 +32,24 @@ class Model:
     Made by `latenn.load`. A context manager: leaving it closes the model.
     """
 
-    def __init__(self, handle: c_void_p) -> None:
+    def __init__(self, pointer: c_void_p, *, forks_well: bool = False) -> None:
         self._library = _native.library()
-        self._handle = _Handle(handle, self._library.latenn_model_release)
-        weakref.finalize(self, self._handle.close)
-        self._inputs = _ports(self._library.latenn_input, self._library.latenn_input_count(handle), handle)
-        self._outputs = _ports(self._library.latenn_output, self._library.latenn_output_count(handle), handle)
-        self.backend: str = self._library.latenn_model_backend(handle).decode()
+        self.backend: str = self._library.latenn_model_backend(pointer).decode()
+        self._runner = Runner(pointer, forks_well=forks_well)
+        self._handle = self._runner.handle
+        self._fast = _fast.way(self._runner)
+        if self._fast and type(self).run is Model.run:
+            self.__dict__["run"] = self._fast.run  # a call less on the way; what it cannot take goes to the runner
 
     @property
     def inputs(self) -> tuple[Port, ...]:
         """The inputs in the model's order."""
-        return tuple(port for port, _ in self._inputs)
+        return tuple(port for port, _ in self._runner.inputs)
 
     @property
     def outputs(self) -> tuple[Port, ...]:
         """The outputs in the model's order."""
-        return tuple(port for port, _ in self._outputs)
+        return tuple(port for port, _ in self._runner.outputs)
 
     @property
     def report(self) -> dict[str, Any]:
@@ -118,19 +66,19 @@ class Model:
         Python's scalars and lists become the model's type where nothing is lost; nothing else is converted.
 
         Raises InvalidArgumentError for a missing or unknown name, a wrong dtype or shape, or a closed model;
-        ComputeError when the runtime fails.
+        ComputeError when the runtime fails; UnsupportedError in a forked process that did not load the model itself.
         """
-        library = self._library
-        context = c_void_p()
-        with self._handle as handle:
-            _check(library.latenn_context_create(handle, byref(context)))
-            try:
-                kept = self._bind(context, inputs)
-                _check(library.latenn_compute(context))
-                del kept  # what the inputs point to had to live until here
-                return {port.name: self._output(context, index) for index, (port, _) in enumerate(self._outputs)}
-            finally:
-                library.latenn_context_release(context)
+        return self._runner.run(inputs)
+
+    def run_async(self, inputs: Mapping[str, Any]) -> RunFuture:
+        """Run the model once, in the background: `await model.run_async(inputs)`, or `.result()` without a loop.
+
+        The arrays must not change until then. As many runs go on at once as there are processors; others wait.
+        Errors are those of `run`, raised where the result is waited for.
+        """
+        from latenn import _async  # noqa: PLC0415  # asyncio is slow to import, and few need it
+
+        return _async.submit(self.run, inputs)
 
     def bind(self, *, copy: bool | None = None) -> Binding:
         """Inputs and outputs that stay bound from run to run: see Binding.
@@ -144,6 +92,8 @@ class Model:
     def close(self) -> None:
         """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
         self._handle.close()
+        if self._fast:
+            self._fast.close()
 
     def __enter__(self) -> Self:
         return self
@@ -159,32 +109,13 @@ class Model:
 
         return f"<latenn.Model {self.backend} ({side(self.inputs)}) -> ({side(self.outputs)})>"
 
-    def _bind(self, context: c_void_p, inputs: Mapping[str, Any]) -> list[object]:
-        names = [port.name for port, _ in self._inputs]
-        unknown = [name for name in inputs if name not in names]
-        missing = [name for name in names if name not in inputs]
-        if unknown or missing:
-            wrong = [f"unknown input {name!r}" for name in unknown] + [f"input {name!r} is missing" for name in missing]
-            raise InvalidArgumentError(f"{'; '.join(wrong)}. The model takes {', '.join(map(repr, names)) or 'none'}.")
-        kept: list[object] = []
-        for index, (port, number) in enumerate(self._inputs):
-            tensor, owners = _tensors.to_tensor(port.name, number, inputs[port.name])
-            kept += owners
-            _check(self._library.latenn_set_input(context, index, byref(tensor)))
-        return kept
-
-    def _output(self, context: c_void_p, index: int) -> NDArray[Any]:
-        tensor = _native.Tensor()
-        _check(self._library.latenn_get_output(context, index, byref(tensor)))
-        return _tensors.to_array(tensor)
-
 
 def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     model: str | os.PathLike[str] | bytes | bytearray | memoryview,
-    *,
     backend: str | None = None,
     device: str = "cpu",
     options: Mapping[str, object] | None = None,
+    *,
     runtime_path: str | os.PathLike[str] | None = None,
     runtime_minimum: str | None = None,
 ) -> Model:
@@ -206,8 +137,8 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     else:
         path = _c_text("model", model, os.fsencode)
         status = library.latenn_load_path(path, byref(arguments.struct), byref(handle))
-    _check(status, None if runtime_path is not None else backend or os.environ.get("LATENN_BACKEND", ""))
-    loaded = Model(handle)
+    check(status, None if runtime_path is not None else backend or os.environ.get("LATENN_BACKEND", ""))
+    loaded = Model(handle, forks_well=(options or {}).get("intra_op_num_threads") in (1, "1"))
     _warn(loaded.report)
     return loaded
 
@@ -231,10 +162,11 @@ def runtime_report(
     status = library.latenn_runtime_report(byref(arguments.struct), byref(text))
     try:
         if text.value is None:
-            _check(status)
+            check(status)
         elif status:
             library.latenn_status_release(status)
-        return _json(ctypes.string_at(text.value)) if text.value else {}
+        report = _json(ctypes.string_at(text.value)) if text.value else {}
+        return {**report, "accelerator": _fast.told()}
     finally:
         library.latenn_text_release(text)
 
@@ -271,17 +203,24 @@ def _options(
 ) -> _Arguments:
     arguments = _Arguments()
     struct = arguments.struct
-    struct.backend = None if backend is None else _c_text("backend", backend, os.fsencode)
     struct.device = _c_text("device", device)
     struct.runtime_path = None if runtime_path is None else _c_text("runtime_path", runtime_path, os.fsencode)
     struct.runtime_minimum = None if runtime_minimum is None else _c_text("runtime_minimum", runtime_minimum)
     places = _backends.places(backend or os.environ.get("LATENN_BACKEND"), runtime_minimum)
+    struct.backend = _backend(backend, places.names)
     arguments.strings("backend_directories", places.libraries)
     arguments.strings("runtime_directories", places.runtimes)
     arguments.pairs(options)
     struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
     struct.runtime_advice = places.advice.encode() if places.advice else None
     return arguments
+
+
+def _backend(wanted: str | None, installed: tuple[str, ...]) -> bytes | None:
+    """The backend that is wanted; where none is, the choice among those that are installed is the core's."""
+    if wanted is None:
+        return ",".join((*installed, "")).encode() or None
+    return _c_text("backend", wanted, os.fsencode)
 
 
 def _c_text(
@@ -306,40 +245,9 @@ def _text(value: object) -> str:
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def _ports(get: Any, count: int, handle: c_void_p) -> tuple[tuple[Port, int], ...]:
-    return tuple((_port(get(handle, index).contents), int(get(handle, index).contents.type)) for index in range(count))
-
-
-def _port(raw: _native.Port) -> Port:
-    shape: list[int | str | None] = []
-    for axis in range(raw.rank):
-        size, name = raw.shape[axis], raw.dimensions[axis] if raw.dimensions else b""
-        shape.append(size if size >= 0 else (name.decode() if name else None))
-    name, kind = raw.name.decode(), _tensors.NAMES.get(raw.type, "unknown")
-    return Port(name=name, type=kind, shape=tuple(shape) if raw.rank >= 0 else None)
-
-
-def _check(status: int | None, searched: str | None = None) -> None:
-    """Raise what a status says.
-
-    `searched` is the backend ("" for any) whose runtime was looked for in this environment: what metadata knows of it
-    goes before the sentence of a missing runtime. None where an explicit path was the only place that was tried.
-    """
-    if not status:
-        return
-    library = _native.library()
-    try:
-        code = library.latenn_status_code(status)
-        message = library.latenn_status_message(status).decode("utf-8", "replace")
-        report = library.latenn_status_report(status).decode("utf-8", "replace")
-    finally:
-        library.latenn_status_release(status)
-    if searched is not None and code == RuntimeUnavailableError.code:
-        message = f"{_backends.note(searched or None)} {message}".lstrip()
-    raise make(code, message, report)
-
-
 def _json(text: bytes) -> dict[str, Any]:
+    import json  # noqa: PLC0415  # only reports need it
+
     report = json.loads(text.decode("utf-8", "replace") or "{}")
     return report if isinstance(report, dict) else {}
 

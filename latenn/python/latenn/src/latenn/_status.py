@@ -22,5 +22,8 @@ def check(status: int | None, searched: str | None = None) -> None:
     finally:
         library.latenn_status_release(status)
     if searched is not None and code == RuntimeUnavailableError.code:
-        message = f"{_backends.note(searched or None)} {message}".lstrip()
+        import json  # noqa: PLC0415  # only a failure needs it
+
+        runtime = json.loads(report or "{}").get("runtime")
+        message = f"{_backends.note(str(runtime or searched))} {message}".lstrip()
     raise make(code, message, report)

@@ -43,6 +43,9 @@ _EXTENDED: dict[int, str] = {
 }
 """Element types that NumPy gets from the distribution ml_dtypes, which is used when it is installed."""
 
+PLAIN = frozenset(_DTYPES)
+"""Element types that NumPy has itself."""
+
 PACKED = (21, 22)
 """Types of which one byte holds two elements."""
 

@@ -1,0 +1,81 @@
+/* backend.h: what every backend does alike: statuses, options, ports, and binding a runtime. No runtime is known here.
+ */
+#ifndef LATENN_COMMON_BACKEND_H
+#define LATENN_COMMON_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "latebind/latebind.h"
+#include "latenn.h"
+#include "latenn_backend.h"
+
+#if defined(__GNUC__)
+#define BACKEND_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define BACKEND_PRINTF(text, first)
+#endif
+
+/* A status with a formatted message; the core owns the memory. */
+latenn_status* backend_fail(const latenn_host* host, latenn_code code, const char* format, ...) BACKEND_PRINTF(3, 4);
+latenn_status* backend_no_memory(const latenn_host* host);
+
+/* ---- options ----------------------------------------------------------------------------------------------------- */
+
+/* A caller's struct may be shorter than ours: what it lacks is zero. */
+void backend_copy_options(const latenn_load_options* given, latenn_load_options* own);
+/* Refuses an option list that cannot be read: no key, no value, no list. */
+latenn_status* backend_check_list(const latenn_host* host, const latenn_load_options* options);
+/* A whole number from `lowest` to `highest`; returns 0, or non-zero for any other text. */
+int backend_read_number(const char* text, int lowest, int highest, int* value);
+
+/* ---- ports ------------------------------------------------------------------------------------------------------- */
+
+typedef struct backend_ports {
+  latenn_port* list;
+  size_t count;
+} backend_ports;
+
+/* What every backend's model begins with, so that the functions below serve all of them. */
+typedef struct backend_described {
+  const latenn_host* host;
+  char* report;
+  backend_ports inputs;
+  backend_ports outputs;
+} backend_described;
+
+char* backend_copy_text(const char* text); /* "" for NULL; NULL when out of memory */
+latenn_status* backend_make_ports(const latenn_host* host, size_t count, backend_ports* ports);
+/* Room for a shape: all dimensions open, without names. */
+latenn_status* backend_make_shape(const latenn_host* host, size_t rank, latenn_port* port);
+void backend_release_described(backend_described* described);
+
+size_t backend_input_count(const latenn_backend_model* model);
+size_t backend_output_count(const latenn_backend_model* model);
+const latenn_port* backend_input(const latenn_backend_model* model, size_t index);
+const latenn_port* backend_output(const latenn_backend_model* model, size_t index);
+const char* backend_model_report(const latenn_backend_model* model);
+void backend_free_text(char* text);
+
+/* ---- runtime ----------------------------------------------------------------------------------------------------- */
+
+/* Binds the runtime. `*report` is its report as JSON, also on failure (NULL when out of memory); the caller frees. */
+latenn_status* backend_bind(const latenn_host* host, lb_binding* binding, const lb_runtime* runtime,
+                            const latenn_load_options* options, char** report);
+
+/* An exported function of the runtime, and where its address goes. */
+typedef struct backend_symbol {
+  const char* name;
+  size_t place; /* offset in the table of functions */
+} backend_symbol;
+
+/* Fills a table of functions; the first that the runtime lacks is named in the status. */
+latenn_status* backend_resolve(const latenn_host* host, const lb_binding* binding, const lb_runtime* runtime,
+                               const backend_symbol* symbols, size_t count, void* table);
+
+/* ---- types ------------------------------------------------------------------------------------------------------- */
+
+/* Bytes of `count` elements of a type of latenn; 0 for strings and unknown types. */
+size_t backend_count_bytes(int32_t type, size_t count);
+
+#endif

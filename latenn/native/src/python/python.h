@@ -1,0 +1,172 @@
+/*
+ * python.h: what the files of the accelerator share: a model's run as a builtin of CPython.
+ *
+ * No Python header is needed and no library of Python is linked: the functions of the interpreter come by address, in
+ * a table that the Python package fills (_accelerator.py), and objects are only ever pointers. So one library serves
+ * every CPython, with or without a GIL. Only functions that give strong references are used: where there is no GIL, a
+ * borrowed one may die while it is looked at.
+ */
+#ifndef LATENN_PYTHON_H
+#define LATENN_PYTHON_H
+
+#include "../core/core.h"
+
+enum {
+  LATENN_PYTHON_FORMAT = 8,    /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
+  LATENN_PYTHON_LANES = 32,    /* runs at once that find a context ready; more make their own */
+  LATENN_PYTHON_RANK = 32,     /* dimensions of an array in every NumPy */
+  LATENN_PYTHON_STAGED = 16384 /* bytes up to which a copy costs less than what spares it */
+};
+
+typedef struct latenn_object latenn_object; /* PyObject */
+
+/* Py_buffer. Source: Include/pybuffer.h of CPython 3.11, where it became part of the stable ABI, as it had been since
+ * 3.0 (Include/object.h). _accelerator.py has the interpreter's own answers held against it before it is trusted. */
+typedef struct latenn_buffer {
+  void* data;
+  latenn_object* owner;
+  intptr_t bytes;
+  intptr_t item;
+  int is_readonly;
+  int rank;
+  char* format;
+  intptr_t* shape;
+  intptr_t* strides;
+  intptr_t* suboffsets;
+  void* internal;
+} latenn_buffer;
+
+/* Flags of PyObject_GetBuffer: Include/pybuffer.h. */
+enum {
+  LATENN_BUFFER_WRITABLE = 0x0001,
+  LATENN_BUFFER_FORMAT = 0x0004,
+  LATENN_BUFFER_C_CONTIGUOUS = 0x0020 | 0x0010 | 0x0008
+};
+
+/* PyMethodDef: Include/methodobject.h. */
+typedef struct latenn_method {
+  const char* name;
+  latenn_object* (*function)(latenn_object* self, latenn_object* const* arguments, intptr_t count,
+                             latenn_object* names);
+  int flags;
+  const char* text;
+} latenn_method;
+
+enum { LATENN_METHOD_FAST_WITH_NAMES = 0x0080 | 0x0002 }; /* METH_FASTCALL | METH_KEYWORDS */
+
+/* Functions of the stable ABI, by their names without "Py" and "_"; in the order of _accelerator.py. */
+typedef struct latenn_python_table {
+  void (*IncRef)(latenn_object*);
+  void (*DecRef)(latenn_object*);
+  latenn_object* (*ObjectType)(latenn_object*);
+  latenn_object* (*ObjectGetItem)(latenn_object*, latenn_object*);
+  latenn_object* (*ObjectCall)(latenn_object*, latenn_object*, latenn_object*);
+  int (*ObjectGetBuffer)(latenn_object*, latenn_buffer*, int);
+  void (*BufferRelease)(latenn_buffer*);
+  latenn_object* (*DictNew)(void);
+  int (*DictSetItem)(latenn_object*, latenn_object*, latenn_object*);
+  intptr_t (*DictSize)(latenn_object*);
+  latenn_object* (*TupleNew)(intptr_t);
+  int (*TupleSetItem)(latenn_object*, intptr_t, latenn_object*); /* takes the item's reference */
+  intptr_t (*TupleSize)(latenn_object*);
+  latenn_object* (*LongFromLongLong)(long long);
+  latenn_object* (*LongFromVoidPtr)(void*);
+  latenn_object* (*CapsuleNew)(void*, const char*, void (*)(latenn_object*));
+  void* (*CapsuleGetPointer)(latenn_object*, const char*);
+  void* (*EvalSaveThread)(void);
+  void (*EvalRestoreThread)(void*);
+  void (*ErrClear)(void);
+  latenn_object* (*ErrNoMemory)(void);
+  latenn_object* (*CFunctionNewEx)(latenn_method*, latenn_object*, latenn_object*);
+} latenn_python_table;
+
+/* What Python says of an input or output. */
+typedef struct latenn_python_port {
+  latenn_object* name;      /* str */
+  latenn_object* dtype;     /* numpy.dtype */
+  latenn_object* arguments; /* (shape, dtype), where no dimension is open; else NULL */
+  const char* format;       /* in the buffer protocol */
+  int32_t kind;             /* of NumPy's array interface: 'f' */
+  int32_t item;             /* bytes of an element */
+} latenn_python_port;
+
+/* What Python says of a model. Every object is held as long as the builtin lives. */
+typedef struct latenn_python_spec {
+  size_t size; /* sizeof(latenn_python_spec) */
+  latenn_python_table table;
+  latenn_model* model;
+  const latenn_python_port* inputs; /* of all, in the model's order */
+  const latenn_python_port* outputs;
+  latenn_object* dict;    /* the type of what is taken at once */
+  latenn_object* ndarray; /* the type of its values */
+  latenn_object* empty;   /* numpy.empty */
+  latenn_object* adopt;   /* (capsule of a PyArrayInterface) -> an array of that memory */
+  latenn_object* slow;    /* takes the same arguments, and says what is wrong with them */
+  latenn_object* failed;  /* (address of a latenn_status) -> raises it */
+} latenn_python_spec;
+
+/* ---- plan.c ----------------------------------------------------------------------------------------------------- */
+
+typedef struct latenn_python_side {
+  latenn_python_port port;
+  const latenn_port* of;
+  char format[LATENN_PYTHON_FORMAT];
+  size_t staged; /* bytes that are copied; 0 where memory is handed over instead */
+} latenn_python_side;
+
+/* A context for one run at a time, with memory that is bound to it for good. */
+typedef struct latenn_python_lane {
+  latenn_context* context;
+  latenn_buffer* views; /* of the inputs, while they are used */
+  void** stages;        /* of the inputs, then of the outputs; NULL for what is not staged */
+  size_t stage_count;
+} latenn_python_lane;
+
+/* All that a builtin knows. */
+typedef struct latenn_python_plan {
+  latenn_python_spec spec;
+  latenn_python_side* inputs;
+  latenn_python_side* outputs;
+  size_t input_count;
+  size_t output_count;
+  unsigned forks;       /* how often this process had been forked off when the plan was made */
+  atomic_int is_closed; /* or cannot be used at all */
+  _Atomic(latenn_python_lane*) idle[LATENN_PYTHON_LANES];
+} latenn_python_plan;
+
+latenn_python_plan* latenn_python_plan_create(const latenn_python_spec* spec);
+void latenn_python_plan_close(latenn_python_plan* plan);
+void latenn_python_plan_release(latenn_python_plan* plan); /* with the interpreter held */
+
+/* A lane for one run, or NULL when there can be none: the slow way knows why. */
+latenn_python_lane* latenn_python_take(latenn_python_plan* plan);
+void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane);
+
+/* ---- output.c --------------------------------------------------------------------------------------------------- */
+
+/* A new array of an output. NULL with an exception set. */
+latenn_object* latenn_python_output(latenn_python_plan* plan, latenn_python_lane* lane, size_t index);
+/* Raises a status, which is taken. */
+void latenn_python_raise(latenn_python_plan* plan, latenn_status* status);
+
+/* ---- run.c ------------------------------------------------------------------------------------------------------ */
+
+latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* arguments, intptr_t count,
+                                 latenn_object* names);
+
+/* ---- builtin.c: what _accelerator.py calls, with the interpreter held ---------------------------------------------
+ */
+
+/* A builtin that runs the model; its __self__ is for latenn_python_close(). NULL with an exception set. */
+LATENN_API latenn_object* latenn_python_builtin(const latenn_python_spec* spec);
+/* Lets no run begin any more on the fast way, and gives back what idle runs hold. */
+LATENN_API void latenn_python_close(latenn_object* capsule);
+/* Whether the buffer of `object` is read as what Python itself says of it. */
+LATENN_API int latenn_python_reads(const latenn_python_table* table, latenn_object* object, const latenn_buffer* said);
+/* Told in a child process after fork(): what was made before takes the slow way, which refuses. */
+LATENN_API void latenn_python_forked(void);
+unsigned latenn_python_forks(void);
+/* What a capsule of ours holds. */
+void* latenn_python_held(latenn_object* capsule);
+
+#endif

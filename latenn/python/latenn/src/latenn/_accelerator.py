@@ -1,0 +1,197 @@
+"""Makes a builtin of a model's run: the core library's own C, given CPython's functions by address.
+
+Where that cannot be (another Python, LATENN_ACCELERATOR=0), `reason()` says why and ctypes does the work.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_size_t, c_ssize_t, c_void_p, py_object
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from latenn import _forks, _native, _tensors
+from latenn._status import check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from latenn._runner import Port, Runner
+
+_FUNCTIONS = (
+    "Py_IncRef",
+    "Py_DecRef",
+    "PyObject_Type",
+    "PyObject_GetItem",
+    "PyObject_Call",
+    "PyObject_GetBuffer",
+    "PyBuffer_Release",
+    "PyDict_New",
+    "PyDict_SetItem",
+    "PyDict_Size",
+    "PyTuple_New",
+    "PyTuple_SetItem",
+    "PyTuple_Size",
+    "PyLong_FromLongLong",
+    "PyLong_FromVoidPtr",
+    "PyCapsule_New",
+    "PyCapsule_GetPointer",
+    "PyEval_SaveThread",
+    "PyEval_RestoreThread",
+    "PyErr_Clear",
+    "PyErr_NoMemory",
+    "PyCFunction_NewEx",
+)
+"""In the order of latenn_python_table; all belong to the stable ABI, or have stood as they are since Python 3.0."""
+
+
+class _Table(Structure):
+    """latenn_python_table."""
+
+    _fields_ = tuple((name, c_void_p) for name in _FUNCTIONS)
+
+
+class _Buffer(Structure):
+    """latenn_buffer."""
+
+    _fields_ = (
+        ("data", c_void_p),
+        ("owner", c_void_p),
+        ("bytes", c_ssize_t),
+        ("item", c_ssize_t),
+        ("is_readonly", c_int),
+        ("rank", c_int),
+        ("format", c_char_p),
+        ("shape", POINTER(c_ssize_t)),
+        ("strides", POINTER(c_ssize_t)),
+        ("suboffsets", POINTER(c_ssize_t)),
+        ("internal", c_void_p),
+    )
+
+
+class _Port(Structure):
+    """latenn_python_port."""
+
+    _fields_ = (
+        ("name", py_object),
+        ("dtype", py_object),
+        ("arguments", py_object),
+        ("format", c_char_p),
+        ("kind", c_int32),
+        ("item", c_int32),
+    )
+
+
+class _Spec(Structure):
+    """latenn_python_spec."""
+
+    _fields_ = (
+        ("size", c_size_t),
+        ("table", _Table),
+        ("model", c_void_p),
+        ("inputs", POINTER(_Port)),
+        ("outputs", POINTER(_Port)),
+        *((name, py_object) for name in ("dict", "ndarray", "empty", "adopt", "slow", "failed")),
+    )
+
+
+class _Memory:
+    """An output's memory: what NumPy asks for, and what keeps it alive."""
+
+    __slots__ = ("__array_struct__",)
+
+    def __init__(self, capsule: object) -> None:
+        self.__array_struct__ = capsule
+
+
+def _adopt(capsule: object) -> NDArray[Any]:
+    return np.asarray(_Memory(capsule))
+
+
+def reason() -> str:
+    """Why runs are not builtins here; "" where they are."""
+    if os.environ.get("LATENN_ACCELERATOR") == "0":
+        return "it is turned off by LATENN_ACCELERATOR=0"
+    return _reason()
+
+
+def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
+    """A builtin that runs the model; None where there can be none, or where values are not plain numbers."""
+    inputs, outputs = _sides(runner.inputs), _sides(runner.outputs)
+    if reason() or inputs is None or outputs is None:
+        return None
+    spec = _Spec(ctypes.sizeof(_Spec), _table(), inputs=inputs, outputs=outputs)
+    spec.dict, spec.ndarray, spec.empty, spec.adopt = dict, np.ndarray, np.empty, _adopt
+    spec.slow, spec.failed = runner.run, check
+    with runner.handle as model:
+        spec.model = model
+        made: Callable[..., dict[str, NDArray[Any]]] = _library().latenn_python_builtin(byref(spec))
+    return made
+
+
+def close(run: Any) -> None:
+    """Let the builtin begin no run any more."""
+    _library().latenn_python_close(run.__self__)
+
+
+@cache
+def _reason() -> str:
+    if sys.implementation.name != "cpython":
+        return f"it needs CPython, this is {sys.implementation.name}"
+    try:
+        table = _table()
+    except (AttributeError, OSError) as error:
+        return f"this Python gives no address of a function that it needs: {error}"
+    if not all(_reads(table, array) for array in (np.zeros((2, 3), np.float32), np.zeros((), np.int64))):
+        return "this Python's buffers are laid out in another way"
+    _forks.in_child(_library().latenn_python_forked)
+    return ""
+
+
+@cache
+def _table() -> _Table:
+    python = ctypes.pythonapi
+    return _Table(*(ctypes.cast(getattr(python, name), c_void_p).value for name in _FUNCTIONS))
+
+
+@cache
+def _library() -> ctypes.PyDLL:
+    """The core library once more, for functions that must be called with the interpreter held."""
+    library = ctypes.PyDLL(_native.library()._name)  # noqa: SLF001  # ctypes has no other name for a library's file
+    library.latenn_python_builtin.restype = py_object
+    library.latenn_python_builtin.argtypes = (POINTER(_Spec),)
+    library.latenn_python_close.restype = None
+    library.latenn_python_close.argtypes = (py_object,)
+    library.latenn_python_reads.argtypes = (POINTER(_Table), py_object, POINTER(_Buffer))
+    library.latenn_python_forked.restype = None
+    return library
+
+
+def _reads(table: _Table, array: NDArray[Any]) -> bool:
+    """Whether C sees an array as Python does: the layout of buffers is held against it once, and not taken on trust."""
+    view = memoryview(array)  # type: ignore[arg-type]  # NumPy's types do not say that arrays are buffers
+    said = _Buffer(array.ctypes.data, id(array), array.nbytes, array.itemsize, 0, array.ndim, view.format.encode())
+    said.shape = (c_ssize_t * (array.ndim + 1))(*array.shape)
+    return bool(_library().latenn_python_reads(byref(table), array, byref(said)))
+
+
+def _sides(ports: tuple[tuple[Port, int], ...]) -> Any:
+    """An array of _Port; None where a type is none that plain buffers carry."""
+    rows = []
+    for port, number in ports:
+        if number == _tensors.STRING or number not in _tensors.PLAIN:
+            return None
+        dtype = _tensors.dtype_of(number)
+        text = memoryview(np.empty(0, dtype)).format.encode()  # type: ignore[arg-type]  # as above
+        is_open = port.shape is None or not all(isinstance(size, int) for size in port.shape)
+        row = _Port(port.name, dtype, format=text, kind=ord(dtype.kind), item=dtype.itemsize)
+        if not is_open:
+            row.arguments = (port.shape, dtype)
+        rows.append(row)
+    return (_Port * (len(rows) + 1))(*rows)

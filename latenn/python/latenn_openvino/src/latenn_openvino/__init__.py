@@ -1,0 +1,19 @@
+"""latenn's backend for OpenVINO: tells latenn where the backend library lies and where a runtime may lie."""
+
+from __future__ import annotations
+
+from latenn.supply import Supply
+
+__all__ = ["library_directory", "runtime_advice", "runtime_directories", "runtime_note"]
+
+_supply = Supply(
+    distribution="latenn-openvino",
+    package=__name__,
+    folder="openvino/libs",
+    library=r"(libopenvino_c\.so.*|libopenvino_c\..*dylib|openvino_c\.dll)$",
+)
+
+library_directory = _supply.library_directory
+runtime_advice = _supply.runtime_advice
+runtime_directories = _supply.runtime_directories
+runtime_note = _supply.runtime_note

@@ -1,0 +1,43 @@
+/*
+ * litert.c: LiteRT's version, which it tells nobody: so it is read from what each release exports for the first time.
+ * Must not call anything in the runtime.
+ */
+#include "latebind/litert.h"
+
+#include <string.h>
+
+#include "os.h"
+
+/* Releases, newest first, and a function that no older one of the list has, on any system: the wheels of PyPI. */
+typedef struct lb_litert_release {
+  const char* version;
+  const char* symbols[2];
+} lb_litert_release;
+
+static const lb_litert_release lb_litert_releases[] = {
+    {"2.3.0", {"LiteRtAppendMetric", NULL}},
+    {"2.2.0", {"LiteRtCreateModelFromFd", "LiteRtGetCompiledModelEnvironment"}}, /* 2.1.3 had the second alone */
+    {"2.1.6", {"LiteRtCreateModelFromFd", NULL}},
+    {"2.1.0", {"LiteRtCreateEnvironment", NULL}},
+};
+
+static int lb_litert_is(void* handle, const lb_litert_release* release) {
+  for (size_t i = 0; i < 2 && release->symbols[i]; i++) {
+    if (!lb_os_symbol(handle, release->symbols[i])) return 0;
+  }
+  return 1;
+}
+
+/* The reference stays: LiteRT does not survive being unloaded (2.3.0 crashes the process), which would be the end of a
+ * copy that is too old. */
+int lb_litert_read_version(void* entry, char* text, size_t size) {
+  void* handle = lb_reopen(entry);
+  const char* version = NULL;
+  size_t count = sizeof lb_litert_releases / sizeof *lb_litert_releases;
+  for (size_t i = 0; handle && i < count && !version; i++) {
+    if (lb_litert_is(handle, &lb_litert_releases[i])) version = lb_litert_releases[i].version;
+  }
+  if (!version || strlen(version) >= size) return 1;
+  memcpy(text, version, strlen(version) + 1);
+  return 0;
+}

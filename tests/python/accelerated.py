@@ -1,0 +1,194 @@
+"""Runs of a model as a builtin, or by ctypes, on whatever Python this is: the same results, errors and owners.
+
+    python accelerated.py FOLDER "in use" [RUNTIME]
+
+FOLDER has the models of `models.write_portable`. Needs NumPy, latenn and a runtime; prints `well` at the end.
+"""
+
+from __future__ import annotations
+
+import gc
+import sys
+import threading
+import weakref
+from pathlib import Path
+
+import numpy as np
+
+import latenn
+
+FOLDER, TOLD = Path(sys.argv[1]), sys.argv[2]
+CHOICE = {"runtime_path": sys.argv[3]} if len(sys.argv) > 3 else {}
+
+
+def load(name):
+    return latenn.load(FOLDER / f"{name}.onnx", **CHOICE)
+
+
+def test_it_is_told_and_true():
+    told = latenn.runtime_report(**CHOICE)["accelerator"]
+    assert told.startswith(TOLD), told
+    builtin = type(len)
+    assert (type(load("small").run) is builtin) == (TOLD == "in use")
+
+
+def test_results_are_right_new_writable_and_outlive_the_model():
+    for name, shape in (
+        ("small", (2, 3)),
+        ("open", (4, 3)),
+        ("open", (0, 3)),
+        ("large", (300, 400)),
+        ("wide", (70000,)),
+    ):
+        model = load(name)
+        first = np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
+        got = model.run({"x": first})["y"]
+        other = model.run({"x": -first})["y"]
+        model.close()
+        del model
+        gc.collect()
+        assert type(got) is np.ndarray, type(got)
+        assert got.dtype == np.float32
+        assert got.shape == shape
+        assert got.flags.writeable
+        assert got.flags.c_contiguous
+        assert np.array_equal(got, np.maximum(first, 0)), name
+        assert np.array_equal(other, np.maximum(-first, 0)), name
+        got[...] = 7
+        assert np.array_equal(other, np.maximum(-first, 0)), name
+        other.resize(shape, refcheck=False) if other.base is None else None
+
+
+def test_every_plain_type_of_every_rank():
+    for path in sorted(FOLDER.glob("same_*.onnx")):
+        _, name, rank = path.stem.split("_")
+        dtype, shape = np.dtype(name), {"0": (), "1": (5,), "3": (2, 3, 4)}[rank]
+        with load(path.stem) as model:
+            given = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+            got = model.run({"x": given})["y"]
+            assert (got.dtype, got.shape) == (dtype, shape)
+            assert np.array_equal(got, given)
+
+
+def refused(model, inputs, *words):
+    try:
+        model.run(inputs)
+    except latenn.InvalidArgumentError as error:
+        assert all(word in str(error) for word in words), error  # noqa: PT017  # there is no pytest there
+    else:
+        raise AssertionError(f"{inputs} was taken")
+
+
+def test_what_does_not_fit_is_refused_in_the_usual_words():
+    with load("small") as model:
+        good = np.ones((2, 3), np.float32)
+        refused(model, {}, "input 'x' is missing")
+        refused(model, {"z": good}, "unknown input 'z'")
+        refused(model, {"x": good, "z": good}, "unknown input 'z'")
+        refused(model, {"x": good.astype(np.float64)}, "float64", "astype")
+        refused(model, {"x": good.astype(">f4")}, ">f4")
+        refused(model, {"x": good.T}, "[2, 3]", "[3, 2]")
+        refused(model, {"x": good[0]}, "[2, 3]", "[3]")
+        refused(model, {"x": np.ma.masked_array(good, mask=good > 0)}, "masked")
+        for wrong in ((), ({"x": good}, 1)):
+            try:
+                model.run(*wrong)
+            except TypeError:
+                continue
+            raise AssertionError(wrong)
+        assert np.array_equal(model.run({"x": good})["y"], good)
+    refused(model, {"x": good}, "the model is closed")
+
+
+def test_what_can_be_taken_is_taken_in_every_form():
+    class Mine(dict):
+        pass
+
+    good = np.arange(6, dtype=np.float32).reshape(2, 3)
+    fixed = good.copy()
+    fixed.flags.writeable = False
+    with load("small") as model:
+        for given in (
+            good,
+            fixed,
+            np.asfortranarray(good),
+            np.repeat(good, 2, axis=1)[:, ::2],
+            good.tolist(),
+            memoryview(good),
+        ):
+            for inputs in ({"x": given}, Mine(x=given)):
+                assert np.array_equal(model.run(inputs)["y"], good)
+                assert np.array_equal(model.run(inputs=inputs)["y"], good)
+
+
+def test_nothing_is_held_longer_than_a_run():
+    for name, shape in (("small", (2, 3)), ("large", (300, 400)), ("open", (9, 3))):
+        with load(name) as model:
+            given = np.ones(shape, np.float32)
+            inputs = {"x": given}
+            wrong = {"x": given.astype(np.float64)}
+            before = None
+            for _ in range(50):
+                model.run(inputs)
+                refused(model, wrong, "float64")
+                counts = [sys.getrefcount(one) for one in (given, inputs, np.dtype(np.float32), model.run, wrong["x"])]
+                before = before or counts
+            assert counts == before, (before, counts)
+            gone = weakref.ref(given)
+            del given, inputs
+            assert gone() is None
+            output = model.run({"x": np.ones(shape, np.float32)})["y"]
+            gone = weakref.ref(output)
+            del output
+            assert gone() is None
+
+
+def test_run_alone_keeps_the_model():
+    run = load("small").run
+    gc.collect()
+    assert run({"x": np.ones((2, 3), np.float32)})["y"].sum() == 6
+
+
+def test_threads_have_their_own_runs():
+    wrong = []
+
+    def work(model, shape, number):
+        given = np.full(shape, number, np.float32)
+        for _ in range(100):
+            if model.run({"x": given})["y"].ravel()[-1] != number:
+                wrong.append(number)  # noqa: PERF401  # it is not expected
+
+    for name, shape in (("small", (2, 3)), ("open", (5, 3)), ("large", (300, 400))):
+        with load(name) as model:
+            threads = [threading.Thread(target=work, args=(model, shape, number)) for number in range(1, 7)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+    assert wrong == []
+
+
+def test_a_model_of_several_ports_gives_them_by_name_in_order():
+    with load("ports") as model:
+        left, right = np.full((2, 4), 1, np.float32), np.full((2, 4), 2, np.float32)
+        got = model.run({"right": right, "left": left})
+        assert list(got) == ["twice", "sum"]
+        assert got["sum"].tolist() == [[3] * 4] * 2
+        assert got["twice"].tolist() == [[6] * 4] * 2
+
+
+def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
+    with load("gather") as model:
+        for _ in range(20):
+            assert model.run({"x": np.array([1], np.int64)})["y"].tolist() == [20]
+            try:
+                model.run({"x": np.array([9], np.int64)})
+            except latenn.LatennError as error:
+                assert "failed to compute" in str(error)  # noqa: PT017  # as above
+            else:
+                raise AssertionError("9 is out of bounds")
+
+
+for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
+    test()
+print("well")  # noqa: T201  # what the test waits for
