@@ -59,3 +59,8 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_h
 
     assert "LB101" in audited.stdout
     assert "libonnxruntime.so.1" in audited.stdout
+
+
+@pytest.mark.slow
+def test_openvino_late(installed, example):
+    packed_audited_verified(installed, example("openvino-late"), "openvino or absent")

@@ -1,7 +1,8 @@
 /* tinyrun: runs a model with one float32 input "x" and one output "y" of the same length. */
+#include <stdio.h>
+
 #include "latebind/onnxruntime.h"
 #include "onnxruntime_c_api.h"
-#include <stdio.h>
 
 #ifdef _WIN32
 #define TINYRUN_API __declspec(dllexport)

@@ -1,6 +1,7 @@
 /* tinyrun: runs a model with one float32 input "x" and one output "y" of the same length. */
-#include "onnxruntime_c_api.h"
 #include <stdio.h>
+
+#include "onnxruntime_c_api.h"
 
 #ifdef _WIN32
 #define TINYRUN_API __declspec(dllexport)
