@@ -62,5 +62,14 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_h
 
 
 @pytest.mark.slow
+def test_custom_op(installed, example, ort_header):
+    project = example("custom-op")
+    (project / "native/include").mkdir()
+    shutil.copy(ort_header, project / "native/include")
+
+    packed_audited_verified(installed, project, "onnxruntime")
+
+
+@pytest.mark.slow
 def test_openvino_late(installed, example):
     packed_audited_verified(installed, example("openvino-late"), "openvino or absent")
