@@ -5,7 +5,7 @@ namespace {
 
 constexpr uint32_t kFloor = 19; // of latebind.toml: the interface that every accepted runtime has
 
-// A kernel is nothing but the interface: it needs no memory, so no operator new comes in from the C++ library.
+// A kernel is nothing but the interface.
 OrtStatus* Create(const OrtCustomOp*, const OrtApi* ort, const OrtKernelInfo*, void** kernel) {
   *kernel = const_cast<OrtApi*>(ort);
   return nullptr;
