@@ -1,9 +1,8 @@
 """The operator oddops::Square: `options.register_custom_ops_library(oddops.library())`."""
 
-import sys
 from pathlib import Path
 
 
 def library():
     """The file to be given to onnxruntime.SessionOptions.register_custom_ops_library()."""
-    return str(Path(__file__).with_name("liboddops.dylib" if sys.platform == "darwin" else "liboddops.so"))
+    return str(Path(__file__).with_name("liboddops.so"))
