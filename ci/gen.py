@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import gen_examples
 import gen_loader
 import gen_stable_abi
 import gen_workflows
@@ -47,6 +48,7 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in render_pages().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
+        **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in report.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
         **{ROOT / path: text for path, text in gen_workflows.outputs().items()},

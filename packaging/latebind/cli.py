@@ -19,6 +19,7 @@ from latebind import __version__
 from latebind.commands.common import add_machines, alone, chosen, configured, pack_all, stage_all
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.examples import epilog
+from latebind.commands.init import declare_init
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         command.set_defaults(command=run)
         return command
 
+    declare_init(add)
     doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
     add_machines(doctor)
     plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")

@@ -90,6 +90,14 @@ def own_file(file: Path) -> str:
     return "\n".join([*top, *rest]) + "\n"
 
 
+def tables_of(text: str) -> dict[str, Any] | None:
+    """The tables of a TOML text, None when it is none."""
+    try:
+        return msgspec.toml.decode(text)  # type: ignore[no-any-return]
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+
+
 def _tables(file: Path) -> dict[str, Any]:
     try:
         return msgspec.toml.decode(file.read_bytes())  # type: ignore[no-any-return]

@@ -16,14 +16,20 @@ _SCRATCH = ("*.pyc", ".#*", "*~", "*.swp", "#*#")
 """What interpreters and editors leave beside sources."""
 
 
-def hash_tree(root: Path, *, without: frozenset[str] = frozenset(), modes: bool = True) -> str:
+def hash_tree(
+    root: Path,
+    *,
+    without: frozenset[str] = frozenset(),
+    not_at_top: frozenset[str] = frozenset(),
+    modes: bool = True,
+) -> str:
     """A hash of the names, contents and executable bits of all files below a folder; times and its place do not count.
 
-    `without` are names of folders that are left out. Without `modes` the hash is the same on Windows, which has no
-    executable bits.
+    `without` are names of folders that are left out, `not_at_top` those in the folder itself. Without `modes` the hash
+    is the same on Windows, which has no executable bits.
     """
     digest = hashlib.sha256()
-    for path in list_tree(root, without=without):
+    for path in list_tree(root, without=without, not_at_top=not_at_top):
         mark = b"x" if modes and path.stat().st_mode & 0o100 else b"-"
         digest.update(path.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0" + mark)
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -35,12 +41,15 @@ def hash_file(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
 
 
-def list_tree(root: Path, *, without: frozenset[str] = frozenset()) -> list[Path]:
+def list_tree(
+    root: Path, *, without: frozenset[str] = frozenset(), not_at_top: frozenset[str] = frozenset()
+) -> list[Path]:
     """The regular files below a folder, sorted by their name from there. Links are followed, each folder once."""
-    return sorted(_walk(root, without | _IGNORED), key=lambda path: path.relative_to(root).as_posix())
+    files = _walk(root, without | _IGNORED, not_at_top)
+    return sorted(files, key=lambda path: path.relative_to(root).as_posix())
 
 
-def _walk(root: Path, ignored: frozenset[str]) -> Iterator[Path]:
+def _walk(root: Path, ignored: frozenset[str], not_at_top: frozenset[str]) -> Iterator[Path]:
     seen: set[str] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
         real = os.path.realpath(folder)
@@ -48,7 +57,7 @@ def _walk(root: Path, ignored: frozenset[str]) -> Iterator[Path]:
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = set(folders) - ignored
+        folders[:] = set(folders) - ignored - (not_at_top if len(seen) == 1 else frozenset())
         for name in files:
             path = root / folder / name
             scratch = name in ignored or any(fnmatchcase(name, pattern) for pattern in _SCRATCH)

@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -22,7 +22,7 @@ from packaging.version import Version
 from latebind.archive import name_unix, write_text
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.native import loader_dir, needs_compiler, stage_target
+from latebind.build.native import loader_dir, native_files, needs_compiler, stage_target
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
@@ -178,9 +178,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         """What an sdist carries at fixed places: the configuration, the native sources, the loader."""
         config = self._project
         native = config.native_source
-        files = {
-            path: f"{config.document.native.source}/{path.relative_to(native).as_posix()}" for path in list_tree(native)
-        }
+        place = PurePosixPath(config.document.native.source)
+        files = {path: (place / path.relative_to(native).as_posix()).as_posix() for path in native_files(config)}
         loader = loader_dir(config)
         files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
         if config.file.name == CONFIG_NAME:

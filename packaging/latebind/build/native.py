@@ -18,7 +18,7 @@ from latebind.log import LOG
 from latebind.resources import cmake_dir
 from latebind.run import run
 from latebind.targets import target as find_target
-from latebind.tree import hash_tree
+from latebind.tree import hash_tree, list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 _TIME_LIMIT = 1800.0
+_MADE = frozenset({"build", "stage", "dist", "reports", ".nox", ".venv"})
+"""What is made in the project's own folder, which may be that of the native code as well."""
 _LITTLE_ROOM = 2 * 1024 * 1024
 
 
@@ -108,7 +110,17 @@ def hash_sources(config: Config) -> str:
         "components": sorted({package.component for package in config.packages.values()}),
     }
     text = json.dumps(settings, sort_keys=True)
-    return _digest([text, *(hash_tree(root, modes=False) for root in (config.native_source, loader_dir(config)))])
+    native = hash_tree(config.native_source, not_at_top=_made(config), modes=False)
+    return _digest([text, native, hash_tree(loader_dir(config), modes=False)])
+
+
+def native_files(config: Config) -> list[Path]:
+    """The files of the native code: what is hashed and what an sdist carries."""
+    return list_tree(config.native_source, not_at_top=_made(config))
+
+
+def _made(config: Config) -> frozenset[str]:
+    return _MADE if config.native_source.resolve() == config.root else frozenset()
 
 
 def loader_dir(config: Config) -> Path:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "init": (
+        ("latebind init", "what would be written for the CMake project here, and what is wrong today"),
+        ("latebind init --yes --apply", "write it, and change CMake and C files as shown"),
+    ),
     "doctor": (("latebind doctor", "what is here, and how to get what is not"),),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
     "build": (

@@ -1,0 +1,153 @@
+"""Finds in a project which targets link a runtime, and how; reads CMake and C files, runs none and changes none."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path  # noqa: TC003  # tools read the types of the dataclasses
+from typing import TYPE_CHECKING
+
+from latebind.adopt.cmake import Command, commands
+from latebind.errors import InputError
+from latebind.presets import presets
+from latebind.tree import list_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.presets import RuntimePreset
+
+_SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "node_modules", "_deps", ".venv", ".nox"})
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
+_LARGEST = 4 * 1024 * 1024
+LIBRARIES = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
+_FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
+KEYWORDS = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "LINK_PRIVATE", "LINK_PUBLIC", "general", "optimized", "debug"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mention:
+    """A command that has to do with a runtime. `kind`: link, find, fetch, imported."""
+
+    kind: str
+    runtime: str
+    file: Path
+    command: Command
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What a project says of itself and of runtimes."""
+
+    root: Path
+    source: Path
+    """Folder of the top CMakeLists.txt."""
+    files: dict[Path, str]
+    """CMake files with their text."""
+    calls: dict[Path, str] = field(default_factory=dict)
+    """C and C++ files that call a runtime's entry function or include its C++ header, with their text."""
+    mentions: tuple[Mention, ...] = ()
+    name: str = ""
+    version: str = ""
+    header_version: str = ""
+    """The version of ONNX Runtime whose header the project holds."""
+
+    def of(self, kind: str) -> list[Mention]:
+        """The mentions of one kind."""
+        return [mention for mention in self.mentions if mention.kind == kind]
+
+    @property
+    def runtimes(self) -> list[str]:
+        """The runtimes that are linked, in order."""
+        return list(dict.fromkeys(mention.runtime for mention in self.of("link")))
+
+
+def find(root: Path) -> Found:
+    """Look through a project. Raises InputError when it has no CMakeLists.txt."""
+    everything = list_tree(root, without=_SKIPPED)
+    files = {path: _text(path) for path in everything if path.name == "CMakeLists.txt" or path.suffix == ".cmake"}
+    tops = sorted((path for path in files if path.name == "CMakeLists.txt"), key=lambda path: len(path.parts))
+    if not tops:
+        raise InputError(
+            "there is no CMakeLists.txt, and latebind builds with CMake",
+            where=str(root),
+            advice="Write one that makes your library with add_library(NAME SHARED ...), then run this again.",
+        )
+    parsed = {path: commands(text) for path, text in files.items()}
+    name, version = _project(parsed[tops[0]])
+    texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
+    return Found(
+        root=root,
+        source=tops[0].parent,
+        files=files,
+        calls={path: text for path, text in texts.items() if _calls(path, text)},
+        mentions=tuple(mention for path in files for mention in _mentions(path, parsed[path])),
+        name=name,
+        version=version,
+        header_version=_header_version(texts),
+    )
+
+
+def runtime_of(item: str) -> str:
+    """The runtime that an item of a link line is: `onnxruntime::onnxruntime`, `-lonnxruntime`, a file; "" if none."""
+    for name, known in presets().items():
+        if _is_of(item, name, known):
+            return name
+    return ""
+
+
+def _is_of(item: str, name: str, known: RuntimePreset) -> bool:
+    lowered, title = item.lower(), name.lower()
+    if lowered.startswith("${") and lowered.endswith("}"):
+        return title in lowered
+    file = lowered.replace("\\", "/").rpartition("/")[2]
+    if any(fnmatchcase(file, glob.lower()) for glob in known.file_globs):
+        return True
+    plain = re.sub(r"\.(lib|a|so|dylib|dll)$", "", file.removeprefix("-l")).removeprefix("lib")
+    space, _, part = plain.partition("::")
+    spellings = {title, f"{title}_c", known.title.lower().replace(" ", "")}
+    return (bool(part) and space in spellings) or plain in spellings
+
+
+def _mentions(path: Path, rows: list[Command]) -> Iterator[Mention]:
+    for row in rows:
+        words = row.words
+        if row.name in ("target_link_libraries", "link_libraries"):
+            for runtime in dict.fromkeys(filter(None, map(runtime_of, words[1:]))):
+                target = words[0] if row.name == "target_link_libraries" else ""
+                yield Mention(kind="link", runtime=runtime, file=path, command=row, target=target)
+        elif words and (runtime := runtime_of(words[0])):
+            if row.name == "find_package":
+                yield Mention(kind="find", runtime=runtime, file=path, command=row)
+            elif row.name in _FETCHES:
+                yield Mention(kind="fetch", runtime=runtime, file=path, command=row)
+            elif row.name == "add_library" and "IMPORTED" in words:
+                yield Mention(kind="imported", runtime=runtime, file=path, command=row, target=words[0])
+
+
+def _project(rows: list[Command]) -> tuple[str, str]:
+    for row in rows:
+        if row.name == "project" and row.words:
+            after = row.words[row.words.index("VERSION") + 1 :] if "VERSION" in row.words else ()
+            return row.words[0], next(iter(after), "")
+    return "", ""
+
+
+def _calls(path: Path, text: str) -> bool:
+    if path.name.startswith("onnxruntime_"):
+        return False
+    return "OrtGetApiBase(" in text or bool(re.search(r'#\s*include\s*[<"][^>"]*onnxruntime_cxx_api\.h', text))
+
+
+def _header_version(texts: dict[Path, str]) -> str:
+    for path, text in texts.items():
+        if path.name == "onnxruntime_c_api.h":
+            found = re.search(r"^#define ORT_API_VERSION (\d+)", text, re.MULTILINE)
+            return f"1.{found[1]}" if found else ""
+    return ""
+
+
+def _text(path: Path) -> str:
+    return path.read_text("utf-8", "surrogateescape")

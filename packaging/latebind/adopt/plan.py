@@ -1,0 +1,145 @@
+"""What is to be written or changed in a project, as texts before and after; writes nothing."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from latebind.adopt.cmake import commands
+from latebind.adopt.edit import edit_c, edit_cmake
+from latebind.adopt.find import LIBRARIES
+from latebind.adopt.python import edit_pyproject
+from latebind.presets import preset
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.adopt.facts import Facts
+    from latebind.adopt.find import Found, Mention
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One file before (None: it is not there) and after."""
+
+    path: Path
+    before: str | None
+    after: str
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the project has this file already, so that it is changed with --apply alone."""
+        return self.before is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """All changes, and what a person has to do or to know."""
+
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+def plan(found: Found, facts: Facts) -> Plan:
+    """What would make a project bind its runtimes late; without changes where that is so already."""
+    targets = _libraries(found)
+    name = facts.name
+    changes = []
+    component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
+    for path, text in found.files.items():
+        after = edit_cmake(text, targets, component)
+        changes.append(Change(path=path, before=text, after=after))
+    if "onnxruntime" in found.runtimes:
+        changes += [Change(path=path, before=text, after=edit_c(text)) for path, text in found.calls.items()]
+    python = found.root / "pyproject.toml"
+    notes = [*_notes(found), *facts.notes]
+    with_wheel = False
+    if facts.pyproject:
+        after, note, with_wheel = edit_pyproject(facts.pyproject, component)
+        changes.append(Change(path=python, before=facts.pyproject, after=after))
+        notes += [note] if note else []
+    if found.runtimes and not targets:
+        notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
+    new = _new_files(found, facts, component, with_wheel=with_wheel) if targets else {}
+    for path, text in new.items():
+        if not path.exists():
+            changes.append(Change(path=path, before=None, after=text))
+    return Plan(changes=tuple(row for row in changes if row.before != row.after), notes=tuple(notes))
+
+
+def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
+    minimums = {name: _minimum(found, name) for name in found.runtimes}
+    source = found.source.relative_to(found.root).as_posix()
+    text = render(
+        "init/latebind.toml.j2", facts=facts, source=source, runtimes=minimums, component=component,
+        nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
+    )  # fmt: skip
+    workflow = found.root / ".github" / "workflows" / "latebind.yml"
+    configured = "[tool.latebind]" in facts.pyproject
+    files = {} if configured else {found.root / "latebind.toml": text}
+    return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
+
+
+def _minimum(found: Found, runtime: str) -> str:
+    """The floor, or what the project is built with now where that is known and newer: it may call what that added."""
+    asked = [row.command.words[1] for row in found.of("find") if row.runtime == runtime and len(row.command.words) > 1]
+    known = [*asked, found.header_version if runtime == "onnxruntime" else ""]
+    floor = preset(runtime).floor
+    return max([floor, *filter(_is_version, known)], key=Version)
+
+
+def _is_version(text: str) -> bool:
+    try:
+        return bool(Version(text))
+    except InvalidVersion:
+        return False
+
+
+def _libraries(found: Found) -> list[str]:
+    """The targets that link a runtime and that a package can hold: shared libraries and modules."""
+    linked = {mention.target for mention in found.of("link")}
+    made = [row for text in found.files.values() for row in commands(text) if row.name in LIBRARIES and row.words]
+    return [row.words[0] for row in made if row.words[0] in linked and not {"STATIC", "OBJECT"} & set(row.words)]
+
+
+def _component(found: Found, targets: list[str]) -> str:
+    """The install component that the libraries have already; "" for none."""
+    for row in (row for text in found.files.values() for row in commands(text) if row.name == "install"):
+        if row.words[1:2] and row.words[1] in targets and "COMPONENT" in row.words[:-1]:
+            return row.words[row.words.index("COMPONENT") + 1]
+    return ""
+
+
+def _notes(found: Found) -> list[str]:
+    notes = [_note(found, mention) for mention in found.mentions if mention.kind in ("fetch", "imported")]
+    notes += [
+        f"{_place(found, mention)}: link_libraries() links {mention.runtime} to every target; take it out by hand"
+        for mention in found.of("link") if not mention.target
+    ]  # fmt: skip
+    for path, text in found.calls.items():
+        if "onnxruntime_cxx_api.h" in text:
+            notes.append(
+                f"{path.relative_to(found.root)}: define ORT_API_MANUAL_INIT before onnxruntime_cxx_api.h and call "
+                "Ort::InitApi(base->GetApi(ORT_API_VERSION)) with the base of lb_entry() first, else its globals link "
+                "the runtime"
+            )
+    others = [name for name in found.runtimes if name != "onnxruntime"]
+    notes += [f"{preset(name).title}: resolve each function that you call by lb_symbol()" for name in others]
+    if found.runtimes:
+        notes.append("the runtime's headers came with the linked target: give their folder to the compiler yourself")
+    return list(dict.fromkeys(notes))
+
+
+def _note(found: Found, mention: Mention) -> str:
+    where, name = _place(found, mention), mention.command.words[0]
+    if mention.kind == "fetch":
+        return f"{where}: {mention.command.name}({name} ...) fetches {mention.runtime}; keep it for the headers alone"
+    return f"{where}: the imported target {name} is no longer linked; remove it, or keep it for its include folder"
+
+
+def _place(found: Found, mention: Mention) -> str:
+    return f"{mention.file.relative_to(found.root).as_posix()}:{mention.command.line}"

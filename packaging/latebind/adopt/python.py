@@ -1,0 +1,36 @@
+"""The text of a pyproject.toml whose wheel holds the native files; keeps every line of its writer's."""
+
+from __future__ import annotations
+
+import re
+
+from latebind.configfile import tables_of
+
+_HOOKS = """
+[tool.hatch.metadata.hooks.latebind]
+package = "{package}"
+
+[tool.hatch.build.hooks.latebind]
+package = "{package}"
+"""
+
+
+def edit_pyproject(text: str, package: str) -> tuple[str, str, bool]:
+    """The text with latebind's hooks; a note for a person where it cannot be done; and whether there is a wheel."""
+    tables = tables_of(text)
+    if tables is None:
+        return text, "pyproject.toml is not TOML: nothing is changed in it", False
+    if "latebind" in tables.get("tool", {}).get("hatch", {}).get("build", {}).get("hooks", {}):
+        return text, "", True
+    if "project" not in tables:
+        return text, "", False
+    system = tables.get("build-system", {})
+    if system.get("build-backend") != "hatchling.build":
+        backend = system.get("build-backend", "setuptools")
+        note = f"pyproject.toml builds with {backend}; for a wheel with the native files write build-backend = "
+        return text, f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind"], and run this again', False
+    asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
+    after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind", ', text, count=1)
+    dynamic = [key for key in ("version", "dependencies", "optional-dependencies") if key in tables["project"]]
+    note = f"pyproject.toml: latebind fills in {', '.join(dynamic)}; list them in `dynamic` instead" if dynamic else ""
+    return after.rstrip("\n") + "\n" + _HOOKS.format(package=package), note, True

@@ -1,0 +1,44 @@
+"""Shows changes as exact diffs and writes them; a file that changed since it was read is left as it is."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING
+
+from latebind.archive import replacing
+from latebind.errors import InputError
+from latebind.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from latebind.adopt.plan import Change
+
+
+def shown(change: Change, root: Path) -> str:
+    """A change as a unified diff, that `git apply` takes."""
+    name = change.path.relative_to(root).as_posix()
+    before = (change.before or "").splitlines(keepends=True)
+    old = f"a/{name}" if change.before is not None else "/dev/null"
+    rows = difflib.unified_diff(before, change.after.splitlines(keepends=True), old, f"b/{name}")
+    return printable("".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows))
+
+
+def write(changes: Iterable[Change]) -> list[Path]:
+    """Write each change, aside and renamed. Raises InputError before the first when a file is not as it was read."""
+    rows = list(changes)
+    for change in rows:
+        now = change.path.read_bytes() if change.path.exists() else None
+        then = None if change.before is None else _bytes(change.before)
+        if now != then:
+            raise InputError("was changed meanwhile", where=str(change.path), advice="Run latebind init again.")
+    for change in rows:
+        change.path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(change.path) as aside:
+            aside.write_bytes(_bytes(change.after))
+    return [change.path for change in rows]
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")

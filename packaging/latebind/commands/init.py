@@ -1,0 +1,93 @@
+"""The command `init`: arguments, one call, printing, one question; decides nothing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import InputError, LatebindError
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable
+
+    from latebind.adopt.find import Found
+    from latebind.adopt.plan import Change
+
+    Command = Callable[[argparse.Namespace], int]
+    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+
+
+def declare_init(add: Add) -> None:
+    """`latebind init`."""
+    init = add("init", _init, "find what links a runtime in a CMake project; show, then write what binds it late")
+    init.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the project; by default this folder")
+    init.add_argument("--yes", action="store_true", help="write the new files without asking")
+    init.add_argument("--dry-run", action="store_true", help="show everything, write nothing")
+    init.add_argument("--apply", action="store_true", help="also change the project's own CMake, C and pyproject files")
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    from latebind.adopt.facts import facts  # noqa: PLC0415  # as all imports below: --help must be quick
+    from latebind.adopt.find import find  # noqa: PLC0415
+    from latebind.adopt.plan import plan  # noqa: PLC0415
+    from latebind.adopt.write import shown, write  # noqa: PLC0415
+
+    if arguments.yes and arguments.dry_run:
+        raise LatebindError("--yes would have no effect with --dry-run", advice="Leave one of them out.")
+    root = (arguments.folder or arguments.project).resolve()
+    if not root.is_dir():
+        raise InputError("is not a folder", where=str(root), advice="Name the project's folder: latebind init FOLDER.")
+    found = find(root)
+    _audit_present(root)
+    _say(found)
+    planned = plan(found, facts(found))
+    for change in planned.changes:
+        print(shown(change, root))
+    for note in planned.notes if planned.changes else ():
+        print(f"by hand: {note}")
+    own = [change for change in planned.changes if change.is_own]
+    chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
+    if not planned.changes:
+        print("nothing to do: the project is as latebind init would make it")
+    elif not chosen:
+        print(f"{plural(len(own), 'file')} of your own would change: --apply changes them")
+    elif _agreed(arguments, chosen):
+        for path in write(chosen):
+            print(f"written: {path.relative_to(root).as_posix()}")
+        if own and not arguments.apply:
+            print(f"{plural(len(own), 'file')} of your own to change as shown, or by: latebind init --apply")
+        print("next: latebind plan, latebind pack, latebind audit")
+    else:
+        print("nothing was written; --yes writes")
+    return 0
+
+
+def _agreed(arguments: argparse.Namespace, chosen: list[Change]) -> bool:
+    if arguments.yes or arguments.dry_run:
+        return bool(arguments.yes)
+    if not sys.stdin.isatty() or not sys.stdout.isatty():
+        return False
+    return input(f"write {plural(len(chosen), 'file')}? [y/N] ").strip().lower() in ("y", "yes")
+
+
+def _say(found: Found) -> None:
+    for mention in found.of("link"):
+        place = f"{mention.file.relative_to(found.root).as_posix()}:{mention.command.line}"
+        print(f"{place}: {mention.target or 'every target'} links {mention.runtime}")
+    if not found.runtimes:
+        print("no target links a runtime that latebind knows")
+
+
+def _audit_present(root: Path) -> None:
+    """What is wrong with the packages of today, before anything else."""
+    from latebind.audit.audit import audit_paths  # noqa: PLC0415
+    from latebind.audit.policy import Policy  # noqa: PLC0415
+    from latebind.audit.render import RENDERERS  # noqa: PLC0415
+
+    present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
+    if present:
+        print(f"packages of today in {', '.join(folder.name for folder in present)}:")
+        print(RENDERERS["text"](audit_paths(present, Policy())))

@@ -1,0 +1,143 @@
+"""`latebind init` on projects of others: shows first, writes what was agreed to, never anything silently."""
+
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(voice VERSION 2.1.0 LANGUAGES C)
+find_package(onnxruntime 1.20 REQUIRED)
+add_library(voice SHARED voice.c)
+target_link_libraries(voice PRIVATE onnxruntime::onnxruntime)
+install(TARGETS voice LIBRARY DESTINATION lib)
+"""
+# A header of four lines stands for the official one, which declares the same.
+SOURCE = """\
+#include <stdint.h>
+typedef struct OrtApiBase { const void* (*GetApi)(uint32_t); const char* (*GetVersionString)(void); } OrtApiBase;
+#define ORT_API_CALL
+#include <stddef.h>
+__attribute__((visibility("default"))) const char* voice_version(void) { return OrtGetApiBase()->GetVersionString(); }
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    root = tmp_path / "voice"
+    root.mkdir()
+    (root / "CMakeLists.txt").write_text(CMAKE)
+    (root / "voice.c").write_text(SOURCE)
+    (root / "LICENSE").write_text("MIT License\n\nPermission is hereby granted, free of charge, to any person\n")
+    return root
+
+
+def state(root):
+    return {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_without_a_terminal_it_shows_and_writes_nothing(latebind, project):
+    before = state(project)
+
+    for words in ([], ["--dry-run"], ["--dry-run", "--apply"]):
+        ended = latebind("init", project, *words)
+        assert ended.returncode == 0, ended.stderr
+        assert "CMakeLists.txt:5: voice links onnxruntime" in ended.stdout
+        assert "+latebind_add_runtime(voice onnxruntime)" in ended.stdout
+        assert '+minimum = "1.20"' in ended.stdout
+        assert '+version = "2.1.0"' in ended.stdout
+        assert '+license = "MIT"' in ended.stdout
+        assert state(project) == before
+
+
+def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
+    before = state(project)
+
+    ended = latebind("init", project, "--yes")
+
+    after = state(project)
+    assert {path.as_posix() for path in set(after) - set(before)} == {"latebind.toml", ".github/workflows/latebind.yml"}
+    assert {path: after[path] for path in before} == before
+    assert "2 files of your own to change as shown" in ended.stdout
+
+
+def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
+    assert latebind("init", project, "--yes", "--apply").returncode == 0
+    once = state(project)
+
+    packed = latebind("-C", project, "pack", "--target", "linux-x64")
+    audited = latebind("-C", project, "audit")
+    again = latebind("init", project, "--yes", "--apply")
+
+    assert packed.returncode == 0, packed.stderr
+    assert "1 subject: 0 errors, 0 warnings" in audited.stdout
+    (package,) = (project / "dist").glob("*.nupkg")
+    assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
+    assert "nothing to do" in again.stdout
+    assert {path: data for path, data in state(project).items() if path in once} == once
+    assert "up to date" in latebind("-v", "-C", project, "build", "--target", "linux-x64").stderr
+
+
+def test_the_shown_difference_is_exact(latebind, project, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy)
+    shown = latebind("init", project, "--dry-run").stdout
+    git = shutil.which("git")
+    subprocess.run([git, "apply", "-"], cwd=copy, input=shown[shown.index("--- ") :], text=True, check=True)
+
+    latebind("init", project, "--yes", "--apply")
+
+    assert state(copy) == state(project)
+
+
+def test_packages_of_today_are_audited_first(latebind, project):
+    (project / "dist").mkdir()
+    (project / "dist" / "old-1.0-py3-none-any.whl").write_bytes(b"no zip")
+
+    ended = latebind("init", project)
+
+    assert ended.stdout.startswith("packages of today in dist:\nold-1.0-py3-none-any.whl\n  error")
+    assert not (project / "latebind.toml").exists()
+
+
+def test_a_python_package_gets_the_hooks(latebind, project):
+    text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n[project]\nname = "voice"\n'
+    (project / "pyproject.toml").write_text(text + 'version = "2.1.0"\n')
+
+    ended = latebind("init", project, "--yes", "--apply")
+
+    written = (project / "pyproject.toml").read_text()
+    assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in written
+    assert 'requires = ["latebind", "hatchling"]' in written
+    assert "latebind fills in version" in ended.stdout
+    assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("cmake", "said"),
+    [
+        ("add_library(onnxruntime SHARED IMPORTED)\n", "the imported target onnxruntime is no longer linked"),
+        ("FetchContent_Declare(onnxruntime URL https://example.com/o.tgz)\n", "fetches onnxruntime; keep it for"),
+        ("link_libraries(a onnxruntime)\n", "links onnxruntime to every target; take it out by hand"),
+    ],
+)
+def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
+    (project / "CMakeLists.txt").write_text(cmake + CMAKE)
+    assert said in latebind("init", project).stdout
+
+
+def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
+    ended = latebind("init", tmp_path)
+    assert ended.returncode == 2
+    assert "there is no CMakeLists.txt" in ended.stderr
+    assert "add_library(NAME SHARED" in ended.stderr
+
+
+def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text("project(a)\nadd_library(a SHARED a.c)\n")
+    ended = latebind("init", tmp_path, "--yes", "--apply")
+    assert "no target links a runtime" in ended.stdout
+    assert "nothing to do" in ended.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]

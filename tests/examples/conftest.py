@@ -1,0 +1,78 @@
+"""What the examples are tried with: latebind from its own wheel in an environment of its own, not the checkout."""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CELLS = "works or absent or corrupt or path or environment-wrong"
+
+
+def run(*words, where=None, allowed=(0,), **environment):
+    env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON", "VIRTUAL_ENV"))}
+    command = [str(word) for word in words]
+    ended = subprocess.run(
+        command, cwd=where, env={**env, "NO_COLOR": "1", **environment}, stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.returncode in allowed, ended.stdout[-4000:] + ended.stderr[-4000:]
+    return ended
+
+
+def environment_with_latebind(folder, python=sys.executable, extra=()):
+    """A fresh environment with latebind's wheel; the path of its `latebind`."""
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder / "links", ROOT)
+    (wheel,) = (folder / "links").glob("*.whl")
+    uv = shutil.which("uv", path=str(Path(sys.executable).parent)) or "uv"
+    run(uv, "venv", "-q", "--python", python, folder / "venv")
+    target = folder / "venv" / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+    installed = run(
+        uv, "pip", "install", "-q", "--python", target, f"{wheel}[native,verify]", *extra, allowed=(0, 1, 2)
+    )
+    if installed.returncode:
+        pytest.skip(f"not run: the package index cannot be reached: {installed.stderr[-200:]}")
+    return target.with_name("latebind")
+
+
+@pytest.fixture(scope="session")
+def installed(tmp_path_factory):
+    """`latebind` of a fresh environment."""
+    return environment_with_latebind(tmp_path_factory.mktemp("installed"))
+
+
+@pytest.fixture
+def example(tmp_path):
+    """A copy of an example, as a stranger has it."""
+
+    def copy(name):
+        return Path(shutil.copytree(ROOT / "examples" / name, tmp_path / Path(name).name))
+
+    return copy
+
+
+@pytest.fixture(scope="session")
+def ort_header(tmp_path_factory):
+    """The folder of ONNX Runtime's official header."""
+    spec = importlib.util.spec_from_file_location("ort_header", ROOT / "ci" / "ort_header.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        return module.fetch(tmp_path_factory.mktemp("ort-header"))
+    except module.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+def packed_audited_verified(latebind, project, cells=CELLS):
+    """Pack, audit and verify, each of which must be green; what verify printed."""
+    run(latebind, "-C", project, "pack")
+    assert " 0 errors, 0 warnings" in run(latebind, "-C", project, "audit").stdout
+    shown = run(latebind, "-C", project, "verify", "-k", cells).stdout
+    last = shown.strip().splitlines()[-1]
+    assert " passed, 0 failed, 0 not run" in last, shown
+    assert int(last.partition(" ")[0]) >= 4
+    return shown
