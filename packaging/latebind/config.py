@@ -169,6 +169,9 @@ class VerifyOwn(_Strict, frozen=True):
     at_least: Annotated[dict[str, int], Meta(description="How many cases must pass, from its versions on.")] = (
         msgspec.field(default_factory=dict)
     )
+    native_only: Annotated[
+        bool, Meta(description="Too slow elsewhere: not tried on emulated machines, nor with further CPythons.")
+    ] = False
 
 
 class Verify(_Strict, frozen=True):
@@ -287,7 +290,7 @@ class Config:
         own = verify.own.get(use.preset, VerifyOwn()) if use is not None else VerifyOwn()
         # Counts belong to the versions of one runtime: the general ones are those of the first.
         counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
-        return VerifyOwn(scenarios=own.scenarios, data=own.data or verify.data, at_least=own.at_least or counts)
+        return msgspec.structs.replace(own, data=own.data or verify.data, at_least=own.at_least or counts)
 
     def wheel_kind(self, package: str) -> str:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""

@@ -1,17 +1,20 @@
 """Which cells there are, and what the judge makes of what a consumer says."""
 
 import dataclasses
+import types
 from pathlib import Path
 
 import msgspec
 import pytest
+from latebind.config import VerifyOwn
 from latebind.configfile import load
-from latebind.errors import InputError
+from latebind.errors import InputError, NotRun
 from latebind.model import Cell, Rid, State
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Scope, expand, questions
 from latebind.verify.layouts import RUNNING
 from latebind.verify.machine import host_machine
+from latebind.verify.planning import able
 from latebind.verify.scenarios import SCENARIOS, Scenario, scenario
 from latebind.verify.smoke import Seen, Smoke, judge, read_python
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers
@@ -95,6 +98,21 @@ def test_two_runtimes_have_cells_of_their_own():
     config = dataclasses.replace(CONFIG, document=document)
     asked = {question.minimum for question in questions(config, (LINUX,), SCOPE)}
     assert asked == {"1.19", "1.20"}
+
+
+def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
+    own = VerifyOwn(scenarios=("works", "absent"), native_only=True)
+    verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: own})
+    document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
+    config = dataclasses.replace(CONFIG, document=document)
+    scope = Scope(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
+    cells = expand(config, LINUX, scope, Answers())
+    assert {planned.cell.scenario for planned in cells} == {"works", "absent"}
+    assert {planned.python for planned in cells} == {"3.11"}
+    emulated = types.SimpleNamespace(is_host=False)
+    with pytest.raises(NotRun, match="native_only") as caught:
+        able(cells[0], Answers(), {LINUX: emulated}, ())
+    assert caught.value.reason == "not-emulated"
 
 
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):

@@ -47,6 +47,8 @@ class Planned:
     """The entry of [verify].runtimes whose data the cell computes: `minimum`, `latest`, a version."""
     python: str
     """The minor version of the interpreter: `3.11`."""
+    native_only: bool = False
+    """Whether an emulated machine does not try it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,12 +110,12 @@ def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
                 for entry in _entries(config, use, scenario, rid, scope):
                     yield _row(use, scenario, consumer, scope.pythons[rid], entry)
             if scenario.name == "works" and scope.everything and config.document.verify.python:
-                yield from _more(use, scenario, rid, scope)
+                yield from _more(config, use, scenario, rid, scope)
 
 
-def _more(use: RuntimeUse | None, works: Scenario, rid: Rid, scope: Scope) -> Iterator[_Row]:
+def _more(config: Config, use: RuntimeUse | None, works: Scenario, rid: Rid, scope: Scope) -> Iterator[_Row]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == scope.home:
+    if rid == scope.home and not config.tried(use).native_only:
         for minor in scope.others:
             for entry in ("minimum", "latest") if use else ("",):
                 yield _row(use, works, PYTHON, minor, entry)
@@ -170,7 +172,10 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
             version=version,
             scenario=row.scenario.name,
         )
-        yield Planned(cell=cell, use=row.use, question=question, entry=entry, python=row.python)
+        native_only = config.tried(row.use).native_only
+        yield Planned(
+            cell=cell, use=row.use, question=question, entry=entry, python=row.python, native_only=native_only
+        )
 
 
 def _named(config: Config, row: _Row, question: Question | None, name: str) -> str:

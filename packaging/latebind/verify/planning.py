@@ -124,6 +124,10 @@ def able(
     machine = machines[host_rid()] if cell.consumer in FILES else machines.get(cell.target)
     if machine is None:
         raise NotRun("no-machine", f"this machine is {host_rid()}")
+    if not machine.is_host and planned.native_only:
+        raise NotRun(
+            "not-emulated", f"{planned.cell.runtime or 'this'} is too slow there: [verify.own] says native_only"
+        )
     if not machine.is_host and cell.kind == "nupkg":
         raise NotRun("not-emulated", "applications of .NET and C are built and run by the machine itself")
     if not machine.is_host or cell.kind == "nupkg":
