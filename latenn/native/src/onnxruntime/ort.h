@@ -38,6 +38,11 @@ typedef enum ort_phase { ORT_PHASE_SETUP, ORT_PHASE_LOAD, ORT_PHASE_COMPUTE } or
 latenn_status* ort_take(const latenn_host* host, const lb_ort_api* api, OrtStatus* failed, ort_phase phase,
                         const char* doing);
 
+/* ---- ending.c ---------------------------------------------------------------------------------------------------- */
+
+/* Once, when the runtime has been started: lets forked children end. */
+void ort_guard_end(const lb_ort_api* api);
+
 /* ---- options.c -------------------------------------------------------------------------------------------------- */
 
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options);

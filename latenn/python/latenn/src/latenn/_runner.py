@@ -69,7 +69,7 @@ class Handle:
             pointer = None
             if not self._users:
                 pointer, self._pointer = self._pointer, None
-        if pointer is not None and not self._is_stranger():  # to release it, the runtime would wait for its threads
+        if pointer is not None:
             self._release(pointer)
 
     def _is_stranger(self) -> bool:

@@ -171,7 +171,7 @@ class _Context:
         self._library = library = runner.library
         self.pointer = c_void_p()
         check(library.latenn_context_create(model, byref(self.pointer)))
-        weakref.finalize(self, _release, library, self.pointer, _forks.count()).atexit = False
+        weakref.finalize(self, library.latenn_context_release, self.pointer).atexit = False
         self.staged = []
         self.given = []
         self.results: list[tuple[str, Callable[[], NDArray[Any]]]] = []
@@ -252,11 +252,6 @@ class _Owner:
 
     def __del__(self) -> None:
         self._release(self._value)
-
-
-def _release(library: ctypes.CDLL, pointer: c_void_p, forks: int) -> None:
-    if forks == _forks.count():  # else it may wait for threads that did not come along
-        library.latenn_context_release(pointer)
 
 
 def _aligned(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
