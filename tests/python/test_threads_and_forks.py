@@ -92,6 +92,7 @@ api = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32)(runtime.OrtGetApiBase()
 create = ctypes.cast(api, ctypes.POINTER(ctypes.c_void_p))[3]  # CreateEnv
 env = ctypes.c_void_p()
 ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)(create)(4, b"", ctypes.addressof(env))
+time.sleep(1)  # until its thread waits
 child = os.fork()
 if not child:
     sys.exit(3)
