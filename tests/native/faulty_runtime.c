@@ -24,18 +24,19 @@ typedef OrtStatus* (*any_call)(word, word, word, word, word, word, word, word);
 static const base* real;
 static lb_ort_table table;
 
-#define EACH(X)                                                                                                       \
-  X(CreateEnv)                                                                                                        \
-  X(CreateSession)                                                                                                    \
-  X(CreateSessionFromArray) X(Run) X(CreateSessionOptions) X(SetIntraOpNumThreads) X(SessionGetInputCount)            \
-      X(SessionGetOutputCount) X(SessionGetInputTypeInfo) X(SessionGetOutputTypeInfo) X(SessionGetInputName)          \
-          X(SessionGetOutputName) X(CreateTensorAsOrtValue) X(CreateTensorWithDataAsOrtValue) X(GetTensorMutableData) \
-              X(CastTypeInfoToTensorInfo) X(GetOnnxTypeFromTypeInfo) X(GetTensorElementType) X(GetDimensionsCount)    \
-                  X(GetDimensions) X(GetSymbolicDimensions) X(GetTensorTypeAndShape) X(GetValueType)                  \
-                      X(CreateMemoryInfo) X(CreateCpuMemoryInfo) X(MemoryInfoGetName) X(MemoryInfoGetId)              \
-                          X(GetAllocatorWithDefaultOptions) X(AddSessionConfigEntry) X(RunWithBinding)                \
-                              X(CreateIoBinding) X(BindInput) X(BindOutput) X(BindOutputToDevice)                     \
-                                  X(GetBoundOutputValues) X(GetTensorMemoryInfo) X(SynchronizeBoundOutputs)
+/* clang-format off */
+#define EACH(X)                                                                                       \
+  X(CreateEnv) X(CreateSession) X(CreateSessionFromArray) X(Run) X(CreateSessionOptions)              \
+  X(SetIntraOpNumThreads) X(SessionGetInputCount) X(SessionGetOutputCount)                            \
+  X(SessionGetInputTypeInfo) X(SessionGetOutputTypeInfo) X(SessionGetInputName)                       \
+  X(SessionGetOutputName) X(CreateTensorAsOrtValue) X(CreateTensorWithDataAsOrtValue)                 \
+  X(GetTensorMutableData) X(CastTypeInfoToTensorInfo) X(GetOnnxTypeFromTypeInfo)                      \
+  X(GetTensorElementType) X(GetDimensionsCount) X(GetDimensions) X(GetSymbolicDimensions)             \
+  X(GetTensorTypeAndShape) X(GetValueType) X(CreateMemoryInfo) X(CreateCpuMemoryInfo)                 \
+  X(MemoryInfoGetName) X(MemoryInfoGetId) X(GetAllocatorWithDefaultOptions) X(AddSessionConfigEntry)  \
+  X(RunWithBinding) X(CreateIoBinding) X(BindInput) X(BindOutput) X(BindOutputToDevice)               \
+  X(GetBoundOutputValues) X(GetTensorMemoryInfo) X(SynchronizeBoundOutputs)
+/* clang-format on */
 
 #define DEFINE(name)                                                                                \
   static any_call real_##name;                                                                      \
