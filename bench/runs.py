@@ -14,6 +14,7 @@ import statistics
 import sys
 import threading
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,13 +99,15 @@ def _bound(kind: str, nodes: int) -> tuple[Any, Any]:
     other.bind_output("y", "cpu", 0, np.float32, shape, theirs.ctypes.data)
 
     def go_on(run: Callable[[], object]) -> Callable[[int], object]:
+        first = given.reshape(-1)
+
         def once(number: int) -> None:
-            given.flat[0] = number
+            first[0] = number
             run()
 
         return once
 
-    return go_on(binding.run), go_on(lambda: session.run_with_iobinding(other))
+    return go_on(binding.run), go_on(partial(session.run_with_iobinding, other))
 
 
 def _time(go: Any, calls: int, threads: int) -> tuple[float, float]:

@@ -133,7 +133,9 @@ struct latenn_backend_context {
   latenn_backend_value* outputs;        /* of the last computation, but for the bound ones */
   const OrtValue** given;               /* as Run() reads them */
   OrtValue** results;                   /* as Run() writes them */
-  OrtIoBinding* binding;                /* made when an output is first left on a device */
+  OrtIoBinding* binding;                /* made when it is first needed */
+  int is_laid;                          /* `binding` has all that is bound */
+  unsigned repeats;                     /* computations since something was bound */
 };
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** context);
@@ -151,5 +153,8 @@ latenn_status* ort_take_output(latenn_backend_context* context, size_t index, la
                                latenn_tensor* tensor, latenn_device* device);
 /* Runs with outputs left on devices; fills `results`. */
 OrtStatus* ort_run_bound(latenn_backend_context* context);
+/* Whether all is bound, and was when it was last computed: then the runtime can be told once. */
+int ort_is_repeated(latenn_backend_context* context);
+OrtStatus* ort_run_repeated(latenn_backend_context* context);
 
 #endif
