@@ -104,7 +104,7 @@ def sabotage(session: nox.Session) -> None:
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Time the audit and the packing against their peers on real packages; half a gigabyte of wheels, minutes."""
+    """Time audit, packing and runs against their peers: minutes, half a gigabyte of wheels; `-- latency` for some."""
     sessions.bench(session, *session.posargs)
 
 

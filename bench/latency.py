@@ -1,123 +1,189 @@
-"""Times latenn's Model.run against onnxruntime's InferenceSession.run, both in one process, for several runtimes.
+"""Holds latenn's runs, binding and import against onnxruntime's own Python API, for several runtimes.
 
     python bench/latency.py [--rounds N] [--write]
 
-Chains of Relu over small, open and large (600 KB) shapes; with the accelerator and with ctypes alone. Each round times
-both, one after the other, on inputs that change with every call; the median of the rounds' ratios counts. The time is
-that of the calling thread, which another program's load disturbs less than the clock. A loaded machine is told, and no
-result of one is kept.
+Runs are timed by bench/runs.py, with the accelerator and with ctypes alone, in a process for each runtime; a large
+output by bench/output.py, the loader by bench/bind. Of the models of a claim the worst counts, by the clock. How busy
+the machine is without us is measured before and after; no result of a busy one is kept.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import os
 import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from measure import ROOT, machine, write
+import output
+from measure import ROOT, machine, run, write
 from pinned import cache
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 RUNTIMES = ("1.19.2", "1.31.1")
-NODES = (1, 5, 10)
-SHAPES: dict[str, tuple[tuple[int | str, ...], tuple[int, ...], int]] = {
-    "small": ((1, 16), (1, 16), 5000),
-    "open": (("n", 16), (1, 16), 5000),
-    "large": ((150_000,), (150_000,), 100),
-    "open, large": (("n",), (150_000,), 100),
+WAYS = {"accelerator": "1", "ctypes": "0"}
+CLAIMS: dict[tuple[str, str], dict[str, float]] = {
+    ("run", "accelerator"): {"small": 1, "open": 1, "large": 0.95, "open, large": 0.95},
+    ("run", "ctypes"): {"small": 1, "open": 1, "large": 1.1, "open, large": 1.1},
+    ("bound", "accelerator"): {"small": 0.8, "large": 1},
+    ("bound", "ctypes"): {"small": 0.9, "large": 1},
+    ("two threads", "accelerator"): {"small": 1, "large": 1},
+    ("two threads", "ctypes"): {"small": 1, "large": 1},
 }
-"""What the model says, what it is given, and calls in a round."""
-MOST_LOAD = 0.3
+"""What each may be of onnxruntime's time, at most."""
+MOST_BUSY = 0.1
+_SAMPLES = 9
 
 
-def site(version: str) -> Path:
-    """A folder with latenn's wheels of this tree and one onnxruntime."""
-    work, folder = cache() / "latency", cache() / "latency" / version
+def busy(seconds: float = 3) -> float:
+    """The share of the processors that is used while we sleep; 0 where the system does not tell."""
+    before = _ticks()
+    time.sleep(seconds)
+    spent = [after - start for start, after in zip(before, _ticks(), strict=True)]
+    return round(1 - spent[1] / spent[0], 3) if spent[0] else 0.0
+
+
+def _ticks() -> tuple[int, int]:
+    """Of all processors: all, and idle ones."""
+    try:
+        fields = [int(text) for text in Path("/proc/stat").read_text("ascii").splitlines()[0].split()[1:9]]
+    except OSError:
+        return 0, 0
+    return sum(fields), fields[3] + fields[4]
+
+
+def sites() -> dict[str, Path]:
+    """A folder for each runtime, with it and latenn's wheels of this tree."""
+    work = cache() / "latency"
     call = [sys.executable, "-m", "latebind.cli", "-C", str(ROOT / "latenn"), "--workdir", str(work)]
     for step in ("build", "pack"):
-        subprocess.run([*call, step], check=True, stdout=subprocess.DEVNULL)
-    wheels = map(str, (work / "dist").glob("*.whl"))
-    install = [sys.executable, "-m", "pip", "install", "--quiet", "--upgrade", "--target", str(folder)]
-    subprocess.run([*install, f"onnxruntime=={version}", *wheels], check=True)
-    return folder
+        run([*call, step])
+    wheels = sorted((work / "dist").glob("*.whl"))
+    folders = {version: work / version for version in RUNTIMES}
+    for version, folder in folders.items():
+        install: list[str | Path] = [sys.executable, "-m", "pip", "install", "--quiet", "--target", folder]
+        if not (folder / "onnxruntime").is_dir():
+            run([*install, f"onnxruntime=={version}"])
+        run([*install, "--upgrade", "--no-deps", *wheels])
+    return folders
 
 
-def compare(rounds: int) -> list[dict[str, Any]]:
-    """In a process of its own, with that site before all else: a row for each model."""
-    import numpy as np  # noqa: PLC0415  # of the site
-    import onnxruntime  # noqa: PLC0415  # of the site
+def answer(command: list[str], **env: str) -> str:
+    """What a program prints."""
+    done = subprocess.run(command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE, text=True)
+    return done.stdout
 
-    import latenn  # noqa: PLC0415  # of the site
 
-    sys.path.insert(1, str(ROOT))
-    models = importlib.import_module("tests.python.models")
-
+def runs(folders: dict[str, Path], rounds: int) -> list[dict[str, Any]]:
+    """The rows of runs.py for every runtime and way."""
     rows = []
-    for kind, (said, given, calls) in SHAPES.items():
-        inputs = [np.random.default_rng(seed).standard_normal(given, np.float32) for seed in range(8)]
-        for nodes in NODES:
-            model = models.relu(nodes, said)
-            session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-            run = latenn.load(model).run
-            pairs = [
-                (_time(run, (), inputs, calls), _time(session.run, (["y"],), inputs, calls)) for _ in range(rounds)
-            ]
-            ratios = [one / other for one, other in pairs]
-            rows.append(
-                {
-                    "shape": kind,
-                    "nodes": nodes,
-                    "latenn_us": round(statistics.median(one for one, _ in pairs), 3),
-                    "onnxruntime_us": round(statistics.median(other for _, other in pairs), 3),
-                    "ratio": round(statistics.median(ratios), 3),
-                    "ratios": [round(min(ratios), 3), round(max(ratios), 3)],
-                }
-            )
+    for version, folder in folders.items():
+        for way, value in WAYS.items():
+            command = [sys.executable, str(ROOT / "bench/runs.py"), "--rounds", str(rounds)]
+            found = json.loads(answer(command, PYTHONPATH=str(folder), LATENN_ACCELERATOR=value))
+            rows += [{"runtime": version, "way": way, **row} for row in found]
+            for row in rows[-len(found) :]:
+                print(*(f"{key} {value}" for key, value in row.items()), flush=True)
     return rows
 
 
-def _time(run: Callable[..., Any], first: tuple[Any, ...], inputs: list[Any], calls: int) -> float:
-    start = time.thread_time()
-    for number in range(calls):
-        run(*first, {"x": inputs[number & 7]})
-    return (time.thread_time() - start) / calls * 1e6
+def claims_of_runs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The worst model of each claim, whatever the runtime."""
+    found = []
+    for (what, way), limits in CLAIMS.items():
+        for shape, limit in limits.items():
+            fit = [row for row in rows if (row["what"], row["way"], row["shape"]) == (what, way, shape)]
+            worst = max(fit, key=lambda row: float(row["wall"]["median"]))
+            text = f"{what}, {shape}, {way}: share of onnxruntime's time (worst: {worst['nodes']} nodes, "
+            found.append(_claim(f"{text}{worst['runtime']})", limit, worst["wall"], worst["cpu"]["median"]))
+    return found
+
+
+def _claim(text: str, limit: float, spread: dict[str, float], cpu: float | None = None) -> dict[str, Any]:
+    row = {"claim": text, "measured": spread["median"], "least": spread["least"], "most": spread["most"]}
+    return {**row, "cpu": cpu, "at most": limit, "met": spread["median"] <= limit}
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    found = {"median": statistics.median(values), "least": min(values), "most": max(values)}
+    return {name: round(value, 3) for name, value in found.items()}
+
+
+def claims_of_binding(folder: Path) -> list[dict[str, Any]]:
+    """The loader's own cost, by a C program; the first binding against dlopen() alone, in turn."""
+    build = cache() / "latency" / "bind"
+    cmake = str(Path(sys.executable).with_name("cmake"))
+    run([cmake, "-S", ROOT / "bench/bind", "-B", build, "-DCMAKE_BUILD_TYPE=Release"])
+    run([cmake, "--build", build])
+    (library,) = (folder / "onnxruntime/capi").glob("libonnxruntime.so.1*")
+    beyond, again = [], []
+    for _ in range(_SAMPLES):
+        opened = float(answer([str(build / "bind"), "open", str(library)]))
+        first, bound = map(float, answer([str(build / "bind"), "bind", str(library.parent)]).split())
+        beyond.append((first - opened) / 1e6)
+        again.append(bound)
+    return [
+        _claim("the first lb_bind() beyond dlopen(), ms", 1, _spread(beyond)),
+        _claim("lb_bind() when bound, ns", 10, _spread(again)),
+    ]
+
+
+def claim_of_import(folder: Path) -> dict[str, Any]:
+    """What `import latenn` takes after NumPy."""
+    code = "import numpy, time; t = time.perf_counter(); import latenn; print((time.perf_counter() - t) * 1e3)"
+    times = [float(answer([sys.executable, "-c", code], PYTHONPATH=str(folder))) for _ in range(_SAMPLES + 1)]
+    return _claim("import latenn after NumPy, ms", 30, _spread(times[1:]))
+
+
+def claims_of_output(folder: Path) -> list[dict[str, Any]]:
+    """Time and peak memory of 256 MB of unknown shape."""
+    found = output.rounds(256, 3, {"PYTHONPATH": str(folder)})
+    claims = []
+    for name in ("latenn run", "latenn bound"):
+        for key, limit in (("seconds", 1.1), ("grew", 1.05)):
+            ratios = [one[key] / other[key] for one, other in zip(found[name], found["onnxruntime"], strict=True)]
+            what = "time" if key == "seconds" else "peak memory"
+            claims.append(
+                _claim(f"{name}, 256 MB of unknown shape: share of onnxruntime's {what}", limit, _spread(ratios))
+            )
+    return claims
 
 
 def main() -> None:
     """Measure, print, and keep the result when asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=9, help="of each model; the medians count")
+    parser.add_argument("--rounds", type=int, default=15, help="of each model; the medians count")
     parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
-    parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
-    if arguments.child:
-        print(json.dumps(compare(arguments.rounds)))
-        return
-    before = machine()
-    loaded = before["load before"][0] > MOST_LOAD * before["processors"]
-    results = {}
-    for version in RUNTIMES:
-        folder = site(version)
-        for way, value in (("accelerator", "1"), ("ctypes", "0")):
-            env = {**os.environ, "PYTHONPATH": str(folder), "LATENN_ACCELERATOR": value}
-            command = [sys.executable, __file__, "--child", "--rounds", str(arguments.rounds)]
-            done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE)
-            rows = results[f"onnxruntime {version}, {way}"] = json.loads(done.stdout)
-            for row in rows:
-                print(version, way, *(f"{key} {value}" for key, value in row.items()), flush=True)
-    if loaded:
-        raise SystemExit("The machine was busy when this began: the numbers are no result, and are not kept.")
+    folders = sites()
+    newest = folders[RUNTIMES[-1]]
+    shares = [busy()]
+    if arguments.write and shares[0] > MOST_BUSY:
+        raise SystemExit(f"Others use {shares[0]:.0%} of the processors: nothing is measured. Try when they are idle.")
+    rows = runs(folders, arguments.rounds)
+    steps: list[Callable[[], list[dict[str, Any]]]] = [
+        lambda: claims_of_runs(rows),
+        lambda: claims_of_binding(newest),
+        lambda: [claim_of_import(newest)],
+        lambda: claims_of_output(newest),
+    ]
+    claims = [claim for step in steps for claim in step()]
+    shares.append(busy())
+    for claim in claims:
+        print("met    " if claim["met"] else "NOT MET", *(f"{key} {value};" for key, value in claim.items()))
+    print(f"Others used {shares[0]:.0%} of the processors before and {shares[1]:.0%} after.")
+    if max(shares) > MOST_BUSY:
+        raise SystemExit("The machine was busy: the numbers are no result, and are not kept.")
     if arguments.write:
-        write("latency", {"machine": before, "results": results})
+        versions = {"onnxruntime": " and ".join(RUNTIMES)}
+        facts = {**machine(), "busy": shares}
+        write("latency", {"machine": facts, "versions": versions, "claims": claims, "rows": rows})
 
 
 if __name__ == "__main__":

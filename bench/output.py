@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import statistics
 import subprocess
@@ -20,7 +21,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 _UNIT = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss
 _RUNS = 5
@@ -85,6 +86,17 @@ def measure(name: str, megabytes: int) -> dict[str, float]:
     return {"seconds": statistics.median(seconds[1:]), "grew": (after - before) * _UNIT / (1 << 20)}
 
 
+def rounds(megabytes: int, count: int, env: Mapping[str, str]) -> dict[str, list[dict[str, float]]]:
+    """What `measure` found of every contender, in turn, in processes of their own."""
+    rows: dict[str, list[dict[str, float]]] = {name: [] for name in CONTENDERS}
+    for _ in range(count):
+        for name, found in rows.items():
+            command = [sys.executable, __file__, "--megabytes", str(megabytes), "--only", name]
+            done = subprocess.run(command, env={**os.environ, **env}, check=True, stdout=subprocess.PIPE)
+            found.append(json.loads(done.stdout))
+    return rows
+
+
 def main() -> None:
     """Run every contender in turn."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -95,12 +107,7 @@ def main() -> None:
     if arguments.only:
         print(json.dumps(measure(arguments.only, arguments.megabytes)))
         return
-    rows: dict[str, list[dict[str, float]]] = {name: [] for name in CONTENDERS}
-    for _ in range(arguments.rounds):
-        for name, found in rows.items():
-            command = [sys.executable, __file__, "--megabytes", str(arguments.megabytes), "--only", name]
-            found.append(json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout))
-    for name, found in rows.items():
+    for name, found in rounds(arguments.megabytes, arguments.rounds, {}).items():
         seconds, grew = (statistics.median(row[key] for row in found) for key in ("seconds", "grew"))
         print(f"{name:14} {seconds * 1000:8.1f} ms {grew:8.1f} MB more at the peak")
 

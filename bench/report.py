@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 _TITLES = {
     "audit": "The audit, its peers, and bare reading",
+    "latency": "latenn's runs beside onnxruntime's own",
     "pack": "Packing",
 }
+_UNITS = {"latency": "share of onnxruntime's time"}
 _INTRODUCTION = """# Benchmarks
 
 What the numbers in `bench/results/` say; this page is generated from them. To measure again:
@@ -26,7 +28,8 @@ What the numbers in `bench/results/` say; this page is generated from them. To m
 $ python3 noxfile.py -s bench
 ```
 
-All contenders of a table run in turn, round by round, each as a whole process from start to exit; the medians count.
+All contenders of a table run in turn, round by round, each as a whole process from start to exit where nothing else is
+said; the medians count.
 "Clock" is what a user waits, "processors" what all processes together took of them (user and system), which a busy
 machine distorts less.
 """
@@ -35,6 +38,10 @@ _ABOUT = {
 `delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and against plain Python that inflates
 every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is the peak of a fresh worker for
 each wheel; the member in flight is the largest of the wheel.""",
+    "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
+by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in turn, on inputs that change
+with every call; "bound" stands against `run_with_iobinding`. The worst model and runtime of a row counts, by the
+median of the rounds' ratios.""",
     "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
 changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
 --no-isolation`: no sdist, no nupkg, no bill of materials. `dotnet pack` makes each nupkg of the same files, where
@@ -49,7 +56,7 @@ def outputs() -> dict[str, str]:
     files: dict[str, str] = {}
     for name, document in found.items():
         image = f"docs/img/bench-{name}.svg"
-        files[image] = plot(_TITLES[name], _bars(document))
+        files[image] = plot(_TITLES[name], _bars(document), _UNITS.get(name, "seconds"))
         parts.append(_section(name, document))
     if not found:
         parts.append("No results are kept yet.\n")
@@ -67,20 +74,13 @@ def _section(name: str, document: dict[str, Any]) -> str:
     parts = [
         f"## {_TITLES[name]}",
         _ABOUT[name],
-        _input(document["input"]),
+        *([_input(document["input"])] if "input" in document else []),
         f"![{_TITLES[name]}](img/bench-{name}.svg)",
     ]
-    rows = [
-        (contender, *(_spread(row[key]) for key in ("wall", "cpu")), str(len(row["samples"])))
-        for contender, row in document["contenders"].items()
-    ]
-    parts.append(table(("what", "clock, s", "processors, s", "rounds"), rows))
+    if "contenders" in document:
+        parts.append(_contenders(document["contenders"]))
     if claims := document.get("claims"):
-        lines = [
-            (row["claim"], f"{row['measured']:.2f}", f"{row['at most']:g}", "yes" if row["met"] else "**no**")
-            for row in claims
-        ]
-        parts.append(table(("claim", "measured", "at most", "met"), lines))
+        parts.append(_claims(claims))
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
@@ -89,6 +89,24 @@ def _section(name: str, document: dict[str, Any]) -> str:
         )
     parts += [f"Not run: {tool}: {reason}." for tool, reason in document.get("not run", {}).items()]
     return "\n\n".join([*parts, where]) + "\n"
+
+
+def _contenders(contenders: dict[str, Any]) -> str:
+    rows = [
+        (name, *(_spread(row[key]) for key in ("wall", "cpu")), str(len(row["samples"])))
+        for name, row in contenders.items()
+    ]
+    return table(("what", "clock, s", "processors, s", "rounds"), rows)
+
+
+def _claims(claims: list[dict[str, Any]]) -> str:
+    lines = [(row["claim"], _measured(row), f"{row['at most']:g}", "yes" if row["met"] else "**no**") for row in claims]
+    return table(("claim", "measured", "at most", "met"), lines)
+
+
+def _measured(row: dict[str, Any]) -> str:
+    spread = f" ({row['least']:.2f}-{row['most']:.2f})" if "least" in row else ""
+    return f"{row['measured']:.2f}{spread}"
 
 
 def _input(facts: dict[str, int]) -> str:
@@ -112,11 +130,14 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def _bars(document: dict[str, Any]) -> list[tuple[str, float, float]]:
-    return [(name, row["wall"]["median"], row["cpu"]["median"]) for name, row in document["contenders"].items()]
+    if "contenders" in document:
+        return [(name, row["wall"]["median"], row["cpu"]["median"]) for name, row in document["contenders"].items()]
+    shares = [row for row in document["claims"] if row.get("cpu") is not None]
+    return [(row["claim"].partition(":")[0], row["measured"], row["cpu"]) for row in shares]
 
 
-def plot(title: str, bars: Sequence[tuple[str, float, float]]) -> str:
-    """Two horizontal bars for each contender: the clock and the processors, in seconds."""
+def plot(title: str, bars: Sequence[tuple[str, float, float]], unit: str) -> str:
+    """Two horizontal bars for each contender: the clock and the processors."""
     left, width, step = 190, 400, 56
     height, font = 50 + step * len(bars), 'font-family="system-ui, sans-serif" font-size="13"'
     legend = '<tspan fill="#1f6feb">clock</tspan>, <tspan fill="#768390">processors</tspan>'
@@ -125,7 +146,7 @@ def plot(title: str, bars: Sequence[tuple[str, float, float]]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" role="img" {font}>',
         f"  <title>{escape(title)}</title>",
         f'  <rect width="700" height="{height}" fill="#ffffff"/>',
-        f'  <text x="{left}" y="20">{legend}, seconds</text>',
+        f'  <text x="{left}" y="20">{legend}, {escape(unit)}</text>',
     ]
     for index, (name, wall, cpu) in enumerate(bars):
         top = 36 + step * index

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import shutil
 import sys
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
+BENCHES = ("audit", "pack", "latency")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 
@@ -91,10 +93,11 @@ def gen(session: nox.Session, *arguments: str) -> None:
 
 
 def bench(session: nox.Session, *arguments: str) -> None:
-    """Run the benchmarks, keep their results and write the page about them."""
+    """Run the benchmarks that are named first, or all; keep their results and write the page about them."""
     tool = developers(session)
-    for program in ("audit", "pack"):
-        tool.run(session, "python", f"bench/{program}.py", "--write", *arguments)
+    named = list(itertools.takewhile(BENCHES.__contains__, arguments))
+    for program in named or BENCHES:
+        tool.run(session, "python", f"bench/{program}.py", "--write", *arguments[len(named) :])
     gen(session)
 
 

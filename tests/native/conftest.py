@@ -22,6 +22,15 @@ def programs(request, shared):
 
 
 @pytest.fixture(scope="session")
+def watched(shared):
+    """The programs under a sanitizer of threads."""
+    try:
+        return build_programs(shared, "thread")
+    except CannotBuildError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture(scope="session")
 def plain(shared):
     try:
         return build_programs(shared, "")

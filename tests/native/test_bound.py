@@ -1,5 +1,7 @@
 """Bound values in C: with the real ONNX Runtime, and with a backend of the first interface, which has no values."""
 
+import sys
+
 import pytest
 
 onnx = pytest.importorskip("onnx", reason="not run: the onnx package is missing")
@@ -36,3 +38,16 @@ def test_the_runtime_binds_values(programs, onnxruntime, step):
 def test_where_a_backend_has_no_values_the_core_copies(programs, step):
     folder = programs.folder / "backends"
     assert programs.run("bound", step, folder, folder, "plain").stdout == b"all well\n"
+
+
+def test_64_threads_share_a_model_and_each_others_values(programs):
+    backend = programs.folder / "backends" / "liblatenn_backend_plain.so"
+    assert programs.run("sharing", backend).stdout == b"all well\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: tried with the sanitizers of Linux alone")
+def test_no_two_threads_meet_unguarded(watched):
+    if watched.sanitizers != "thread":
+        pytest.skip("not run: there is no thread sanitizer")
+    backend = watched.folder / "backends" / "liblatenn_backend_plain.so"
+    assert watched.run("sharing", backend).stdout == b"all well\n"

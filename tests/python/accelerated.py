@@ -189,6 +189,34 @@ def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
                 raise AssertionError("9 is out of bounds")
 
 
+def test_a_shape_that_only_the_numbers_tell_may_change_from_run_to_run():
+    with load("nonzero") as model:
+        for size in (6, 20000):
+            for step in (2, 2, 3, 1, 5, size, 2):
+                given = np.zeros(size, np.float32)
+                given[::step] = 1
+                got = model.run({"x": given})["y"]
+                assert got.dtype == np.int64
+                assert got.tolist() == [list(range(0, size, step))]
+
+
+def test_results_stay_as_they_are_whoever_looks_at_them():
+    for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("large", (300, 400)), ("wide", (70000,))):
+        with load(name) as model:
+            kept = []
+            for number in range(1, 13):
+                result = model.run({"x": np.full(shape, number, np.float32)})["y"]
+                kept.append((result, result[1:], result.T, memoryview(result), result.view(np.int32))[number % 5])
+            for number, one in enumerate(kept, 1):
+                array = np.asarray(one)
+                values = array.view(np.float32) if array.dtype == np.int32 else array
+                assert (values == number).all(), (name, number)
+            state = np.full(shape, 1, np.float32)
+            for _ in range(5):
+                state = model.run({"x": state})["y"]  # what was given out goes in
+            assert (state == 1).all()
+
+
 for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
     test()
 print("well")  # noqa: T201  # what the test waits for

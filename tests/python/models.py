@@ -62,6 +62,12 @@ def gather():
     return model([node], ports[:1], ports[1:], initializers=[rows])
 
 
+def nonzero():
+    """y = the places where x is not zero, as many as there are."""
+    node = helper.make_node("NonZero", ["x"], ["y"])
+    return model([node], [("x", TensorProto.FLOAT, ("n",))], [("y", TensorProto.INT64, (1, "count"))])
+
+
 PLAIN = {
     "float32": TensorProto.FLOAT,
     "uint8": TensorProto.UINT8,
@@ -87,6 +93,7 @@ def write_portable(folder):
         "wide": relu(1, ("n",)),
         "ports": add((2, "width")),
         "gather": gather(),
+        "nonzero": nonzero(),
         **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},
     }
     for name, content in made.items():

@@ -117,6 +117,12 @@ typedef struct latenn_port {
   const char* const* dimensions; /* the model's names for open dimensions, "" where there is none */
 } latenn_port;
 
+/* ---- forks ------------------------------------------------------------------------------------------------ */
+
+/* To be called in a child process after fork(), before anything else here: what the parent made is never released
+ * there, since a runtime would wait for threads that did not come along, or for locks that they held. */
+LATENN_API void latenn_forked(void);
+
 /* ---- models --------------------------------------------------------------------------------------------- */
 
 typedef struct latenn_option {

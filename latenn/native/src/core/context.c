@@ -21,6 +21,7 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
   created->is_set = (unsigned char*)(created->outputs + outputs);
   created->gone = created->is_set + inputs;
   created->model = model;
+  created->forks = latenn_forks();
   latenn_status* status = model->backend.create_context(model->model, &created->context);
   if (status) {
     free(created);
@@ -32,7 +33,7 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
 }
 
 void latenn_context_release(latenn_context* context) {
-  if (!context) return;
+  if (!context || context->forks != latenn_forks()) return;
   context->model->backend.release_context(context->context);
   size_t bound = latenn_input_count(context->model) + latenn_output_count(context->model);
   for (size_t i = 0; i < bound; i++) latenn_value_release(context->inputs[i]); /* outputs follow the inputs */

@@ -63,12 +63,18 @@ latenn_status* latenn_choose(const latenn_load_options* options, const char* nam
  * has no such lines. NULL for none. `*copy` is what to free. */
 const char* latenn_advice_of(const char* advice, const char* backend, char** copy);
 
+/* ---- fork.c ----------------------------------------------------------------------------------------------------- */
+
+/* How many forks lie between the first process and this one. What was made when there were fewer is left alone. */
+unsigned latenn_forks(void);
+
 /* ---- model.c ---------------------------------------------------------------------------------------------------- */
 
 struct latenn_model {
   latenn_backend backend; /* a copy: an older backend's table is shorter */
   latenn_backend_model* model;
   atomic_size_t holders; /* the caller of latenn_load, until he releases, every context and every value */
+  unsigned forks;        /* when it was made */
 };
 
 /* One holder more. It is left again with latenn_model_release(). */
@@ -84,6 +90,7 @@ struct latenn_context {
   unsigned char* is_set;  /* by latenn_set_input(); one for each input */
   unsigned char* gone;    /* taken, or bound anew since; one for each output */
   int computed;           /* the last latenn_compute() succeeded: outputs are there */
+  unsigned forks;         /* when it was made */
 };
 
 latenn_status* latenn_check_index(const char* what, size_t index, size_t count);
@@ -94,6 +101,7 @@ latenn_status* latenn_check_output(const latenn_context* context, size_t index);
 
 struct latenn_value {
   atomic_size_t holders;
+  unsigned forks;              /* when it was made */
   latenn_model* model;         /* held */
   latenn_backend_value* inner; /* NULL where the backend knows no values */
   latenn_tensor tensor;

@@ -57,6 +57,7 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
     return status;
   }
   atomic_init(&model->holders, 1);
+  model->forks = latenn_forks();
   *out = model;
   return NULL;
 }
@@ -90,6 +91,7 @@ void latenn_model_hold(latenn_model* model) {
 /* Acquire and release: whoever leaves last must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
   if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
+  if (model->forks != latenn_forks()) return; /* the runtime would wait for threads that did not come along */
   model->backend.release_model(model->model);
   free(model);
 }

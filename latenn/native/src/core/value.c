@@ -19,6 +19,7 @@ static latenn_value* latenn_value_allocate(latenn_model* model, size_t rank, lat
   latenn_value* value = calloc(1, sizeof *value + rank * sizeof(int64_t));
   if (!value) return NULL;
   atomic_init(&value->holders, 1);
+  value->forks = latenn_forks();
   latenn_model_hold(model);
   value->model = model;
   value->device = device;
@@ -163,6 +164,7 @@ void latenn_value_hold(latenn_value* value) {
 /* The runtime's value goes before the memory under it, and the model after both. */
 void latenn_value_release(latenn_value* value) {
   if (!value || atomic_fetch_sub_explicit(&value->holders, 1, memory_order_acq_rel) != 1) return;
+  if (value->forks != latenn_forks()) return;
   if (value->inner) value->model->backend.release_value(value->inner);
   if (value->release) value->release(value->owner);
   free(value->memory);

@@ -4,12 +4,24 @@
 
 #include "ort.h"
 
+/* The runtime forgets what is about to change: it must not keep what the caller releases. */
+static void ort_unlay(latenn_backend_context* context) {
+  const lb_ort_api* api = &context->model->runtime->api;
+  context->repeats = 0;
+  if (!context->is_laid) return;
+  context->is_laid = 0;
+  lb_ort_ClearBoundInputs(api, context->binding);
+  lb_ort_ClearBoundOutputs(api, context->binding);
+}
+
 latenn_status* ort_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value) {
+  ort_unlay(context);
   context->bound_inputs[index] = value;
   return NULL;
 }
 
 static void ort_set_target(latenn_backend_context* context, size_t index, OrtMemoryInfo* target) {
+  ort_unlay(context);
   if (context->targets[index]) lb_ort_ReleaseMemoryInfo(&context->model->runtime->api, context->targets[index]);
   context->targets[index] = target;
 }
@@ -101,5 +113,34 @@ OrtStatus* ort_run_bound(latenn_backend_context* context) {
   if (!failed) failed = ort_fetch_all(context);
   lb_ort_ClearBoundInputs(api, context->binding); /* it must not keep what the caller releases */
   lb_ort_ClearBoundOutputs(api, context->binding);
+  return failed;
+}
+
+/* ---- the same again ------------------------------------------------------------------------------------------------
+ */
+
+int ort_is_repeated(latenn_backend_context* context) {
+  const latenn_backend_model* model = context->model;
+  if (!context->repeats++) return 0;
+  if (context->is_laid) return 1;
+  for (size_t i = 0; i < model->described.inputs.count; i++) {
+    if (!context->bound_inputs[i]) return 0;
+  }
+  for (size_t i = 0; i < model->described.outputs.count; i++) {
+    if (!context->bound_outputs[i]) return 0;
+  }
+  return 1;
+}
+
+OrtStatus* ort_run_repeated(latenn_backend_context* context) {
+  const latenn_backend_model* model = context->model;
+  const lb_ort_api* api = &model->runtime->api;
+  OrtStatus* failed = context->binding ? NULL : lb_ort_CreateIoBinding(api, model->session, &context->binding);
+  if (!failed && !context->is_laid) {
+    failed = ort_bind_all(context);
+    context->is_laid = 1; /* also what was bound before it failed is to be cleared */
+  }
+  if (!failed) return lb_ort_RunWithBinding(api, model->session, NULL, context->binding);
+  if (context->binding) ort_unlay(context);
   return failed;
 }

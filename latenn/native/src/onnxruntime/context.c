@@ -104,6 +104,8 @@ latenn_status* ort_compute(latenn_backend_context* context) {
   ort_clear_outputs(context);
   if (ort_lay_out(context)) {
     failed = ort_run_bound(context);
+  } else if (ort_is_repeated(context)) {
+    failed = ort_run_repeated(context);
   } else {
     failed = lb_ort_Run(api, model->session, NULL, model->input_names, context->given, model->described.inputs.count,
                         model->output_names, model->described.outputs.count, context->results);

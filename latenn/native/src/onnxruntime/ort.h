@@ -28,6 +28,11 @@ typedef enum ort_phase { ORT_PHASE_SETUP, ORT_PHASE_LOAD, ORT_PHASE_COMPUTE } or
 latenn_status* ort_take(const latenn_host* host, const lb_ort_api* api, OrtStatus* failed, ort_phase phase,
                         const char* doing);
 
+/* ---- ending.c ---------------------------------------------------------------------------------------------------- */
+
+/* Once, when the runtime has been started: lets forked children end. */
+void ort_guard_end(const lb_ort_api* api);
+
 /* ---- options.c -------------------------------------------------------------------------------------------------- */
 
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options);
@@ -107,7 +112,9 @@ struct latenn_backend_context {
   latenn_backend_value* outputs;        /* of the last computation, but for the bound ones */
   const OrtValue** given;               /* as Run() reads them */
   OrtValue** results;                   /* as Run() writes them */
-  OrtIoBinding* binding;                /* made when an output is first left on a device */
+  OrtIoBinding* binding;                /* made when it is first needed */
+  int is_laid;                          /* `binding` has all that is bound */
+  unsigned repeats;                     /* computations since something was bound */
 };
 
 latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** context);
@@ -125,5 +132,8 @@ latenn_status* ort_take_output(latenn_backend_context* context, size_t index, la
                                latenn_tensor* tensor, latenn_device* device);
 /* Runs with outputs left on devices; fills `results`. */
 OrtStatus* ort_run_bound(latenn_backend_context* context);
+/* Whether all is bound, and was when it was last computed: then the runtime can be told once. */
+int ort_is_repeated(latenn_backend_context* context);
+OrtStatus* ort_run_repeated(latenn_backend_context* context);
 
 #endif

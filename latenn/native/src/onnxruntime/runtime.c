@@ -63,6 +63,7 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
   }
   if (atomic_compare_exchange_strong_explicit(&ort_shared, &shared, made, memory_order_acq_rel, memory_order_acquire)) {
     *runtime = made;
+    ort_guard_end(api);
   } else {
     ort_release_shared(made);
     *runtime = shared;

@@ -5,19 +5,10 @@
 
 /* The one function that is needed before a table can be reached. A process has one, whatever the interpreters. */
 static _Atomic(uintptr_t) latenn_python_get_pointer;
-static atomic_uint latenn_python_fork_count;
 
 void* latenn_python_held(latenn_object* capsule) {
   typedef void* (*get_pointer)(latenn_object*, const char*);
   return ((get_pointer)atomic_load_explicit(&latenn_python_get_pointer, memory_order_relaxed))(capsule, NULL);
-}
-
-void latenn_python_forked(void) {
-  atomic_fetch_add(&latenn_python_fork_count, 1);
-}
-
-unsigned latenn_python_forks(void) {
-  return atomic_load_explicit(&latenn_python_fork_count, memory_order_relaxed);
 }
 
 static void latenn_python_gone(latenn_object* capsule) {

@@ -60,7 +60,7 @@ static void latenn_python_drain(latenn_python_plan* plan) {
 }
 
 latenn_python_lane* latenn_python_take(latenn_python_plan* plan) {
-  if (atomic_load(&plan->is_closed) || plan->forks != latenn_python_forks()) return NULL;
+  if (atomic_load(&plan->is_closed) || plan->forks != latenn_forks()) return NULL;
   for (size_t i = 0; i < LATENN_PYTHON_LANES; i++) {
     if (!atomic_load_explicit(&plan->idle[i], memory_order_relaxed)) continue;
     latenn_python_lane* lane = atomic_exchange(&plan->idle[i], NULL);
@@ -127,7 +127,7 @@ latenn_python_plan* latenn_python_plan_create(const latenn_python_spec* spec) {
   latenn_python_plan* plan = calloc(1, sizeof *plan);
   if (!plan) return NULL;
   plan->spec = *spec;
-  plan->forks = latenn_python_forks();
+  plan->forks = latenn_forks();
   plan->input_count = latenn_input_count(spec->model);
   plan->output_count = latenn_output_count(spec->model);
   plan->inputs = latenn_python_sides(spec, spec->inputs, plan->input_count, 1);
@@ -142,17 +142,14 @@ latenn_python_plan* latenn_python_plan_create(const latenn_python_spec* spec) {
 
 void latenn_python_plan_close(latenn_python_plan* plan) {
   atomic_store(&plan->is_closed, 1);
-  if (plan->forks == latenn_python_forks()) latenn_python_drain(plan);
+  latenn_python_drain(plan);
 }
 
 void latenn_python_plan_release(latenn_python_plan* plan) {
   const latenn_python_spec* spec = &plan->spec;
   latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->empty, spec->adopt, spec->slow, spec->failed};
-  /* After a fork the contexts stay: what they hold of the runtime may wait for threads that are gone. */
-  if (plan->forks == latenn_python_forks()) {
-    latenn_python_drain(plan);
-    latenn_model_release(spec->model);
-  }
+  latenn_python_drain(plan);
+  latenn_model_release(spec->model);
   latenn_python_leave(&spec->table, plan->inputs, plan->input_count);
   latenn_python_leave(&spec->table, plan->outputs, plan->output_count);
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) latenn_python_drop(&spec->table, kept[i]);

@@ -163,9 +163,6 @@ LATENN_API latenn_object* latenn_python_builtin(const latenn_python_spec* spec);
 LATENN_API void latenn_python_close(latenn_object* capsule);
 /* Whether the buffer of `object` is read as what Python itself says of it. */
 LATENN_API int latenn_python_reads(const latenn_python_table* table, latenn_object* object, const latenn_buffer* said);
-/* Told in a child process after fork(): what was made before takes the slow way, which refuses. */
-LATENN_API void latenn_python_forked(void);
-unsigned latenn_python_forks(void);
 /* What a capsule of ours holds. */
 void* latenn_python_held(latenn_object* capsule);
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latenn import _forks, _native, _tensors
+from latenn import _native, _tensors
 from latenn._status import check
 
 if TYPE_CHECKING:
@@ -150,7 +150,6 @@ def _reason() -> str:
         return f"this Python gives no address of a function that it needs: {error}"
     if not all(_reads(table, array) for array in (np.zeros((2, 3), np.float32), np.zeros((), np.int64))):
         return "this Python's buffers are laid out in another way"
-    _forks.in_child(_library().latenn_python_forked)
     return ""
 
 
@@ -169,7 +168,6 @@ def _library() -> ctypes.PyDLL:
     library.latenn_python_close.restype = None
     library.latenn_python_close.argtypes = (py_object,)
     library.latenn_python_reads.argtypes = (POINTER(_Table), py_object, POINTER(_Buffer))
-    library.latenn_python_forked.restype = None
     return library
 
 

@@ -52,6 +52,8 @@ class Binding:
         self._results: dict[str, Any] = {}
         self._unbound: list[tuple[str, int]] = []
         self._is_ready = False
+        self._is_plain = False  # ready, and every output is bound, none is fed and no input is text
+        self._check = model._handle.check  # noqa: SLF001
         with model._handle as handle:  # noqa: SLF001
             check(self._library.latenn_context_create(handle, byref(self._context)))
 
@@ -94,8 +96,12 @@ class Binding:
         if not self._lock.acquire(blocking=False):
             raise _in_use()
         try:
-            with self._model._handle:  # noqa: SLF001  # refuses a closed model
+            self._check()  # the context keeps what it needs of the model, but a closed one computes no more
+            if not self._is_plain:
                 return self._run()
+            if status := self._compute(self._context):
+                check(status)
+            return self._results.copy()
         finally:
             self._lock.release()
 
@@ -122,6 +128,7 @@ class Binding:
         self._results = {name: bound[name].given if name in bound else None for name in self._output_ports}
         self._unbound = [(name, index) for name, (index, _) in self._output_ports.items() if name not in bound]
         self._is_ready = True
+        self._is_plain = not (self._unbound or self._texts or self._fed)
 
     def _set_texts(self) -> None:
         for name, (tensor, _kept) in self._texts.items():
@@ -165,7 +172,7 @@ class Binding:
         if not self._lock.acquire(blocking=False):
             raise _in_use()
         try:
-            self._is_ready = False
+            self._is_ready = self._is_plain = False
             with self._model._handle as handle:  # noqa: SLF001
                 yield handle
         finally:

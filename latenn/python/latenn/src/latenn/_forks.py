@@ -25,8 +25,8 @@ def count() -> int:
 
 
 def in_child(tell: Callable[[], object]) -> None:
-    """Have `tell` called in every forked child."""
-    _in_child.append(tell)
+    """Have `tell` called in every forked child, before those that were given earlier."""
+    _in_child.insert(0, tell)
 
 
 def refusal() -> UnsupportedError:

@@ -8,6 +8,8 @@ from ctypes import POINTER, Structure, c_char_p, c_int32, c_int64, c_size_t, c_u
 from functools import cache
 from pathlib import Path
 
+from latenn import _forks
+
 ABI = 1
 _NAMES = {"win32": "latenn_core.dll", "darwin": "liblatenn_core.dylib"}
 
@@ -79,6 +81,7 @@ _FUNCTIONS = (
     ("latenn_status_release", None, (c_void_p,)),
     ("latenn_type_name", c_char_p, (c_int32,)),
     ("latenn_type_bits", c_size_t, (c_int32,)),
+    ("latenn_forked", None, ()),
     ("latenn_load_path", c_void_p, (c_char_p, POINTER(LoadOptions), POINTER(c_void_p))),
     ("latenn_load_bytes", c_void_p, (c_char_p, c_size_t, POINTER(LoadOptions), POINTER(c_void_p))),
     ("latenn_model_release", None, (c_void_p,)),
@@ -128,6 +131,7 @@ def library() -> ctypes.CDLL:
         raise ImportError(
             f"{path} has interface {loaded.latenn_abi()}, this package needs {ABI}. Install latenn again."
         )
+    _forks.in_child(loaded.latenn_forked)
     return loaded
 
 

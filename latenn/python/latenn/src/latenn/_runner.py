@@ -44,17 +44,21 @@ class Handle:
 
     def __enter__(self) -> c_void_p:
         with self._lock:
-            if self._closed or self._pointer is None:
-                raise InvalidArgumentError("the model is closed")
-            if self._is_stranger():
-                raise _forks.refusal()
+            self.check()
             self._users += 1
-            return self._pointer
+            return self._pointer  # type: ignore[return-value]  # of what is not closed
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._leave()
+
+    def check(self) -> None:
+        """For who holds what he needs of the model, as a context does. Raises when no run may begin any more."""
+        if self._closed or self._pointer is None:
+            raise InvalidArgumentError("the model is closed")
+        if self._forks is not None and self._forks != _forks.count():
+            raise _forks.refusal()
 
     def close(self) -> None:
         """Let nobody begin any more; the last who leaves releases. A second call does nothing."""
@@ -69,11 +73,8 @@ class Handle:
             pointer = None
             if not self._users:
                 pointer, self._pointer = self._pointer, None
-        if pointer is not None and not self._is_stranger():  # to release it, the runtime would wait for its threads
+        if pointer is not None:
             self._release(pointer)
-
-    def _is_stranger(self) -> bool:
-        return self._forks is not None and self._forks != _forks.count()
 
 
 class Runner:
