@@ -49,6 +49,7 @@ typedef struct customop_settings {
   customop_text model, weights, path;
   customop_text input_names, output_names;
   customop_text backend, device, options, directory;
+  customop_text backends; /* the installed ones, of which the model's encoding chooses where no backend is named */
   customop_text backend_directories, runtime_directories;
   customop_text runtime_path, runtime_minimum, runtime_advice;
   customop_lines inputs, outputs; /* the model's names, in the node's order */

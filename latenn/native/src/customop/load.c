@@ -43,7 +43,7 @@ static latenn_status* customop_fill(customop_settings* settings, customop_load_l
   if (!status) status = customop_split(&settings->options, &lists->rows);
   if (!status) status = customop_read_options(lists);
   options->size = sizeof *options;
-  options->backend = customop_or_null(&settings->backend);
+  options->backend = customop_or_null(settings->backend.size ? &settings->backend : &settings->backends);
   options->device = customop_or_null(&settings->device);
   options->backend_directories = lists->backends.list;
   options->backend_directory_count = lists->backends.count;

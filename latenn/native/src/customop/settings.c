@@ -27,6 +27,7 @@ static const customop_row customop_rows[] = {
     CUSTOMOP_ROW(backend, 1, 1),
     CUSTOMOP_ROW(device, 1, 1),
     CUSTOMOP_ROW(options, 0, 1),
+    CUSTOMOP_ROW(backends, 0, 1),
     CUSTOMOP_ROW(directory, 0, 1),
     CUSTOMOP_ROW(backend_directories, 0, 1),
     CUSTOMOP_ROW(runtime_directories, 0, 1),
