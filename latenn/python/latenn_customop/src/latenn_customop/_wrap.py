@@ -90,8 +90,8 @@ def _fitting(content: dict[str, Any]) -> dict[str, Any]:
     size = sum(len(part) for part in content.values())
     if size > _LIMIT:
         raise latenn.InvalidArgumentError(
-            f"The model has {size:,} bytes, and a graph holds 2 GiB: use embed=False (--external), which writes down its "
-            "path."
+            f"The model has {size:,} bytes, and a graph holds 2 GiB: use embed=False (--external), "
+            "which writes down its path."
         )
     return content
 
