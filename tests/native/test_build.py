@@ -11,7 +11,7 @@ import pytest
 from tests.native.building import ROOT, CannotBuildError, build, configure, program, system_compiler, zig_wrapper
 
 BACKENDS = ("onnxruntime", "openvino", "litert")
-LIBRARIES = ("liblatenn_core.so", *(f"liblatenn_backend_{name}.so" for name in BACKENDS))
+LIBRARIES = ("liblatenn_core.so", "liblatenn_customop.so", *(f"liblatenn_backend_{name}.so" for name in BACKENDS))
 
 
 def compiler_of(kind, folder):
@@ -69,6 +69,8 @@ def check_surface(library):
     exported = {line.split()[7] for line in symbols.splitlines() if re.search(r"GLOBAL +DEFAULT +\d+ ", line)}
     if "backend" in library.name:
         assert exported == {"latenn_backend_table"}
+    elif "customop" in library.name:
+        assert exported == {"RegisterCustomOps"}
     else:
         header = (ROOT / "latenn/native/include/latenn.h").read_text()
         assert exported == set(re.findall(r"LATENN_API [^;(]*?(latenn_\w+)\(", header))
