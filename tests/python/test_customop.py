@@ -410,6 +410,32 @@ def test_sessions_come_and_go(customop, ir):
         assert one.run(None, {"x": X})[0].shape == (2, 4)
 
 
+UNLOADED = """
+import gc, pathlib, sys
+import numpy as np
+import onnxruntime
+import latenn_customop
+for _ in range(3):
+    options = onnxruntime.SessionOptions()
+    latenn_customop.register(options)
+    session = onnxruntime.InferenceSession(sys.argv[1], options, providers=["CPUExecutionProvider"])
+    x = np.ones((2, 4), np.float32)
+    assert session.run(None, {"x": -x})[0].sum() == 8
+    del session, options
+    gc.collect()
+    print("latenn_customop" in pathlib.Path("/proc/self/maps").read_text())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux has /proc/self/maps")
+def test_the_library_goes_with_its_last_session_and_comes_back(customop, site, tmp_path):
+    file = tmp_path / "relu.onnx"
+    file.write_bytes(around(customop.wrap(models.relu(1, ("n", 4)))).SerializeToString())
+    env = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run([sys.executable, "-c", UNLOADED, file], env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.split()) == (0, ["False"] * 3), done.stderr
+
+
 def test_the_library_exports_one_function_and_needs_libc_alone(customop):
     path = Path(customop.library_path())
     image = read_image(path.read_bytes(), path.name)
