@@ -29,7 +29,7 @@ def test_our_own_client_loads_and_keeps_its_one_number():
     config = load(ROOT / "latenn" / "latebind.toml")
     assert config.runtime_of("onnxruntime").minimum == "1.19"
     assert config.runtime_of("core") is None
-    names = ["latenn", "latenn-onnxruntime", "latenn-openvino", "latenn-litert"]
+    names = ["latenn", "latenn-onnxruntime", "latenn-openvino", "latenn-litert", "latenn-customop"]
     assert [config.wheel_name(name) for name in config.packages] == names
 
 

@@ -2,7 +2,8 @@
 
     python wheel.py
 
-latenn alone says its version and, plainly, that there is no backend; with a backend and its runtime it computes.
+latenn alone says its version and, plainly, that there is no backend; with a backend and its runtime it computes. The
+custom operator says where its library lies.
 Exit status: 0 all well, 1 otherwise.
 """
 
@@ -23,6 +24,10 @@ MODEL = base64.b64decode("CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAx
 def main() -> int:
     """Load the model, and compute where there is a backend."""
     print(f"latenn {latenn.__version__}")
+    if importlib.util.find_spec("latenn_customop"):
+        import latenn_customop  # noqa: PLC0415  # where it is installed
+
+        print(latenn_customop.library_path())
     if importlib.util.find_spec("latenn_onnxruntime") is None:
         return _refuses()
     with latenn.load(MODEL) as model:

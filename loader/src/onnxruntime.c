@@ -23,16 +23,25 @@ int lb_onnxruntime_read_version(void* entry, char* text, size_t size) {
   return 0;
 }
 
-int lb_ort_attach(const lb_binding* binding, lb_ort_api* api) {
-  const lb_ort_base* base = lb_ort_base_of(lb_entry(binding));
-  if (!base) return 1;
+/* Asking for more than the runtime has makes it print to stderr: so ask for the lower, once. */
+static int lb_ort_take(const lb_ort_base* base, lb_version runtime, lb_ort_api* api) {
   memset(api, 0, sizeof *api);
-  api->runtime = lb_bound_version(binding);
-  /* Asking for more than the runtime has makes it print to stderr: so ask for the lower, once. */
-  api->version = api->runtime.minor < LB_ORT_API_VERSION ? api->runtime.minor : LB_ORT_API_VERSION;
+  api->runtime = runtime;
+  api->version = runtime.minor < LB_ORT_API_VERSION ? runtime.minor : LB_ORT_API_VERSION;
   if (api->version < LB_ORT_API_OLDEST) return 1;
   api->table = base->GetApi(api->version);
   return api->table == NULL;
+}
+
+int lb_ort_attach(const lb_binding* binding, lb_ort_api* api) {
+  const lb_ort_base* base = lb_ort_base_of(lb_entry(binding));
+  return base ? lb_ort_take(base, lb_bound_version(binding), api) : 1;
+}
+
+int lb_ort_attach_base(const lb_ort_base* base, lb_ort_api* api) {
+  lb_version version = {0};
+  if (!base || lb_version_parse(base->GetVersionString(), &version) || version.major != 1) return 1;
+  return lb_ort_take(base, version, api);
 }
 
 uint32_t lb_ort_since(lb_ort_function function) {

@@ -153,6 +153,14 @@ def test_a_wheel_source_that_does_not_fit_is_refused_with_the_reason(tiny, chang
     assert not list((tiny / "dist").glob("*.whl"))
 
 
+def test_a_wheel_may_have_extras_of_its_own(tiny):
+    own = 'dynamic = ["version", "dependencies"]\noptional-dependencies = { more = ["numpy>=1.23"] }'
+    write_client(tiny, pyproject=PYPROJECT.replace(DYNAMIC, own))
+    packed(tiny)
+    (wheel,) = (tiny / "dist").glob("*.whl")
+    assert b"Requires-Dist: numpy>=1.23; extra == 'more'" in member(wheel, "tiny-1.2.3.dist-info/METADATA")
+
+
 def remade(tiny, change):
     """Which packages are made again after a change."""
     packed(tiny)

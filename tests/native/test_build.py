@@ -11,7 +11,7 @@ import pytest
 from tests.native.building import ROOT, CannotBuildError, build, configure, program, system_compiler, zig_wrapper
 
 BACKENDS = ("onnxruntime", "openvino", "litert")
-LIBRARIES = ("liblatenn_core.so", *(f"liblatenn_backend_{name}.so" for name in BACKENDS))
+LIBRARIES = ("liblatenn_core.so", "liblatenn_customop.so", *(f"liblatenn_backend_{name}.so" for name in BACKENDS))
 
 
 def compiler_of(kind, folder):
@@ -67,6 +67,9 @@ def check_surface(library):
     assert "BIND_NOW" in dynamic
     symbols = subprocess.run([readelf, "--dyn-syms", "-W", library], capture_output=True, text=True, check=True).stdout
     exported = {line.split()[7] for line in symbols.splitlines() if re.search(r"GLOBAL +DEFAULT +\d+ ", line)}
+    if "customop" in library.name:
+        assert exported == {"RegisterCustomOps"}
+        return
     if "backend" in library.name:
         assert exported == {"latenn_backend_table"}
     else:

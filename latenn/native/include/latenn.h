@@ -148,6 +148,8 @@ typedef struct latenn_load_options {
                                    each backend: "onnxruntime: pip install ...", of which the right one is taken */
   const latenn_option* options; /* for the backend: see latenn_backend.h; an unknown key is an error */
   size_t option_count;
+  const void* weights; /* the .bin of an OpenVINO IR whose .xml comes from memory; NULL for every other model */
+  size_t weights_size;
 } latenn_load_options;
 
 typedef struct latenn_model latenn_model;

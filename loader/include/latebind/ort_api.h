@@ -54,6 +54,10 @@ typedef struct OrtSessionOptions OrtSessionOptions;
 typedef struct OrtAllocator OrtAllocator;
 typedef struct OrtIoBinding OrtIoBinding;
 typedef struct OrtCUDAProviderOptionsV2 OrtCUDAProviderOptionsV2;
+typedef struct OrtCustomOpDomain OrtCustomOpDomain;
+typedef struct OrtCustomOp OrtCustomOp;
+typedef struct OrtKernelInfo OrtKernelInfo;
+typedef struct OrtKernelContext OrtKernelContext;
 
 typedef enum OrtErrorCode {
   ORT_OK = 0,
@@ -134,6 +138,12 @@ typedef enum ONNXTensorElementDataType {
   ONNX_TENSOR_ELEMENT_DATA_TYPE_INT4 = 22
 } ONNXTensorElementDataType;
 
+typedef enum OrtCustomOpInputOutputCharacteristic {
+  INPUT_OUTPUT_REQUIRED = 0,
+  INPUT_OUTPUT_OPTIONAL = 1,
+  INPUT_OUTPUT_VARIADIC = 2
+} OrtCustomOpInputOutputCharacteristic;
+
 #endif /* ORT_API_VERSION */
 
 /* OrtApiBase and OrtApi by other names. Slots that are not used are gaps; the official order is kept. */
@@ -151,13 +161,18 @@ typedef struct lb_ort_table {
                                const OrtValue* const* inputs, size_t input_len, const char* const* output_names,
                                size_t output_names_len, OrtValue** outputs);
   OrtStatus*(LB_ORT_CALL* CreateSessionOptions)(OrtSessionOptions** options);
-  void* gap_11[11];
+  void* gap_11[1];
+  OrtStatus*(LB_ORT_CALL* CloneSessionOptions)(const OrtSessionOptions* in_options, OrtSessionOptions** out_options);
+  void* gap_13[9];
   OrtStatus*(LB_ORT_CALL* SetSessionLogSeverityLevel)(OrtSessionOptions* options, int session_log_severity_level);
   OrtStatus*(LB_ORT_CALL* SetSessionGraphOptimizationLevel)(OrtSessionOptions* options,
                                                             GraphOptimizationLevel graph_optimization_level);
   OrtStatus*(LB_ORT_CALL* SetIntraOpNumThreads)(OrtSessionOptions* options, int intra_op_num_threads);
   OrtStatus*(LB_ORT_CALL* SetInterOpNumThreads)(OrtSessionOptions* options, int inter_op_num_threads);
-  void* gap_26[4];
+  OrtStatus*(LB_ORT_CALL* CreateCustomOpDomain)(const char* domain, OrtCustomOpDomain** out);
+  OrtStatus*(LB_ORT_CALL* CustomOpDomain_Add)(OrtCustomOpDomain* custom_op_domain, const OrtCustomOp* op);
+  OrtStatus*(LB_ORT_CALL* AddCustomOpDomain)(OrtSessionOptions* options, OrtCustomOpDomain* custom_op_domain);
+  void* gap_29[1];
   OrtStatus*(LB_ORT_CALL* SessionGetInputCount)(const OrtSession* session, size_t* out);
   OrtStatus*(LB_ORT_CALL* SessionGetOutputCount)(const OrtSession* session, size_t* out);
   void* gap_32[1];
@@ -206,7 +221,14 @@ typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* AllocatorFree)(OrtAllocator* ort_allocator, void* p);
   void* gap_77[1];
   OrtStatus*(LB_ORT_CALL* GetAllocatorWithDefaultOptions)(OrtAllocator** out);
-  void* gap_79[13];
+  void* gap_79[7];
+  OrtStatus*(LB_ORT_CALL* KernelInfoGetAttribute_int64)(const OrtKernelInfo* info, const char* name, int64_t* out);
+  OrtStatus*(LB_ORT_CALL* KernelInfoGetAttribute_string)(const OrtKernelInfo* info, const char* name, char* out,
+                                                         size_t* size);
+  void* gap_88[2];
+  OrtStatus*(LB_ORT_CALL* KernelContext_GetInput)(const OrtKernelContext* context, size_t index, const OrtValue** out);
+  OrtStatus*(LB_ORT_CALL* KernelContext_GetOutput)(OrtKernelContext* context, size_t index, const int64_t* dim_values,
+                                                   size_t dim_count, OrtValue** out);
   void(LB_ORT_CALL* ReleaseEnv)(OrtEnv* input);
   void(LB_ORT_CALL* ReleaseStatus)(OrtStatus* input);
   void(LB_ORT_CALL* ReleaseMemoryInfo)(OrtMemoryInfo* input);
@@ -216,7 +238,8 @@ typedef struct lb_ort_table {
   void(LB_ORT_CALL* ReleaseTypeInfo)(OrtTypeInfo* input);
   void(LB_ORT_CALL* ReleaseTensorTypeAndShapeInfo)(OrtTensorTypeAndShapeInfo* input);
   void(LB_ORT_CALL* ReleaseSessionOptions)(OrtSessionOptions* input);
-  void* gap_101[29];
+  void(LB_ORT_CALL* ReleaseCustomOpDomain)(OrtCustomOpDomain* input);
+  void* gap_102[28];
   OrtStatus*(LB_ORT_CALL* AddSessionConfigEntry)(OrtSessionOptions* options, const char* config_key,
                                                  const char* config_value);
   OrtStatus*(LB_ORT_CALL* CreateAllocator)(const OrtSession* session, const OrtMemoryInfo* mem_info,
@@ -247,7 +270,21 @@ typedef struct lb_ort_table {
                                                      const char* const* provider_options_values, size_t num_keys);
   void* gap_207[1];
   void(LB_ORT_CALL* ReleaseCUDAProviderOptions)(OrtCUDAProviderOptionsV2* input);
-  void* gap_209[43];
+  void* gap_209[21];
+  OrtStatus*(LB_ORT_CALL* KernelInfo_GetInputCount)(const OrtKernelInfo* info, size_t* out);
+  OrtStatus*(LB_ORT_CALL* KernelInfo_GetOutputCount)(const OrtKernelInfo* info, size_t* out);
+  void* gap_232[2];
+  OrtStatus*(LB_ORT_CALL* KernelInfo_GetInputTypeInfo)(const OrtKernelInfo* info, size_t index,
+                                                       OrtTypeInfo** type_info);
+  OrtStatus*(LB_ORT_CALL* KernelInfo_GetOutputTypeInfo)(const OrtKernelInfo* info, size_t index,
+                                                        OrtTypeInfo** type_info);
+  void* gap_236[1];
+  OrtStatus*(LB_ORT_CALL* HasSessionConfigEntry)(const OrtSessionOptions* options, const char* config_key, int* out);
+  OrtStatus*(LB_ORT_CALL* GetSessionConfigEntry)(const OrtSessionOptions* options, const char* config_key,
+                                                 char* config_value, size_t* size);
+  void* gap_239[5];
+  OrtStatus*(LB_ORT_CALL* KernelInfo_GetNodeName)(const OrtKernelInfo* info, char* out, size_t* size);
+  void* gap_245[7];
   OrtStatus*(LB_ORT_CALL* GetResizedStringTensorElementBuffer)(OrtValue* value, size_t index, size_t length_in_bytes,
                                                                char** buffer);
   void* gap_253[137];
@@ -276,10 +313,14 @@ typedef enum lb_ort_function {
   LB_ORT_CreateSessionFromArray = 8,
   LB_ORT_Run = 9,
   LB_ORT_CreateSessionOptions = 10,
+  LB_ORT_CloneSessionOptions = 12,
   LB_ORT_SetSessionLogSeverityLevel = 22,
   LB_ORT_SetSessionGraphOptimizationLevel = 23,
   LB_ORT_SetIntraOpNumThreads = 24,
   LB_ORT_SetInterOpNumThreads = 25,
+  LB_ORT_CreateCustomOpDomain = 26,
+  LB_ORT_CustomOpDomain_Add = 27,
+  LB_ORT_AddCustomOpDomain = 28,
   LB_ORT_SessionGetInputCount = 30,
   LB_ORT_SessionGetOutputCount = 31,
   LB_ORT_SessionGetInputTypeInfo = 33,
@@ -305,6 +346,10 @@ typedef enum lb_ort_function {
   LB_ORT_MemoryInfoGetId = 72,
   LB_ORT_AllocatorFree = 76,
   LB_ORT_GetAllocatorWithDefaultOptions = 78,
+  LB_ORT_KernelInfoGetAttribute_int64 = 86,
+  LB_ORT_KernelInfoGetAttribute_string = 87,
+  LB_ORT_KernelContext_GetInput = 90,
+  LB_ORT_KernelContext_GetOutput = 91,
   LB_ORT_ReleaseEnv = 92,
   LB_ORT_ReleaseStatus = 93,
   LB_ORT_ReleaseMemoryInfo = 94,
@@ -313,6 +358,7 @@ typedef enum lb_ort_function {
   LB_ORT_ReleaseTypeInfo = 98,
   LB_ORT_ReleaseTensorTypeAndShapeInfo = 99,
   LB_ORT_ReleaseSessionOptions = 100,
+  LB_ORT_ReleaseCustomOpDomain = 101,
   LB_ORT_AddSessionConfigEntry = 130,
   LB_ORT_CreateAllocator = 131,
   LB_ORT_ReleaseAllocator = 132,
@@ -331,6 +377,13 @@ typedef enum lb_ort_function {
   LB_ORT_CreateCUDAProviderOptions = 205,
   LB_ORT_UpdateCUDAProviderOptions = 206,
   LB_ORT_ReleaseCUDAProviderOptions = 208,
+  LB_ORT_KernelInfo_GetInputCount = 230,
+  LB_ORT_KernelInfo_GetOutputCount = 231,
+  LB_ORT_KernelInfo_GetInputTypeInfo = 234,
+  LB_ORT_KernelInfo_GetOutputTypeInfo = 235,
+  LB_ORT_HasSessionConfigEntry = 237,
+  LB_ORT_GetSessionConfigEntry = 238,
+  LB_ORT_KernelInfo_GetNodeName = 244,
   LB_ORT_GetResizedStringTensorElementBuffer = 252,
   LB_ORT_TensorTypeAndShape_HasShape = 390
 } lb_ort_function;
@@ -345,10 +398,14 @@ typedef enum lb_ort_function {
   X(CreateSessionFromArray, 8, 14)                          \
   X(Run, 9, 14)                                             \
   X(CreateSessionOptions, 10, 14)                           \
+  X(CloneSessionOptions, 12, 14)                            \
   X(SetSessionLogSeverityLevel, 22, 14)                     \
   X(SetSessionGraphOptimizationLevel, 23, 14)               \
   X(SetIntraOpNumThreads, 24, 14)                           \
   X(SetInterOpNumThreads, 25, 14)                           \
+  X(CreateCustomOpDomain, 26, 14)                           \
+  X(CustomOpDomain_Add, 27, 14)                             \
+  X(AddCustomOpDomain, 28, 14)                              \
   X(SessionGetInputCount, 30, 14)                           \
   X(SessionGetOutputCount, 31, 14)                          \
   X(SessionGetInputTypeInfo, 33, 14)                        \
@@ -374,6 +431,10 @@ typedef enum lb_ort_function {
   X(MemoryInfoGetId, 72, 14)                                \
   X(AllocatorFree, 76, 14)                                  \
   X(GetAllocatorWithDefaultOptions, 78, 14)                 \
+  X(KernelInfoGetAttribute_int64, 86, 14)                   \
+  X(KernelInfoGetAttribute_string, 87, 14)                  \
+  X(KernelContext_GetInput, 90, 14)                         \
+  X(KernelContext_GetOutput, 91, 14)                        \
   X(ReleaseEnv, 92, 14)                                     \
   X(ReleaseStatus, 93, 14)                                  \
   X(ReleaseMemoryInfo, 94, 14)                              \
@@ -382,6 +443,7 @@ typedef enum lb_ort_function {
   X(ReleaseTypeInfo, 98, 14)                                \
   X(ReleaseTensorTypeAndShapeInfo, 99, 14)                  \
   X(ReleaseSessionOptions, 100, 14)                         \
+  X(ReleaseCustomOpDomain, 101, 14)                         \
   X(AddSessionConfigEntry, 130, 14)                         \
   X(CreateAllocator, 131, 14)                               \
   X(ReleaseAllocator, 132, 14)                              \
@@ -400,6 +462,13 @@ typedef enum lb_ort_function {
   X(CreateCUDAProviderOptions, 205, 14)                     \
   X(UpdateCUDAProviderOptions, 206, 14)                     \
   X(ReleaseCUDAProviderOptions, 208, 14)                    \
+  X(KernelInfo_GetInputCount, 230, 14)                      \
+  X(KernelInfo_GetOutputCount, 231, 14)                     \
+  X(KernelInfo_GetInputTypeInfo, 234, 14)                   \
+  X(KernelInfo_GetOutputTypeInfo, 235, 14)                  \
+  X(HasSessionConfigEntry, 237, 14)                         \
+  X(GetSessionConfigEntry, 238, 14)                         \
+  X(KernelInfo_GetNodeName, 244, 15)                        \
   X(GetResizedStringTensorElementBuffer, 252, 15)           \
   X(TensorTypeAndShape_HasShape, 390, 24)
 
@@ -408,6 +477,10 @@ typedef enum lb_ort_function {
  * Returns 0, or non-zero when nothing is bound or the runtime has no such table.
  */
 int lb_ort_attach(const lb_binding* binding, lb_ort_api* api);
+
+/* The same for the OrtApiBase that a host hands over, to a library of custom operators: nothing is searched or bound.
+ */
+int lb_ort_attach_base(const lb_ort_base* base, lb_ort_api* api);
 
 /* 1 when the bound runtime has the function. */
 int lb_ort_available(const lb_ort_api* api, lb_ort_function function);
@@ -461,6 +534,11 @@ static inline OrtStatus* lb_ort_CreateSessionOptions(const lb_ort_api* api, OrtS
   return api->table->CreateSessionOptions(options);
 }
 
+static inline OrtStatus* lb_ort_CloneSessionOptions(const lb_ort_api* api, const OrtSessionOptions* in_options,
+                                                    OrtSessionOptions** out_options) {
+  return api->table->CloneSessionOptions(in_options, out_options);
+}
+
 static inline OrtStatus* lb_ort_SetSessionLogSeverityLevel(const lb_ort_api* api, OrtSessionOptions* options,
                                                            int session_log_severity_level) {
   return api->table->SetSessionLogSeverityLevel(options, session_log_severity_level);
@@ -479,6 +557,21 @@ static inline OrtStatus* lb_ort_SetIntraOpNumThreads(const lb_ort_api* api, OrtS
 static inline OrtStatus* lb_ort_SetInterOpNumThreads(const lb_ort_api* api, OrtSessionOptions* options,
                                                      int inter_op_num_threads) {
   return api->table->SetInterOpNumThreads(options, inter_op_num_threads);
+}
+
+static inline OrtStatus* lb_ort_CreateCustomOpDomain(const lb_ort_api* api, const char* domain,
+                                                     OrtCustomOpDomain** out) {
+  return api->table->CreateCustomOpDomain(domain, out);
+}
+
+static inline OrtStatus* lb_ort_CustomOpDomain_Add(const lb_ort_api* api, OrtCustomOpDomain* custom_op_domain,
+                                                   const OrtCustomOp* op) {
+  return api->table->CustomOpDomain_Add(custom_op_domain, op);
+}
+
+static inline OrtStatus* lb_ort_AddCustomOpDomain(const lb_ort_api* api, OrtSessionOptions* options,
+                                                  OrtCustomOpDomain* custom_op_domain) {
+  return api->table->AddCustomOpDomain(options, custom_op_domain);
 }
 
 static inline OrtStatus* lb_ort_SessionGetInputCount(const lb_ort_api* api, const OrtSession* session, size_t* out) {
@@ -600,6 +693,26 @@ static inline OrtStatus* lb_ort_GetAllocatorWithDefaultOptions(const lb_ort_api*
   return api->table->GetAllocatorWithDefaultOptions(out);
 }
 
+static inline OrtStatus* lb_ort_KernelInfoGetAttribute_int64(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                             const char* name, int64_t* out) {
+  return api->table->KernelInfoGetAttribute_int64(info, name, out);
+}
+
+static inline OrtStatus* lb_ort_KernelInfoGetAttribute_string(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                              const char* name, char* out, size_t* size) {
+  return api->table->KernelInfoGetAttribute_string(info, name, out, size);
+}
+
+static inline OrtStatus* lb_ort_KernelContext_GetInput(const lb_ort_api* api, const OrtKernelContext* context,
+                                                       size_t index, const OrtValue** out) {
+  return api->table->KernelContext_GetInput(context, index, out);
+}
+
+static inline OrtStatus* lb_ort_KernelContext_GetOutput(const lb_ort_api* api, OrtKernelContext* context, size_t index,
+                                                        const int64_t* dim_values, size_t dim_count, OrtValue** out) {
+  return api->table->KernelContext_GetOutput(context, index, dim_values, dim_count, out);
+}
+
 static inline void lb_ort_ReleaseEnv(const lb_ort_api* api, OrtEnv* input) {
   api->table->ReleaseEnv(input);
 }
@@ -630,6 +743,10 @@ static inline void lb_ort_ReleaseTensorTypeAndShapeInfo(const lb_ort_api* api, O
 
 static inline void lb_ort_ReleaseSessionOptions(const lb_ort_api* api, OrtSessionOptions* input) {
   api->table->ReleaseSessionOptions(input);
+}
+
+static inline void lb_ort_ReleaseCustomOpDomain(const lb_ort_api* api, OrtCustomOpDomain* input) {
+  api->table->ReleaseCustomOpDomain(input);
 }
 
 static inline OrtStatus* lb_ort_AddSessionConfigEntry(const lb_ort_api* api, OrtSessionOptions* options,
@@ -714,6 +831,43 @@ static inline OrtStatus* lb_ort_UpdateCUDAProviderOptions(const lb_ort_api* api,
 
 static inline void lb_ort_ReleaseCUDAProviderOptions(const lb_ort_api* api, OrtCUDAProviderOptionsV2* input) {
   api->table->ReleaseCUDAProviderOptions(input);
+}
+
+static inline OrtStatus* lb_ort_KernelInfo_GetInputCount(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                         size_t* out) {
+  return api->table->KernelInfo_GetInputCount(info, out);
+}
+
+static inline OrtStatus* lb_ort_KernelInfo_GetOutputCount(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                          size_t* out) {
+  return api->table->KernelInfo_GetOutputCount(info, out);
+}
+
+static inline OrtStatus* lb_ort_KernelInfo_GetInputTypeInfo(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                            size_t index, OrtTypeInfo** type_info) {
+  return api->table->KernelInfo_GetInputTypeInfo(info, index, type_info);
+}
+
+static inline OrtStatus* lb_ort_KernelInfo_GetOutputTypeInfo(const lb_ort_api* api, const OrtKernelInfo* info,
+                                                             size_t index, OrtTypeInfo** type_info) {
+  return api->table->KernelInfo_GetOutputTypeInfo(info, index, type_info);
+}
+
+static inline OrtStatus* lb_ort_HasSessionConfigEntry(const lb_ort_api* api, const OrtSessionOptions* options,
+                                                      const char* config_key, int* out) {
+  return api->table->HasSessionConfigEntry(options, config_key, out);
+}
+
+static inline OrtStatus* lb_ort_GetSessionConfigEntry(const lb_ort_api* api, const OrtSessionOptions* options,
+                                                      const char* config_key, char* config_value, size_t* size) {
+  return api->table->GetSessionConfigEntry(options, config_key, config_value, size);
+}
+
+/* Since 1.15. */
+static inline OrtStatus* lb_ort_KernelInfo_GetNodeName(const lb_ort_api* api, const OrtKernelInfo* info, char* out,
+                                                       size_t* size) {
+  if (api->version < 15) return lb_ort_missing(api, LB_ORT_KernelInfo_GetNodeName);
+  return api->table->KernelInfo_GetNodeName(info, out, size);
 }
 
 /* Since 1.15. */

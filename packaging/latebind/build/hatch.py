@@ -109,7 +109,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         fields = metadata_fields(self._project, _package(self._project, self.config))
         core = self.metadata.core
         wrong = [] if Version(self.metadata.version) == Version(fields["version"]) else ["version"]
-        wrong += [] if fields["optional-dependencies"] == core.optional_dependencies else ["optional-dependencies"]
+        extras = fields["optional-dependencies"].items()  # the project may have others of its own
+        wrong += [] if extras <= core.optional_dependencies.items() else ["optional-dependencies"]
         wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
         if wrong:
             raise BuildError(

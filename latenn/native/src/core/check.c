@@ -5,11 +5,7 @@
 
 #include "core.h"
 
-/* Longer shapes are cut short in messages: nobody reads them. */
-enum { LATENN_SHAPE_TEXT = 256 };
-
-/* "[N, 3, ?]": open dimensions by the model's names. `dimensions` may be NULL. */
-static const char* latenn_write_shape(char* text, int32_t rank, const int64_t* shape, const char* const* dimensions) {
+const char* latenn_write_shape(char* text, int32_t rank, const int64_t* shape, const char* const* dimensions) {
   size_t used = 0;
   text[used++] = '[';
   for (int32_t i = 0; i < rank; i++) {

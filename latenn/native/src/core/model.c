@@ -43,6 +43,10 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
                           "read it, name that backend.",
                           path ? path : "The model");
   }
+  if (options->weights && (path || !encoding || strcmp(encoding->name, "openvino-ir") != 0)) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT,
+                          "weights are for an OpenVINO IR from memory; this model is not one. Leave them out.");
+  }
   latenn_model* model = calloc(1, sizeof *model);
   if (!model) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
   char* advice = NULL;

@@ -50,14 +50,31 @@ static latenn_status* openvino_read_weights(const latenn_backend_model* model, c
   return is_read ? NULL : backend_fail(host, LATENN_IO, "The weights %s cannot be loaded: it cannot be read.", path);
 }
 
+/* The caller's weights as a tensor: a copy, since the compiled model may go on using it. */
+static latenn_status* openvino_copy_weights(const latenn_backend_model* model, const latenn_load_options* options,
+                                            ov_tensor_t** weights) {
+  void* data = NULL;
+  int64_t length = (int64_t)options->weights_size;
+  ov_shape_t shape = {1, &length};
+  ov_status_e failed = model->api.tensor_create(OV_U8, shape, weights);
+  if (!failed) failed = model->api.tensor_data(*weights, &data);
+  if (!failed && length) memcpy(data, options->weights, options->weights_size);
+  return openvino_refused(model, failed);
+}
+
 static latenn_status* openvino_read_bytes(const latenn_backend_model* model, const void* bytes, size_t size,
-                                          const char* weights, ov_model_t** read) {
+                                          const latenn_load_options* options, const char* weights, ov_model_t** read) {
   ov_tensor_t* data = NULL;
   if (size >= 8 && memcmp((const char*)bytes + 4, "TFL3", 4) == 0) {
     return backend_fail(model->described.host, LATENN_UNSUPPORTED,
                         "OpenVINO reads TensorFlow Lite models from files only. Give the model's path.");
   }
-  latenn_status* status = weights ? openvino_read_weights(model, weights, &data) : NULL;
+  latenn_status* status = NULL;
+  if (options->weights) {
+    status = openvino_copy_weights(model, options, &data);
+  } else if (weights) {
+    status = openvino_read_weights(model, weights, &data);
+  }
   if (!status) {
     status =
         openvino_refused(model, model->api.core_read_model_from_memory_buffer(model->core, bytes, size, data, read));
@@ -75,14 +92,14 @@ static latenn_status* openvino_start(latenn_backend_model* model, const latenn_l
 }
 
 static latenn_status* openvino_compile(latenn_backend_model* model, const char* path, const void* bytes, size_t size,
-                                       const openvino_settings* settings) {
+                                       const latenn_load_options* options, const openvino_settings* settings) {
   ov_model_t* read = NULL;
   if (path && settings->weights) {
     return backend_fail(model->described.host, LATENN_INVALID_ARGUMENT,
                         "The option weights is for a model from memory; beside %s its own are found.", path);
   }
-  latenn_status* status =
-      path ? openvino_read_path(model, path, &read) : openvino_read_bytes(model, bytes, size, settings->weights, &read);
+  latenn_status* status = path ? openvino_read_path(model, path, &read)
+                               : openvino_read_bytes(model, bytes, size, options, settings->weights, &read);
   if (!status) {
     ov_status_e failed = model->api.core_compile_model(model->core, read, settings->device, 0, &model->compiled);
     status = openvino_refused(model, failed);
@@ -102,7 +119,7 @@ latenn_status* openvino_load(const latenn_host* host, const char* path, const vo
   latenn_status* status = openvino_read_options(host, &own, &settings);
   if (!status) status = openvino_open(host, &own, &model->api, &model->described.report);
   if (!status) status = openvino_start(model, &own, &settings);
-  if (!status) status = openvino_compile(model, path, bytes, size, &settings);
+  if (!status) status = openvino_compile(model, path, bytes, size, &own, &settings);
   if (!status) status = openvino_read_ports(model);
   if (!status) openvino_name_ports(model, path, bytes, size);
   if (status) {

@@ -1,4 +1,4 @@
-"""`python -m latenn`: doctor shows which runtime is found; run runs a model on .npy files; bench times its runs."""
+"""`python -m latenn`: doctor shows which runtime is found; run, bench and wrap (into an ONNX graph) take a model."""
 
 from __future__ import annotations
 
@@ -33,17 +33,29 @@ def main(argv: list[str] | None = None) -> int:
     bench.add_argument("--seconds", type=float, default=2.0, help="for how long")
     bench.add_argument("--backend", help="a backend's name or the path of its library")
     bench.add_argument("--json", action="store_true", help="the result as JSON")
+    _add_wrap(commands)
     arguments = parser.parse_args(argv)
+    handlers = {"doctor": _doctor, "run": _run, "bench": _bench, "wrap": _wrap}
     try:
-        if arguments.command == "doctor":
-            return _doctor(arguments)
-        return _run(arguments, parser) if arguments.command == "run" else _bench(arguments, parser)
+        return handlers[arguments.command](arguments, parser)
     except latenn.LatennError as error:
         print(f"latenn: {error}", file=sys.stderr)
         return 1
 
 
-def _doctor(arguments: argparse.Namespace) -> int:
+def _add_wrap(commands: Any) -> None:
+    wrap = commands.add_parser("wrap", help="make a model one node of an ONNX graph, for latenn-customop")
+    wrap.add_argument("model", type=Path)
+    wrap.add_argument("-o", "--output", type=Path, required=True, help="the ONNX file to write")
+    wrap.add_argument("--backend", help="the backend that runs it; by default the model's encoding decides")
+    wrap.add_argument("--device", help="the backend's device")
+    wrap.add_argument("--name", default="model", help="the node's name, by which a session gives it options")
+    place = wrap.add_mutually_exclusive_group()
+    place.add_argument("--embed", action="store_true", default=True, help="the graph holds the model (the default)")
+    place.add_argument("--external", action="store_false", dest="embed", help="the graph holds the model's path")
+
+
+def _doctor(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
     chosen = arguments.backend or os.environ.get("LATENN_BACKEND")
     names = (chosen,) if chosen else _backends.places(None, None).names or (None,)
     reports = [latenn.runtime_report(backend=name) for name in names]
@@ -107,6 +119,27 @@ def _bench(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> in
         print(json.dumps(result, indent=2))
     else:
         print("  ".join(f"{key} {value}" for key, value in result.items()))
+    return 0
+
+
+def _wrap(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
+    try:
+        import latenn_customop  # noqa: PLC0415  # a package of its own
+    except ImportError:
+        print('latenn: wrap needs latenn-customop: pip install "latenn-customop[wrap]"', file=sys.stderr)
+        return 1
+    made = latenn_customop.wrap(
+        arguments.model,
+        backend=arguments.backend,
+        device=arguments.device,
+        name=arguments.name,
+        embed=arguments.embed,
+    )
+    try:
+        arguments.output.write_bytes(made.SerializeToString())
+    except OSError as error:
+        print(f"latenn: {arguments.output} cannot be written: {error.strerror}", file=sys.stderr)
+        return 1
     return 0
 
 

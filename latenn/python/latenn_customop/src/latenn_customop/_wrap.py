@@ -1,0 +1,132 @@
+"""Writes the graph around a model: one node, and the model's own inputs and outputs; must not run it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import latenn
+from latenn_customop._register import OPERATOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    import onnx
+
+VERSION = 1
+"""Of the attributes; the library refuses newer ones by name."""
+_LIMIT = 2**31 - 2**20
+"""Of a protobuf message, with room for what is not the model."""
+_OPSET, _IR = 17, 8  # which every ONNX Runtime from 1.19 on reads
+
+
+def wrap(  # noqa: PLR0913  # each is one choice that a user may make by name
+    model: str | os.PathLike[str] | bytes,
+    *,
+    backend: str | None = None,
+    device: str | None = None,
+    name: str = "model",
+    embed: bool = True,
+    options: Mapping[str, object] | None = None,
+) -> onnx.ModelProto:
+    """A graph with one node that is the whole model, which is loaded to learn what it takes and gives.
+
+    `backend` and `device` are written down when they are given. `name` is the node's. `options` are for loading here.
+    With `embed=False` the graph holds the model's path, as it is given, instead of the model.
+
+    Raises InvalidArgumentError for what cannot be written down, UnsupportedError without the package onnx, and whatever
+    `latenn.load` raises.
+    """
+    try:
+        from onnx import helper  # noqa: PLC0415  # only here
+    except ImportError:
+        raise latenn.UnsupportedError(
+            'A model is wrapped with the package onnx, which is not installed: pip install "latenn-customop[wrap]"'
+        ) from None
+    with latenn.load(model, backend, device or "cpu", options) as loaded:
+        inputs, outputs = loaded.inputs, loaded.outputs
+    attributes = _content(model, embed=embed)
+    attributes |= {"input_names": _names("inputs", inputs), "output_names": _names("outputs", outputs)}
+    attributes |= {key: value for key, value in (("backend", backend), ("device", device)) if value is not None}
+    taken = [port.name for port in inputs]
+    given = _apart([port.name for port in outputs], taken)
+    node = helper.make_node(OPERATOR, taken, given, name=name, domain="latenn", version=VERSION, **attributes)
+    graph = helper.make_graph([node], name, _values(taken, inputs), _values(given, outputs))
+    opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("latenn", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=_IR, producer_name="latenn")
+
+
+def _content(model: str | os.PathLike[str] | bytes, *, embed: bool) -> dict[str, Any]:
+    """The attributes that hold the model itself."""
+    if isinstance(model, bytes):
+        if not embed:
+            raise latenn.InvalidArgumentError("embed=False writes down a path; give the model's path, not its bytes.")
+        return _fitting({"model": model})
+    path = Path(model)
+    if not embed:
+        return {"path": os.fspath(path)}
+    content: dict[str, Any] = {"model": path.read_bytes()}
+    weights = path.with_suffix(".bin")
+    if path.suffix.lower() == ".xml" and weights.is_file():
+        content["weights"] = weights.read_bytes()
+    elif path.suffix.lower() == ".onnx":
+        content["model"] = _with_data(path, content["model"])
+    return _fitting(content)
+
+
+def _with_data(path: Path, content: bytes) -> bytes:
+    """An ONNX model with the data that it keeps in files beside it."""
+    import onnx  # noqa: PLC0415  # only here
+    from onnx.external_data_helper import uses_external_data  # noqa: PLC0415
+
+    bare = onnx.load_model_from_string(content)
+    if not any(uses_external_data(tensor) for tensor in bare.graph.initializer):
+        return content
+    return bytes(onnx.load(path).SerializeToString())
+
+
+def _fitting(content: dict[str, Any]) -> dict[str, Any]:
+    size = sum(len(part) for part in content.values())
+    if size > _LIMIT:
+        raise latenn.InvalidArgumentError(
+            f"The model has {size:,} bytes, and a graph holds 2 GiB: use embed=False (--external), "
+            "which writes down its path."
+        )
+    return content
+
+
+def _names(what: str, ports: Sequence[latenn.Port]) -> str:
+    """Names as the node keeps them, one on each line."""
+    names = [port.name for port in ports]
+    for name in names:
+        if not name or "\n" in name or names.count(name) > 1:
+            raise latenn.InvalidArgumentError(
+                f"The model has among its {what} {name!r}, {names.count(name)} times: a node needs names of one line, "
+                "each of them once. Name them anew with the tool that made the model."
+            )
+    return "\n".join(names)
+
+
+def _apart(names: list[str], taken: Sequence[str]) -> list[str]:
+    """Names of values that are not among those taken: a graph has each once, a model may give what it is given."""
+    used = set(taken) | set(names)
+    result = []
+    for name in names:
+        own = name
+        while own in taken or (own != name and own in used):
+            own += "_out"
+        result.append(own)
+        used.add(own)
+    return result
+
+
+def _values(names: Sequence[str], ports: Sequence[latenn.Port]) -> list[onnx.ValueInfoProto]:
+    from onnx import TensorProto, helper  # noqa: PLC0415  # only here
+
+    short = {"float32": "FLOAT", "float64": "DOUBLE"}
+    kinds = [TensorProto.DataType.Value(short.get(port.type, port.type.upper())) for port in ports]
+    return [
+        helper.make_tensor_value_info(name, kind, port.shape)
+        for name, kind, port in zip(names, kinds, ports, strict=True)
+    ]
