@@ -284,6 +284,13 @@ class Config:
         name = self.packages[package].runtime or package
         return next((use for use in self.document.runtime if use.preset == name), None)
 
+    def needed(self, package: str) -> tuple[str, ...]:
+        """A package, and those of the project that it requires, directly or not."""
+        found = [package]
+        for name in found:
+            found += [other for other in self.packages[name].requires if other not in found]
+        return tuple(found)
+
     def tried(self, use: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is tried: what is its own, else what holds for all."""
         verify = self.document.verify

@@ -115,6 +115,11 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     assert caught.value.reason == "not-emulated"
 
 
+def test_a_package_needs_itself_and_all_that_those_it_requires_need():
+    assert CONFIG.needed("onnxruntime") == ("onnxruntime", "core")
+    assert CONFIG.needed("core") == ("core",)
+
+
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
     config = load(tiny / "latebind.toml")

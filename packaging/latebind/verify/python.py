@@ -153,8 +153,11 @@ def _check_access(bench: Bench) -> None:
 
 
 def _left_out(bench: Bench, wheel: Artifact) -> bool:
-    without = bench.situation.without
-    return bool(without) and wheel.path.name.startswith(f"{_distribution(bench, without)}-")
+    """Whether a wheel is not installed: another that binds a runtime could take the place of the missing one."""
+    if not bench.situation.without:
+        return False
+    binding = [name for name in bench.config.packages if bench.config.runtime_of(name) is not None]
+    return any(wheel.path.name.startswith(f"{_distribution(bench, name)}-") for name in binding)
 
 
 def _distribution(bench: Bench, package: str) -> str:
