@@ -63,10 +63,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write_utf8() -> None:
-    """Results are UTF-8 everywhere, as the files are: in the C locale and in Windows' pipes ✓ has no other form."""
+    """Results are UTF-8 with LF everywhere, as the files are: ✓ has no other form in the C locale and in Windows' pipes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _interrupt(*_: object) -> None:

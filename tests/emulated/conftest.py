@@ -11,6 +11,12 @@ from latebind.verify.machine import machines
 from tests.native.emulated import cache
 
 
+@pytest.fixture(autouse=True)
+def utf8(monkeypatch):
+    """What is printed there can be read here: Windows' Python writes a code page into pipes, but for this."""
+    monkeypatch.setenv("PYTHONUTF8", "1")
+
+
 @pytest.fixture(scope="module", params=list(maker.MAKERS))
 def machine(request):
     dest = cache() / "machines"
