@@ -63,7 +63,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write_utf8() -> None:
-    """Results are UTF-8 with LF everywhere, as the files are: ✓ has no other form in the C locale and in Windows' pipes."""
+    """Results are UTF-8 with LF everywhere, as the files are: ✓ has no other form in Windows' pipes."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")

@@ -102,7 +102,7 @@ def test_latenn_computes_with_the_runtime_from_the_index(machine, environment, w
         installer.install(environment, wanted, log=tmp_path / "log")
     except NotRun as reason:
         pytest.skip(f"not run: {reason.reason}")
-    argv = machine.argv(machine.python_of(environment), "-I", ROOT / "latenn" / "verify" / "wheel.py")
+    argv = machine.argv(machine.python_of(environment), "-I", "-X", "utf8", ROOT / "latenn/verify/wheel.py")
     done = run(argv, cwd=tmp_path)
     assert f"ONNX Runtime {version} is bound from {machine.path(environment)}" in done.output
     assert "[2. 4. 6.]" in done.output
