@@ -28,6 +28,9 @@ namespace Latenn
 
         /// <summary>Options for the backend; an unknown key is an error.</summary>
         public IDictionary<string, string> BackendOptions { get; } = new Dictionary<string, string>(StringComparer.Ordinal);
+
+        /// <summary>The weights (.bin) of an OpenVINO IR whose .xml is loaded from memory; null for every other model.</summary>
+        public byte[]? Weights { get; set; }
     }
 
     /// <summary>Turns <see cref="LoadOptions"/> into <c>latenn_load_options</c>.</summary>
@@ -58,6 +61,8 @@ namespace Latenn
                 RuntimeAdvice = arena.Text($"onnxruntime: {RuntimeAdvice}\n", nameof(RuntimeAdvice)),
                 BackendOptions = Pairs(options.BackendOptions, arena),
                 BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),
+                Weights = options.Weights == null ? IntPtr.Zero : arena.Pin(options.Weights),
+                WeightsSize = new UIntPtr((ulong)(options.Weights?.LongLength ?? 0)),
             };
         }
 

@@ -58,6 +58,8 @@ namespace Latenn
             public IntPtr RuntimeAdvice;
             public IntPtr BackendOptions;
             public UIntPtr BackendOptionCount;
+            public IntPtr Weights;
+            public UIntPtr WeightsSize;
         }
 
         [StructLayout(LayoutKind.Sequential)]
