@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 import sabotage
@@ -15,14 +16,25 @@ from tests.dotnet_support import dotnet_environment
 DOCUMENT = json.loads(sabotage_page.RESULT.read_text("utf-8"))
 ROWS = {row["name"]: row for row in DOCUMENT["ways"]}
 CONFIG = load(sabotage.LATENN / "latebind.toml")
+BROKEN = ("latenn-", "latenn_onnxruntime-", "Latenn.0", "Latenn.OnnxRuntime.")
 BY_AUDIT = sorted(row["name"] for row in DOCUMENT["ways"] if row["audit"])
 
 
 @pytest.fixture(scope="session")
-def good(tmp_path_factory):
+def whole(tmp_path_factory):
     """latenn's packages for all targets. Workers of one run share the folder, which latebind itself locks."""
     base = tmp_path_factory.getbasetemp()
     return sabotage.packed((base.parent if base.name.startswith("popen-") else base) / "sabotage")
+
+
+@pytest.fixture(scope="session")
+def good(whole, tmp_path_factory):
+    """Those of them that are broken: the others would only be audited with each."""
+    folder = tmp_path_factory.mktemp("good")
+    for path in whole.iterdir():
+        if path.name.startswith(BROKEN):
+            shutil.copyfile(path, folder / path.name)
+    return folder
 
 
 def test_the_page_is_in_step_with_its_data():
@@ -74,10 +86,10 @@ def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
         ("numbers-off", "inference"),
     ],
 )
-def test_a_later_layer_catches_what_the_page_says(good, tmp_path, monkeypatch, name, stage):
+def test_a_later_layer_catches_what_the_page_says(whole, tmp_path, monkeypatch, name, stage):
     for key, value in dotnet_environment().items():
         monkeypatch.setenv(key, value)
-    caught = run_layers(way(name), good, tmp_path, CONFIG)
+    caught = run_layers(way(name), whole, tmp_path, CONFIG)
     assert caught.cells["wheel"] == stage
     assert {kind: caught.cells[kind] for kind in ("wheel", "nupkg")} == {
         kind: ROWS[name][kind] for kind in ("wheel", "nupkg")
