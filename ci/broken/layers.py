@@ -104,8 +104,7 @@ def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config)
     if not touched:
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
-    # What is broken are the core and the backend of ONNX Runtime: the cells of others would show nothing more.
-    options = Options(select=f"works and ({consumers}) and not openvino and not litert")
+    options = Options(select=f"works and ({consumers})")
     return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).outcomes
 
 
