@@ -50,18 +50,8 @@ def publish(release: Path) -> None:
     files = [packed, *(str(release / name) for name in ("SHA256SUMS", "manifest.json", "index.html", "api/api.json"))]
     known = _status("gh", "release", "view", tag) == 0
     if not known:
-        _run(
-            "gh",
-            "release",
-            "create",
-            tag,
-            "--draft",
-            "--verify-tag",
-            "--title",
-            tag,
-            "--notes-file",
-            str(release / "CHANGELOG.md"),
-        )
+        notes = str(release / "CHANGELOG.md")
+        _run("gh", "release", "create", tag, "--draft", "--verify-tag", "--title", tag, "--notes-file", notes)
     _run("gh", "release", "upload", tag, *files, "--clobber")
     _run("gh", "release", "edit", tag, "--draft=false")
 
@@ -86,22 +76,21 @@ def _run(*words: str) -> None:
 
 
 def _status(*words: str) -> int:
-    program = shutil.which(words[0])
-    if program is None:
-        raise SystemExit(f"{words[0]} is not on PATH: a runner of GitHub has it")
-    return subprocess.run([program, *words[1:]], cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
+    return subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
 
 
 def _told(*words: str) -> str:
-    program = shutil.which(words[0])
-    if program is None:
-        raise SystemExit(f"{words[0]} is not on PATH: a runner of GitHub has it")
-    ended = subprocess.run(
-        [program, *words[1:]], cwd=ROOT, check=False, timeout=_SECONDS, capture_output=True, text=True
-    )
+    ended = subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS, capture_output=True, text=True)
     if ended.returncode:
         raise SystemExit(f"{' '.join(words[:3])} ended with {ended.returncode}: {ended.stderr.strip()}")
     return ended.stdout
+
+
+def _command(words: tuple[str, ...]) -> list[str]:
+    program = shutil.which(words[0])
+    if program is None:
+        raise SystemExit(f"{words[0]} is not on PATH: a runner of GitHub has it")
+    return [program, *words[1:]]
 
 
 if __name__ == "__main__":

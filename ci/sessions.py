@@ -45,9 +45,8 @@ def verify(session: nox.Session, *arguments: str) -> None:
 
 
 def release(session: nox.Session, *arguments: str) -> None:
-    """Make or check a release. Without --dist and --report it packs and verifies all that it is made from."""
+    """Make or check a release. Without --dist and --report it verifies first, which packs, all that it is made from."""
     if not {"--check", "--dist", "--report"} & set(arguments):
-        latebind(session, "pack", "--target", "all")
         verify(session, "--all")
     latebind(session, "release", *arguments)
 

@@ -46,7 +46,7 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
         return
     surplus = [
         row.name
-        for row in _offered(image)
+        for row in offered(image)
         if not any(fnmatchcase(row.name, glob) for glob in allowed)
         if not row.name.startswith(_OWN_ENTRY)
     ]
@@ -75,7 +75,7 @@ def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> 
     the names bind callers to one compiler and its run-time.
     """
     del package, file, policy
-    names = [row.name for row in _offered(image) if row.name.startswith(_CXX) and not row.forward]
+    names = [row.name for row in offered(image) if row.name.startswith(_CXX) and not row.forward]
     merged = names if image.format != "pe" else []
     allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
     if allocation:
@@ -103,12 +103,12 @@ def data_exported(package: Package, file: File, image: Image, policy: Policy) ->
     On Linux copy relocations split it in two; on Windows its users must declare it as imported.
     """
     del package, file, policy
-    names = [row.name for row in _offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
+    names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
         yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=some(names))
 
 
-def _offered(image: Image) -> list[Export]:
+def offered(image: Image) -> list[Export]:
     """The exports of a library. A program's dynamic symbols serve its own libraries."""
     if image.file_type != "shared" or image.interpreter:
         return []

@@ -63,6 +63,15 @@ def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, pa
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
+def version_range(use: RuntimeUse) -> str:
+    """Which versions of a runtime will do, as a `vers` URI: from the minimum on, below the next major one.
+
+    Where the major version is a year, the next one changes nothing.
+    """
+    below = "" if preset(use.preset).calendar else f"|<{Version(use.minimum).major + 1}"
+    return f"vers:generic/>={use.minimum}{below}"
+
+
 def _library(stage: Stage, name: str, component: str) -> dict[str, Any]:
     """One library of one target, with the hash that it has in every package."""
     here = [row for row in stage.manifest.files if row.path.startswith(f"{component}/")]
@@ -95,19 +104,15 @@ def _part(purl: str, version: str) -> dict[str, Any]:
 
 
 def _bound(use: RuntimeUse) -> dict[str, Any]:
-    """The runtime, which somebody else supplies: any version from the minimum on, below the next major one.
-
-    Where the major version is a year, the next one changes nothing.
-    """
+    """The runtime, which somebody else supplies."""
     known = preset(use.preset)
-    below = "" if known.calendar else f"|<{Version(use.minimum).major + 1}"
     return {
         "type": "library",
         "bom-ref": f"late-bound/{use.preset}",
         "name": use.preset,
         "description": f"{known.title}, bound at run time and not contained.",
         "isExternal": True,
-        "versionRange": f"vers:generic/>={use.minimum}{below}",
+        "versionRange": version_range(use),
         "scope": "required",
     }
 

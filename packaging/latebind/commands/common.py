@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from latebind.config import Config
     from latebind.model import Rid
 
+    Command = Callable[[argparse.Namespace], int]
+    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+
 
 def count(text: str) -> int:
     """A number from 1 on, for argparse."""
@@ -28,6 +31,23 @@ def add_machines(command: argparse.ArgumentParser) -> None:
     """The option that names the folder of machine files."""
     text = "folder of files that say how programs of other targets run here; by default LATEBIND_MACHINES, .machines"
     command.add_argument("--machines", type=Path, metavar="DIR", help=text)
+
+
+def add_format(command: argparse.ArgumentParser) -> None:
+    """The option for a result that programs read."""
+    command.add_argument("--format", choices=("text", "json"), default="text")
+
+
+def add_target(command: argparse.ArgumentParser, default: str = "this machine's") -> None:
+    """The option that names targets, as `chosen` reads it."""
+    command.add_argument("--target", action="append", metavar="RID", help=f"by default {default}")
+
+
+def print_json(document: object) -> None:
+    """Print a result that programs read."""
+    import json  # noqa: PLC0415  # --help must be quick
+
+    print(json.dumps(document, indent=2))
 
 
 def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:

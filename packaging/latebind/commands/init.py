@@ -11,13 +11,10 @@ from latebind.text import plural
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
     from latebind.adopt.find import Found
     from latebind.adopt.plan import Change
-
-    Command = Callable[[argparse.Namespace], int]
-    Add = Callable[[str, Command, str], argparse.ArgumentParser]
+    from latebind.commands.common import Add
 
 
 def declare_init(add: Add) -> None:

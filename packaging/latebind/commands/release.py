@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import configured
+from latebind.commands.common import add_format, configured, print_json
 from latebind.errors import LatebindError
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Sequence
 
+    from latebind.commands.common import Add
     from latebind.release.check import Checked
+    from latebind.release.contradictions import Problem
     from latebind.release.derive import Derived
 
-    Command = Callable[[argparse.Namespace], int]
-    Add = Callable[[str, Command, str], argparse.ArgumentParser]
 
-
-def declare_release(add: Add) -> argparse.ArgumentParser:
+def declare_release(add: Add) -> None:
     """`latebind release`."""
     release = add(
         "release", _release, "packages, sums, bills, reports and API changes as one folder; or check such a one"
@@ -37,8 +36,7 @@ def declare_release(add: Add) -> argparse.ArgumentParser:
         "--previous", type=Path, metavar="PATH", help="the last release, or its api.json: what callers rely on"
     )
     release.add_argument("--publishable", action="store_true", help="with --check: fail also while anything blocks")
-    release.add_argument("--format", choices=("text", "json"), default="text")
-    return release
+    add_format(release)
 
 
 def _release(arguments: argparse.Namespace) -> int:
@@ -61,7 +59,7 @@ def _make(arguments: argparse.Namespace) -> int:
         commit=source_commit(config),
     )
     found = make_release(config, sources, arguments.output.resolve(), dry_run=arguments.dry_run)
-    _show(arguments.format, found, [], [])
+    _show(arguments.format, found)
     return 0
 
 
@@ -74,21 +72,21 @@ def _check(arguments: argparse.Namespace) -> int:
     if vain:
         raise LatebindError(f"{', '.join(vain)} would have no effect with --check", advice="Leave it out.")
     checked: Checked = check_release(arguments.check)
-    problems = [{"file": row.file, "why": row.why, "cure": row.cure} for row in checked.problems]
-    _show(arguments.format, checked.found, problems, list(checked.notes))
+    _show(arguments.format, checked.found, checked.problems, checked.notes)
     shut = arguments.publishable and checked.found is not None and bool(checked.found.blocks)
-    return int(bool(problems) or shut)
+    return int(bool(checked.problems) or shut)
 
 
-def _show(form: str, found: Derived | None, problems: list[dict[str, str]], notes: list[str]) -> None:
-    blocks = [{"subject": row.subject, "why": row.why, "cure": row.cure} for row in found.blocks] if found else []
+def _show(form: str, found: Derived | None, problems: Sequence[Problem] = (), notes: Sequence[str] = ()) -> None:
+    blocks = found.blocks if found else ()
     if form == "json":
-        print(json.dumps({"problems": problems, "blocked": blocks, "notes": notes}, indent=2))
+        told = {"problems": list(map(asdict, problems)), "blocked": list(map(asdict, blocks)), "notes": list(notes)}
+        print_json(told)
         return
-    for row in problems:
-        print(printable(f"{row['file']}: {row['why']}\n  {row['cure']}"))
-    for row in blocks:
-        print(printable(f"blocked: {row['subject']}: {row['why']}\n  {row['cure']}"))
+    for problem in problems:
+        print(printable(f"{problem.file}: {problem.why}\n  {problem.cure}"))
+    for block in blocks:
+        print(printable(f"blocked: {block.subject}: {block.why}\n  {block.cure}"))
     for note in notes:
         print(note)
     if found is not None:

@@ -6,24 +6,21 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import add_machines, alone, chosen, configured, count, pack_all
+from latebind.commands.common import add_machines, add_target, alone, chosen, configured, count, pack_all
 from latebind.errors import LatebindError
 from latebind.log import LOG
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
 
+    from latebind.commands.common import Add
     from latebind.config import Config
     from latebind.model import Artifact
     from latebind.verify.planning import Options
     from latebind.verify.report import Report
 
-    Command = Callable[[argparse.Namespace], int]
-    Add = Callable[[str, Command, str], argparse.ArgumentParser]
 
-
-def declare_verify(add: Add) -> argparse.ArgumentParser:
+def declare_verify(add: Add) -> None:
     """`latebind verify`."""
     verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
     verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
@@ -32,6 +29,7 @@ def declare_verify(add: Add) -> argparse.ArgumentParser:
     verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
     add_machines(verify)
+    add_target(verify)
     verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
     verify.add_argument("--jobs", type=count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
@@ -40,25 +38,23 @@ def declare_verify(add: Add) -> argparse.ArgumentParser:
         help="run nothing: add up the reports of several machines on the same packages",
     )  # fmt: skip
     verify.add_argument("--output-dir", type=Path, metavar="DIR", help="where reports are written; by default reports/")
-    return verify
 
 
-def declare_gate(add: Add) -> argparse.ArgumentParser:
+def declare_gate(add: Add) -> None:
     """`latebind gate`."""
     gate = add("gate", _gate, "whether every required cell of a report passed; what is missing and what to run")
     gate.add_argument("report", type=Path, nargs="?", metavar="REPORT.json", help="by default reports/verify.json")
     gate.add_argument("--format", choices=("text", "json", "markdown"), default="text")
-    return gate
 
 
-def declare_matrix(add: Add) -> argparse.ArgumentParser:
+def declare_matrix(add: Add) -> None:
     """`latebind matrix`."""
     matrix = add("matrix", _matrix, "the cells as JSON for a GitHub Actions matrix, shared out to runners")
     matrix.add_argument("--max-jobs", type=count, default=256, metavar="N", help="jobs at most; GitHub allows 256")
     matrix.add_argument(
         "--python", action="append", metavar="X.Y", help="Python of the jobs; by default this one's; may be repeated"
     )
-    return matrix
+    add_target(matrix, "all of the project's")
 
 
 def _verify(arguments: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from packaging.version import InvalidVersion, Version
 
+from latebind.build.sbom import version_range
 from latebind.nuget.nuspec import semantic_version
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
@@ -54,18 +55,16 @@ def _version(package: Packed, version: str) -> Iterator[Problem]:
 
 
 def _minimums(package: Packed, found: Derived) -> Iterator[Problem]:
-    """The range of each runtime in a package's bill begins with the configured minimum."""
+    """The range of each runtime in a package's bill is that of the configured minimum."""
     if not package.bill:
         return
     bill: dict[str, Any] = msgspec.json.decode(package.bill)
-    wanted = {use.preset: use.minimum for use in found.config.document.runtime}
+    wanted = {use.preset: use for use in found.config.document.runtime}
     for part in bill.get("components", ()):
         name, told = part.get("name", ""), part.get("versionRange", "")
-        if (
-            part.get("bom-ref", "").startswith("late-bound/")
-            and f">={wanted.get(name)}" != told.partition("/")[2].partition("|")[0]
-        ):
-            why = f"its bill binds {name} {told}, and {CONFIG} says {wanted.get(name) or 'nothing of it'}"
+        use = wanted.get(name)
+        if part.get("bom-ref", "").startswith("late-bound/") and (use is None or told != version_range(use)):
+            why = f"its bill binds {name} {told}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
             yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 

@@ -38,7 +38,7 @@ from latebind.verify.render import count
 from latebind.verify.report import read_report
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from latebind.config import Config
@@ -75,21 +75,36 @@ def derive(folder: Path, origin: Origin) -> Derived:
     old = api.read_surface(folder / PREVIOUS) if (folder / PREVIOUS).exists() else None
     new = api.surface(config.project.version, packages)
     rows = api.changes(old, new) if old else ()
-    blocks = obstacles(config, packages, report)
+    page_of_api = api.to_markdown(old, new, rows)
+    gate = judge_gate(config, report)
+    blocks = (*gate.blocks, *obstacles(config, packages, report))
     files = {
         **{f"{SBOMS}/{row.artifact.path.name}.cdx.json": row.bill for row in packages if row.bill},
         f"{REPORTS}/audit.json": audit_json(audit).encode(),
         f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
         **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
-        f"{REPORTS}/gate.json": RENDERERS["json"](judge_gate(config, report)).encode(),
+        f"{REPORTS}/gate.json": RENDERERS["json"](gate).encode(),
         SURFACE: api.to_json(new),
-        f"{API}/changes.md": api.to_markdown(old, new, rows).encode(),
+        f"{API}/changes.md": page_of_api.encode(),
         MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
     }
-    page = _page(config, packages, report, audit, blocks, origin, api.to_markdown(old, new, rows), _changelog(folder))
+    page = render(
+        "release.html.j2",
+        project=config.project,
+        origin=origin,
+        packages=packages,
+        bills={row.artifact.path.name for row in packages if row.bill},
+        folders={row.artifact.path: row.artifact.path.relative_to(folder).as_posix() for row in packages},
+        runtimes=config.document.runtime,
+        audit=count_line(audit),
+        verification=count(report),
+        blocks=blocks,
+        surface=page_of_api,
+        changelog=_changelog(folder),
+    )
     return Derived(
         config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,
-        files={**files, PAGE: page},
+        files={**files, PAGE: page.encode()},
     )  # fmt: skip
 
 
@@ -103,37 +118,3 @@ def _changelog(folder: Path) -> str:
         return (folder / CHANGES).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"cannot be read: {error}", where=CHANGES) from error
-
-
-def _page(  # noqa: PLR0913  # a page shows all that there is
-    config: Config,
-    packages: Sequence[Packed],
-    report: Report,
-    audit: AuditReport,
-    blocks: Sequence[Block],
-    origin: Origin,
-    surface: str,
-    changelog: str,
-) -> bytes:
-    text = render(
-        "release.html.j2",
-        project=config.project,
-        origin=origin,
-        packages=packages,
-        bills={row.artifact.path.name for row in packages if row.bill},
-        folders={row.artifact.path: _inner(row.artifact.path) for row in packages},
-        runtimes=config.document.runtime,
-        audit=count_line(audit),
-        verification=count(report),
-        blocks=blocks,
-        surface=surface,
-        changelog=changelog,
-    )
-    return text.encode()
-
-
-def _inner(path: Path) -> str:
-    """The path of a package below the release folder."""
-    parts = path.parts
-    start = len(parts) - 1 - parts[::-1].index(PACKAGES)
-    return "/".join(parts[start:])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from fnmatch import fnmatchcase
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -13,7 +13,7 @@ from latebind.errors import InputError
 from latebind.model import Rid, State
 from latebind.text import plural
 from latebind.verify.cells import Scope, expand
-from latebind.verify.gate import Block, judge_gate
+from latebind.verify.gate import Block
 from latebind.verify.versions import Answers
 
 if TYPE_CHECKING:
@@ -72,21 +72,21 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
         ],
         "cells": count,
         "publishable": not blocks,
-        "blocked": [{"subject": row.subject, "why": row.why, "cure": row.cure} for row in blocks],
+        "blocked": [asdict(row) for row in blocks],
     }
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
 def obstacles(config: Config, packages: Sequence[Packed], report: Report) -> tuple[Block, ...]:
-    """All that keeps a release from being published: the gate, cells that nobody reported, targets without packages."""
-    return (*judge_gate(config, report).blocks, *_unreported(config, report), *_unmade(config, packages))
+    """What blocks a release beside the gate: cells that nobody reported, targets without packages."""
+    return (*_unreported(config, report), *_unmade(config, packages))
 
 
 def _unreported(config: Config, report: Report) -> Iterator[Block]:
     """Scenarios of a target that are in no row of the report, not even as *not run*."""
+    pythons = [row.consumer.removeprefix("python") for row in report.cells if row.consumer.startswith("python3")]
     for rid in map(Rid, config.document.targets.include):
         rows = {(row.kind, row.scenario) for row in report.cells if row.target == rid}
-        pythons = [row.consumer.removeprefix("python") for row in report.cells if fnmatchcase(row.consumer, "python3*")]
         scope = Scope(pythons={rid: (pythons or ["3.12"])[0]}, home=rid)
         planned = dict.fromkeys((row.cell.kind, row.cell.scenario) for row in expand(config, rid, scope, Answers()))
         missing = [f"{kind} {scenario}" for kind, scenario in planned if (kind, scenario) not in rows]

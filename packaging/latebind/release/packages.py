@@ -11,23 +11,23 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 
 from latebind.archive import ZipReader, sha256
 from latebind.audit.subject import nupkg_id, nupkg_version
+from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
+from latebind.build.sbom import FILE_NAME
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
 from latebind.targets import targets
 from latebind.verify.dist import wheels_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from latebind.model import Rid
 
-BILL = "latebind.cdx.json"
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 _SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>[a-z]+(-[a-z0-9]+)+)-symbols\.zip$")
 _INCLUDE = "build/native/include/"
-_HEAD = 128
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +66,17 @@ def _read(path: Path) -> Packed:
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
     bill, headers = b"", {}
+    tagged = tuple(rid for rid in targets() if wheels_for(rid, [artifact]))  # none for a nupkg
     with ZipReader(path) as archive:
-        for member in archive.members:
-            if posixpath.basename(member.name) == BILL:
-                bill = archive.read(member.name)
-            elif kind == "nupkg" and member.name.startswith(_INCLUDE) and not member.is_folder:
-                headers[member.name.removeprefix(_INCLUDE)] = archive.read(member.name).decode("utf-8", "replace")
-            elif (rids := _targets_of(member.name, artifact)) and _is_native(archive, member.name):
+        for inner in (member.name for member in archive.members if not member.is_folder):
+            if posixpath.basename(inner) == FILE_NAME:
+                bill = archive.read(inner)
+            elif kind == "nupkg" and inner.startswith(_INCLUDE):
+                headers[inner.removeprefix(_INCLUDE)] = archive.read(inner).decode("utf-8", "replace")
+            elif (rids := tagged or _target_of(inner)) and _is_native(data := archive.read(inner)):
                 found.update(rids)
-                names = _exported(archive.read(member.name), f"{path.name}!{member.name}")
-                exports.setdefault(_stem(member.name), {}).update(dict.fromkeys(rids, names))
+                names = _exported(data, f"{path.name}!{inner}")
+                exports.setdefault(_stem(inner), {}).update(dict.fromkeys(rids, names))
     rows = tuple(rid for rid in targets() if rid in found)
     return Packed(
         artifact=artifact, name=name, version=version, targets=rows, bill=bill, exports=exports, headers=headers
@@ -101,26 +102,18 @@ def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
     raise InputError("is no package of a release", where=str(path), advice="Remove it from the folder.")
 
 
-def _targets_of(member: str, artifact: Artifact) -> tuple[Rid, ...]:
-    """The targets that a member is for: by its folder in a nupkg, by the tags of its wheel."""
-    if artifact.kind == "wheel":
-        return tuple(rid for rid in targets() if wheels_for(rid, [artifact]))
+def _target_of(member: str) -> tuple[Rid, ...]:
+    """The target that a member of a nupkg is for, by its folder."""
     match = _RUNTIMES.match(member)
     return tuple(rid for rid in targets() if match and rid == match["rid"])
 
 
-def _is_native(archive: ZipReader, member: str) -> bool:
-    head = next(iter(_blocks(archive, member)), b"")[:_HEAD]
-    return sniff(head) is not None and not is_managed(head)
-
-
-def _blocks(archive: ZipReader, member: str) -> Iterator[bytes]:
-    if not member.endswith("/"):
-        yield from archive.blocks(member)
+def _is_native(data: bytes) -> bool:
+    return sniff(data) is not None and not is_managed(data)
 
 
 def _exported(data: bytes, where: str) -> tuple[str, ...]:
-    return tuple(sorted({row.name for image in read_images(data, where) for row in image.exports}))
+    return tuple(sorted({row.name for image in read_images(data, where) for row in offered(image)}))
 
 
 def _stem(member: str) -> str:

@@ -10,7 +10,7 @@ from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
 from latebind.presets import preset
-from latebind.targets import target, targets
+from latebind.targets import target
 from latebind.verify.dotnet_access import settle
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
@@ -134,14 +134,15 @@ def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:
 
 def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocument | None = None) -> list[str]:
     """What the layout promises and does not hold of the packages that the consumer asks for."""
-    restored = _restored(bench, made)
+    ids = {name: row.nuget.id.lower() for name, row in bench.config.packages.items() if row.nuget is not None}
+    restored = {name for name, one in ids.items() if (made.cache / one).is_dir()}
     missing = [name for name in bench.config.needed(bench.package) if name not in restored] if bench.use else []
     if missing and bench.situation.without not in missing:
         return [f"the consumer restored nothing of the package {name}" for name in missing]
-    ours = {name for names in _files(bench).values() for name in names}
-    here = {name for package in restored for name in _files(bench)[package]}
+    ours = {artifact.path.name for artifact in bench.artifacts}
+    cached = {path.name for path in made.cache.glob("*/*/*.nupkg")}  # NuGet keeps them in small letters
     application = Application(
-        packages=[path for path in consumer.packages if path.name in here or path.name not in ours],
+        packages=[path for path in consumer.packages if path.name not in ours or path.name.lower() in cached],
         rid=consumer.rid,
         out=made.out,
         cache=made.cache,
@@ -150,20 +151,6 @@ def _unproven(bench: Bench, consumer: Consumer, made: Made, document: SmokeDocum
         framework=document.assembly.framework if document else "",
     )
     return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
-
-
-def _files(bench: Bench) -> dict[str, set[str]]:
-    """The names of each package's nupkgs: one, or with one more for each target where it is split."""
-    version = semantic_version(bench.config.project.version)
-    parts = ["", *(f".runtime.{rid}" for rid in targets())]
-    rows = {name: row.nuget.id for name, row in bench.config.packages.items() if row.nuget is not None}
-    return {name: {f"{one}{part}.{version}.nupkg" for part in parts} for name, one in rows.items()}
-
-
-def _restored(bench: Bench, made: Made) -> list[str]:
-    """The packages of the project that lie in the consumer's own cache: those that it asks for."""
-    rows = {name: row.nuget.id for name, row in bench.config.packages.items() if row.nuget is not None}
-    return [name for name, one in rows.items() if (made.cache / one.lower()).is_dir()]
 
 
 def _installed(bench: Bench, made: Made) -> Path | None:

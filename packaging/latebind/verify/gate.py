@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -129,7 +129,7 @@ def to_json(gate: Gate) -> str:
     """`{"required": [{"id", "outcome"}], "blocks": [{"subject", "why", "cure"}]}`, ending with a line feed."""
     document = {
         "required": [{"id": row.id, "outcome": row.outcome.value} for row in gate.required],
-        "blocks": [{"subject": row.subject, "why": row.why, "cure": row.cure} for row in gate.blocks],
+        "blocks": [asdict(row) for row in gate.blocks],
     }
     return json.dumps(document, indent=2) + "\n"
 

@@ -1,0 +1,37 @@
+"""The command `doctor`: arguments, one call, printing; decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import add_format, add_machines, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+
+
+def declare_doctor(add: Add) -> None:
+    """`latebind doctor`."""
+    doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    add_machines(doctor)
+    add_format(doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> int:
+    from latebind.doctor import examine  # noqa: PLC0415
+    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
+
+    workdir = (arguments.workdir or arguments.project).resolve()
+    rows = examine(machines(machines_folder(arguments.machines, workdir)))
+    if arguments.format == "json":
+        print_json([asdict(row) for row in rows])
+        return 0
+    width = max(len(row.what) for row in rows)
+    for row in rows:
+        print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
+        if row.cure:
+            print(f"     {'':{width}}  {row.cure}")
+    return 0

@@ -1,0 +1,159 @@
+"""The commands `plan`, `build`, `stage`, `pack`, `reproduce` and `cibuildwheel`: arguments, one call each, printing."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind import __version__
+from latebind.commands.common import (
+    add_format,
+    add_target,
+    alone,
+    chosen,
+    configured,
+    pack_all,
+    print_json,
+    stage_all,
+)
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.build.stage import Stage
+    from latebind.commands.common import Add
+
+
+def declare_plan(add: Add) -> None:
+    """`latebind plan`."""
+    plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
+    add_format(plan)
+    add_target(plan)
+
+
+def declare_build(add: Add) -> None:
+    """`latebind build`."""
+    add_target(add("build", alone(_build), "one native build for each target -> stage/<rid>/<component>/"))
+
+
+def declare_stage(add: Add) -> None:
+    """`latebind stage`."""
+    stage = add("stage", alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
+    stage.add_argument(
+        "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
+        help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
+    )  # fmt: skip
+    stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")
+    add_format(stage)
+
+
+def declare_pack(add: Add) -> None:
+    """`latebind pack`."""
+    pack = add("pack", alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
+    add_format(pack)
+    add_target(pack)
+
+
+def declare_reproduce(add: Add) -> None:
+    """`latebind reproduce`."""
+    reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
+    add_format(reproduce)
+    add_target(reproduce)
+
+
+def declare_cibuildwheel(add: Add) -> None:
+    """`latebind cibuildwheel`."""
+    native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
+    native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")
+    native.add_argument(
+        "--latebind", default=f"latebind[native]=={__version__}", metavar="REQUIREMENT", help="what brings latebind"
+    )
+
+
+def _plan(arguments: argparse.Namespace) -> int:
+    from latebind.build.table import not_made  # noqa: PLC0415
+    from latebind.plan import plan, refused  # noqa: PLC0415
+
+    config, workdir = configured(arguments)
+    rids = chosen(arguments, config)
+    if arguments.format == "json":
+        files = [asdict(row) for row in plan(config, rids)]
+        print_json({"files": files, "not_made": [asdict(row) for row in refused(config, rids)]})
+        return 0
+    for row in plan(config, rids):
+        print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
+    for missing in refused(config, rids):
+        print(not_made(missing))
+    return 0
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    _, workdir, stages = stage_all(arguments)
+    for stage in stages:
+        _show_stage(stage, workdir)
+    return 0
+
+
+def _stage(arguments: argparse.Namespace) -> int:
+    import msgspec  # noqa: PLC0415
+
+    from latebind.build.imports import import_native  # noqa: PLC0415
+    from latebind.build.stage import open_stage  # noqa: PLC0415
+    from latebind.targets import targets  # noqa: PLC0415
+
+    config, workdir = configured(arguments)
+    if arguments.sources:
+        import_native(config, arguments.sources, workdir, arguments.target)
+    found = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
+    if arguments.format == "json":
+        print_json([{"rid": staged.rid, **msgspec.to_builtins(staged.manifest)} for staged in found])
+        return 0
+    for staged in found:
+        _show_stage(staged, workdir)
+    return 0
+
+
+def _show_stage(stage: Stage, workdir: Path) -> None:
+    manifest = stage.manifest
+    how = "imported, " if manifest.imported else ""
+    print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+    for file in manifest.files:
+        print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
+
+
+def _pack(arguments: argparse.Namespace) -> int:
+    from latebind.archive import write_text  # noqa: PLC0415
+    from latebind.build.table import to_console, to_json, to_markdown  # noqa: PLC0415
+
+    _, workdir, packed = pack_all(arguments)
+    write_text(workdir / "reports" / "packages.json", to_json(packed))
+    write_text(workdir / "reports" / "packages.md", to_markdown(packed))
+    print(to_json(packed) if arguments.format == "json" else to_console(packed, "dist"), end="")
+    return 0
+
+
+def _reproduce(arguments: argparse.Namespace) -> int:
+    from latebind.reproduce import reproduce  # noqa: PLC0415
+
+    config, _ = configured(arguments)
+    result = reproduce(config, chosen(arguments, config))
+    if arguments.format == "json":
+        print_json(asdict(result))
+        return int(bool(result.differences) or not result.equal)
+    for name in result.equal:
+        print(f"equal  {name}")
+    for row in result.differences:
+        print(f"differ {row}")
+    for circumstance in result.not_varied:
+        print(f"not varied: {circumstance}")
+    print(f"{len(result.equal)} equal, {len({row.file.partition('!')[0] for row in result.differences})} different")
+    return int(bool(result.differences) or not result.equal)
+
+
+def _cibuildwheel(arguments: argparse.Namespace) -> int:
+    from latebind.build.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
+
+    config, _ = configured(arguments)
+    print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")
+    return 0

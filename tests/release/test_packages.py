@@ -1,0 +1,29 @@
+"""What the packages of a release are found to hold."""
+
+import pytest
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.errors import InputError
+from latebind.release.packages import read_packages
+from latebind.targets import target
+
+from tests.client import write_portable
+
+
+@pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
+def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
+    root = write_portable(tmp_path / "tiny", [rid])
+    config = load(root / "latebind.toml")
+    pack(config, [stage_target(config, target(rid), root)], root, root / "dist")
+    found = {row.artifact.kind: row for row in read_packages(root / "dist")}
+    for kind in ("wheel", "nupkg"):
+        assert found[kind].targets == (rid,)
+        assert found[kind].exports == {"tiny": {rid: ("tiny_add",)}}
+    assert found["sdist"].targets == ()
+
+
+def test_what_is_no_package_is_told(tmp_path):
+    (tmp_path / "notes.txt").write_text("", encoding="utf-8")
+    with pytest.raises(InputError, match="is no package of a release"):
+        read_packages(tmp_path)
