@@ -217,6 +217,111 @@ def test_results_stay_as_they_are_whoever_looks_at_them():
             assert (state == 1).all()
 
 
+def bound(name, shape):
+    binding, given, taken = load(name).bind(), np.zeros(shape, np.float32), np.empty(shape, np.float32)
+    binding.inputs["x"], binding.outputs["y"] = given, taken
+    return binding, given, taken
+
+
+def test_a_bound_run_sees_every_change_and_gives_what_is_bound():
+    for name, shape in (("small", (2, 3)), ("open", (4, 3)), ("large", (300, 400))):
+        binding, given, taken = bound(name, shape)
+        assert (type(binding.run) is type(len)) == (TOLD == "in use")
+        for number in range(1, 6):
+            given[...] = number
+            results = binding.run()
+            assert list(results) == ["y"]
+            assert results["y"] is taken
+            assert (taken == number).all()
+            results.clear()  # a dict of the caller's own
+        other = np.full(shape, 9, np.float32)
+        binding.inputs["x"] = other
+        assert (binding.run()["y"] == 9).all()
+        del binding.outputs["y"]
+        assert binding.run()["y"] is not taken
+        binding.outputs["y"] = given
+        for _ in range(3):
+            assert binding.run()["y"] is given
+        assert (given == 9).all()
+
+
+def test_a_bound_run_takes_nothing_and_ends_with_its_model():
+    binding, _, _ = bound("small", (2, 3))
+    for _ in range(3):
+        binding.run()
+        try:
+            binding.run(1)
+        except TypeError:
+            continue
+        raise AssertionError("an argument was taken")
+    binding._bound._model.close()
+    for _ in range(2):
+        try:
+            binding.run()
+        except latenn.InvalidArgumentError as error:
+            assert "the model is closed" in str(error)  # noqa: PT017  # as above
+        else:
+            raise AssertionError("a closed model was run")
+
+
+def test_a_bound_run_that_fails_leaves_the_next_one_well():
+    binding = load("gather").bind()
+    where, taken = np.array([1], np.int64), np.empty(1, np.int64)
+    binding.inputs["x"], binding.outputs["y"] = where, taken
+    for _ in range(20):
+        where[0] = 1
+        assert binding.run()["y"].tolist() == [20]
+        where[0] = 9
+        try:
+            binding.run()
+        except latenn.LatennError as error:
+            assert "failed to compute" in str(error)  # noqa: PT017  # as above
+        else:
+            raise AssertionError("9 is out of bounds")
+
+
+def test_a_bound_run_holds_what_is_bound_and_nothing_else():
+    binding, given, taken = bound("small", (2, 3))
+    run, before = binding.run, None
+    for _ in range(50):
+        run()
+        counts = [sys.getrefcount(one) for one in (given, taken, run)]
+        before = before or counts
+    assert counts == before, (before, counts)
+    gone = [weakref.ref(given), weakref.ref(taken)]
+    del binding, given, taken
+    gc.collect()
+    assert (run()["y"] == 0).all()  # the run alone keeps the rest
+    del run
+    gc.collect()
+    assert [one() for one in gone] == [None, None]
+
+
+def test_a_binding_is_for_one_thread_at_a_time_also_while_it_is_changed():
+    binding, given, _ = bound("large", (300, 400))
+    given[...] = 1
+    wrong, refusals = [], []
+
+    def work(change):
+        for _ in range(200):
+            try:
+                if change:
+                    binding.inputs["x"] = given
+                elif not (binding.run()["y"] == 1).all():
+                    wrong.append("numbers")
+            except latenn.InvalidArgumentError as error:
+                refusals.append(str(error))
+
+    threads = [threading.Thread(target=work, args=(number == 3,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert set(refusals) <= {"the binding is in use by another thread. Give every thread its own."}
+    assert (binding.run()["y"] == 1).all()
+
+
 for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
     test()
 print("well")  # noqa: T201  # what the test waits for

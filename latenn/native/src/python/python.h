@@ -64,6 +64,7 @@ typedef struct latenn_python_table {
   int (*ObjectGetBuffer)(latenn_object*, latenn_buffer*, int);
   void (*BufferRelease)(latenn_buffer*);
   latenn_object* (*DictNew)(void);
+  latenn_object* (*DictCopy)(latenn_object*);
   int (*DictSetItem)(latenn_object*, latenn_object*, latenn_object*);
   intptr_t (*DictSize)(latenn_object*);
   latenn_object* (*TupleNew)(intptr_t);
@@ -153,6 +154,9 @@ void latenn_python_raise(latenn_python_plan* plan, latenn_status* status);
 
 latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* arguments, intptr_t count,
                                  latenn_object* names);
+/* `slow` with the very arguments, by position and by name. */
+latenn_object* latenn_python_pass_on(const latenn_python_table* table, latenn_object* slow,
+                                     latenn_object* const* arguments, intptr_t count, latenn_object* names);
 
 /* ---- builtin.c: what _accelerator.py calls, with the interpreter held ---------------------------------------------
  */
@@ -161,6 +165,15 @@ latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* argu
 LATENN_API latenn_object* latenn_python_builtin(const latenn_python_spec* spec);
 /* Lets no run begin any more on the fast way, and gives back what idle runs hold. */
 LATENN_API void latenn_python_close(latenn_object* capsule);
+/* A builtin that runs a context with what is bound to it, as long as it has the turn; else it calls `slow`, which keeps
+ * the context. `capsule` is that of the model's builtin. *bound lives as long as what is returned. */
+typedef struct latenn_python_bound_run latenn_python_bound_run;
+LATENN_API latenn_object* latenn_python_bound(latenn_object* capsule, latenn_context* context, latenn_object* slow,
+                                              latenn_python_bound_run** bound);
+/* Gives it the turn: every run gives a copy of this dict. */
+LATENN_API void latenn_python_lend(latenn_python_bound_run* bound, latenn_object* results);
+/* Takes the turn back. 0 where it has none, or is running: then nothing changes. */
+LATENN_API int latenn_python_recall(latenn_python_bound_run* bound);
 /* Whether the buffer of `object` is read as what Python itself says of it. */
 LATENN_API int latenn_python_reads(const latenn_python_table* table, latenn_object* object, const latenn_buffer* said);
 /* What a capsule of ours holds. */

@@ -103,10 +103,8 @@ static latenn_object* latenn_python_fast(latenn_python_plan* plan, latenn_object
   return results;
 }
 
-/* The slow way gets the very arguments, by position and by name. */
-static latenn_object* latenn_python_slow(const latenn_python_plan* plan, latenn_object* const* arguments,
-                                         intptr_t count, latenn_object* names) {
-  const latenn_python_table* table = &plan->spec.table;
+latenn_object* latenn_python_pass_on(const latenn_python_table* table, latenn_object* slow,
+                                     latenn_object* const* arguments, intptr_t count, latenn_object* names) {
   latenn_object* given = table->TupleNew(count);
   latenn_object* named = given && names ? table->DictNew() : NULL;
   latenn_object* results = NULL;
@@ -122,7 +120,7 @@ static latenn_object* latenn_python_slow(const latenn_python_plan* plan, latenn_
     if (at) table->DecRef(at);
     if (name) table->DecRef(name);
   }
-  if (!failed) results = table->ObjectCall(plan->spec.slow, given, named);
+  if (!failed) results = table->ObjectCall(slow, given, named);
   if (given) table->DecRef(given);
   if (named) table->DecRef(named);
   return results;
@@ -138,5 +136,5 @@ latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* argu
     latenn_object* results = latenn_python_fast(plan, arguments[0], &fits);
     if (fits) return results;
   }
-  return latenn_python_slow(plan, arguments, count, names);
+  return latenn_python_pass_on(&plan->spec.table, plan->spec.slow, arguments, count, names);
 }

@@ -33,6 +33,7 @@ _FUNCTIONS = (
     "PyObject_GetBuffer",
     "PyBuffer_Release",
     "PyDict_New",
+    "PyDict_Copy",
     "PyDict_SetItem",
     "PyDict_Size",
     "PyTuple_New",
@@ -140,6 +141,27 @@ def close(run: Any) -> None:
     _library().latenn_python_close(run.__self__)
 
 
+def bound(run: Any, context: c_void_p, slow: Callable[[], object]) -> tuple[Callable[..., Any], c_void_p]:
+    """A builtin that runs a context with what is bound to it, and its state, which lives as long.
+
+    `run` is the builtin of the context's model. Without a turn, which `lend` gives, it leaves the call to `slow`.
+    """
+    state = c_void_p()
+    made: Callable[..., Any] = _library().latenn_python_bound(run.__self__, context, slow, byref(state))
+    return made, state
+
+
+def lend(state: c_void_p, results: dict[str, Any]) -> None:
+    """Leave runs, each of which gives a copy of `results`, to the builtin until `recall`."""
+    _library().latenn_python_lend(state, results)
+
+
+def recall(state: c_void_p) -> int:
+    """Take the turn back; 0 where the builtin does not have it, or is running."""
+    taken: int = _library().latenn_python_recall(state)
+    return taken
+
+
 @cache
 def _reason() -> str:
     if sys.implementation.name != "cpython":
@@ -167,6 +189,11 @@ def _library() -> ctypes.PyDLL:
     library.latenn_python_builtin.argtypes = (POINTER(_Spec),)
     library.latenn_python_close.restype = None
     library.latenn_python_close.argtypes = (py_object,)
+    library.latenn_python_bound.restype = py_object
+    library.latenn_python_bound.argtypes = (py_object, c_void_p, py_object, POINTER(c_void_p))
+    library.latenn_python_lend.restype = None
+    library.latenn_python_lend.argtypes = (c_void_p, py_object)
+    library.latenn_python_recall.argtypes = (c_void_p,)
     library.latenn_python_reads.argtypes = (POINTER(_Table), py_object, POINTER(_Buffer))
     return library
 

@@ -23,6 +23,7 @@ class Way:
 
     def __init__(self, run: Run, close: Callable[[Run], object]) -> None:
         self.run, self._close = run, close
+        self.is_builtin = close is _accelerator.close
 
     def close(self) -> None:
         """Give back what idle runs hold."""

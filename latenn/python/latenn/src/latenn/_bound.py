@@ -1,0 +1,251 @@
+"""A context and what is bound to it, for one thread at a time; must not know how a binding looks to its user."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from ctypes import byref, c_void_p
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from latenn import _accelerator, _given, _native, _tensors
+from latenn._errors import InvalidArgumentError
+from latenn._status import check
+from latenn._tensor import Tensor
+from latenn._value import Held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from latenn._model import Model
+
+
+class Bound:
+    """What a Binding does. See there.
+
+    Whoever runs or binds has the turn, and others are refused: it lies in `_turn`, or with the builtin that `fastest`
+    made, which takes it for runs that change nothing here.
+    """
+
+    def __init__(self, model: Model, copy: bool | None) -> None:  # noqa: FBT001  # as NumPy has it
+        self._context = c_void_p()
+        self._library = _native.library()
+        self._compute = self._library.latenn_compute
+        self._release = self._library.latenn_context_release
+        self._model = model
+        self._handle = model._handle  # noqa: SLF001  # the same package
+        self._check = self._handle.check
+        self._copy = copy
+        self._turn: list[object] = [None]  # append and pop are atomic, and half as slow as a lock
+        self._leave: Callable[[dict[str, Any] | None], object] = self._turn.append
+        self._recall: Callable[[], int] = int  # 0: no builtin has it
+        self._input_ports = _numbered(model.inputs)
+        self._output_ports = _numbered(model.outputs)
+        self._bound_inputs: dict[str, _given.Given] = {}
+        self._bound_outputs: dict[str, _given.Given] = {}
+        self._texts: dict[str, tuple[Any, Any]] = {}
+        self._devices: dict[str, str] = {}
+        self._fed: dict[str, str] = {}
+        self._results: dict[str, Any] = {}
+        self._unbound: list[tuple[str, int]] = []
+        self._is_ready = False
+        self._plain: dict[str, Any] | None = None  # the results, when every output is bound, none is fed, no input text
+        with self._handle as handle:
+            check(self._library.latenn_context_create(handle, byref(self._context)))
+
+    def __del__(self) -> None:
+        # Of one whose creation failed there is no context.
+        if getattr(self, "_context", None):
+            self._release(self._context)
+
+    def fastest(self) -> Callable[[], dict[str, Any]]:
+        """What runs it: a builtin, where the model's run is one. To be called once, and kept as long as this object."""
+        way = self._model._fast  # noqa: SLF001  # the same package
+        if way is None or not way.is_builtin:
+            return self.run
+        run, state = _accelerator.bound(way.run, self._context, self.run)
+        turn, lend = self._turn, _accelerator.lend
+
+        def leave(results: dict[str, Any] | None) -> None:
+            if results is None:
+                turn.append(None)
+            else:
+                lend(state, results)
+
+        self._leave, self._recall = leave, partial(_accelerator.recall, state)
+        return run
+
+    def feed(self, pairs: Mapping[str, str]) -> None:
+        """See Binding.feed."""
+        for output, name in pairs.items():
+            _known("output", output, self._output_ports)
+            _known("input", name, self._input_ports)
+        if len(set(pairs.values())) < len(pairs):
+            raise InvalidArgumentError("feed: two outputs cannot become one input. Give every input once.")
+        with self._alone():
+            self._fed = dict(pairs)
+
+    def run(self) -> dict[str, Any]:
+        """See Binding.run."""
+        try:
+            self._turn.pop()
+        except IndexError:
+            if not self._recall():
+                raise _in_use() from None
+        try:
+            self._check()  # the context keeps what it needs of the model, but a closed one computes no more
+            if self._plain is None:
+                return self._run()
+            if status := self._compute(self._context):
+                check(status)
+            return self._plain.copy()
+        finally:
+            self._leave(self._plain)
+
+    def _run(self) -> dict[str, Any]:
+        if not self._is_ready:
+            self._make_ready()
+        if self._texts:
+            self._set_texts()
+        status = self._compute(self._context)
+        if status:
+            check(status)
+        results = self._results.copy()
+        for name, index in self._unbound:
+            results[name] = self._take(index)
+        for output, name in self._fed.items():
+            self._pass_on(output, name, results[output])
+        return results
+
+    def _make_ready(self) -> None:
+        """What stays the same until something is bound anew is found out once, not in every run."""
+        for output, name in self._fed.items():
+            self._check_exchange(output, name)
+        bound = self._bound_outputs
+        self._results = {name: bound[name].given if name in bound else None for name in self._output_ports}
+        self._unbound = [(name, index) for name, (index, _) in self._output_ports.items() if name not in bound]
+        self._is_ready = True
+        self._plain = None if self._unbound or self._texts or self._fed else self._results
+
+    def _set_texts(self) -> None:
+        for name, (tensor, _kept) in self._texts.items():
+            index, _ = self._input_ports[name]
+            check(self._library.latenn_set_input(self._context, index, byref(tensor)))
+
+    def _take(self, index: int) -> Tensor:
+        value = c_void_p()
+        check(self._library.latenn_take_output(self._context, index, byref(value)))
+        return Tensor(Held(value))
+
+    def _check_exchange(self, output: str, name: str) -> None:
+        there, here = self._bound_outputs.get(output), self._bound_inputs.get(name)
+        if there is None or here is None:
+            return
+        why = "is read-only" if not here.writable else ""
+        if here.held.shape != there.held.shape:
+            why = f"has shape {list(here.held.shape)}, the output {list(there.held.shape)}"
+        if why:
+            raise InvalidArgumentError(
+                f"feed: output {output!r} is bound and changes places with input {name!r}, which {why}. Bind "
+                "memory that both can use, or leave the output unset."
+            )
+
+    def _pass_on(self, output: str, name: str, result: Any) -> None:
+        there, here = self._bound_outputs.get(output), self._bound_inputs.get(name)
+        into, _ = self._input_ports[name]
+        if there is None:
+            there = _given.Given(result, result._held, writable=True)  # noqa: SLF001  # the same package
+        elif here is not None:
+            out, _ = self._output_ports[output]
+            check(self._library.latenn_bind_output(self._context, out, here.held.pointer))
+            self._bound_outputs[output] = here
+            self._results[output] = here.given
+        check(self._library.latenn_bind_input(self._context, into, there.held.pointer))
+        self._bound_inputs[name] = there
+
+    @contextmanager
+    def _alone(self) -> Iterator[c_void_p]:
+        """The model, for the one thread that is here: another would change what this one uses, and is refused."""
+        try:
+            self._turn.pop()
+        except IndexError:
+            if not self._recall():
+                raise _in_use() from None
+        try:
+            self._is_ready, self._plain = False, None
+            with self._handle as handle:
+                yield handle
+        finally:
+            self._leave(None)
+
+    # ---- what its user sees of it
+
+    def all_inputs(self) -> dict[str, Any]:
+        texts = {name: given for name, (_tensor, (given, *_)) in self._texts.items()}
+        return {**{name: bound.given for name, bound in self._bound_inputs.items()}, **texts}
+
+    def all_outputs(self) -> dict[str, Any]:
+        return {**{name: bound.given for name, bound in self._bound_outputs.items()}, **self._devices}
+
+    def bind_input(self, name: str, value: Any) -> None:
+        index, number = _known("input", name, self._input_ports)
+        with self._alone() as model:
+            if number == _tensors.STRING:
+                tensor, kept = _tensors.to_tensor(name, number, value)
+                self._texts[name] = tensor, (value, *kept)
+                return
+            given = _given.as_input(model, name, number, value, self._copy)
+            check(self._library.latenn_bind_input(self._context, index, given.held.pointer))
+            self._bound_inputs[name] = given
+
+    def unbind_input(self, name: str) -> None:
+        index, _ = _known("input", name, self._input_ports)
+        with self._alone():
+            check(self._library.latenn_bind_input(self._context, index, None))
+            if self._bound_inputs.pop(name, None) is None and self._texts.pop(name, None) is None:
+                raise KeyError(name)
+
+    def bind_output(self, name: str, value: Any) -> None:
+        index, number = _known("output", name, self._output_ports)
+        with self._alone() as model:
+            if isinstance(value, str):
+                check(self._library.latenn_bind_output_device(self._context, index, _device(name, value)))
+                self._bound_outputs.pop(name, None)
+                self._devices[name] = value
+                return
+            given = _given.as_output(model, name, number, value)
+            check(self._library.latenn_bind_output(self._context, index, given.held.pointer))
+            self._devices.pop(name, None)
+            self._bound_outputs[name] = given
+
+    def unbind_output(self, name: str) -> None:
+        index, _ = _known("output", name, self._output_ports)
+        with self._alone():
+            check(self._library.latenn_bind_output(self._context, index, None))
+            if self._bound_outputs.pop(name, None) is None and self._devices.pop(name, None) is None:
+                raise KeyError(name)
+
+
+def _numbered(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
+    """Ports by name: the index, and the number of the element type."""
+    numbers = {name: number for number, name in _tensors.NAMES.items()}
+    return {port.name: (index, numbers.get(port.type, 0)) for index, port in enumerate(ports)}
+
+
+def _in_use() -> InvalidArgumentError:
+    return InvalidArgumentError("the binding is in use by another thread. Give every thread its own.")
+
+
+def _known(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:
+    if name in ports:
+        return ports[name]
+    raise InvalidArgumentError(f"unknown {what} {name!r}. The model has {', '.join(map(repr, ports)) or 'none'}.")
+
+
+def _device(name: str, text: str) -> _native.Device:
+    kind, _, number = text.partition(":")
+    known = {"cpu": 1, "cuda": 2, "cuda-host": 3}
+    if kind in known and (not number or (number.isascii() and number.isdigit() and len(number) < 5)):  # noqa: PLR2004
+        return _native.Device(known[kind], int(number or 0))
+    raise InvalidArgumentError(
+        f"output {name!r} cannot be left on {text!r}. Give an array, or a device: 'cpu', 'cuda', 'cuda:1'."
+    )
