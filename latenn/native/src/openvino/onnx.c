@@ -72,7 +72,7 @@ static int onnx_next(onnx_reader* reader, uint64_t end, uint64_t* field, uint64_
       break;
     default: return 0; /* not ONNX */
   }
-  if (length > end - reader->at) return 0;
+  if (reader->at > end || length > end - reader->at) return 0; /* a number may have reached beyond the message */
   *field = (tag & 7) == WIRE_LENGTH ? tag >> 3 : 0;
   *content_end = reader->at + length;
   return 1;
@@ -88,7 +88,10 @@ static void onnx_read_name(onnx_reader* reader, uint64_t end, char* name) {
     if (field == VALUE_NAME && content_end - reader->at < LONGEST_NAME) {
       while (reader->at < content_end) {
         int byte = onnx_byte(reader);
-        if (byte == EOF) return;
+        if (byte == EOF) { /* the file ends before its model does */
+          name[0] = 0;
+          return;
+        }
         name[used++] = (char)byte;
       }
       name[used] = 0;
