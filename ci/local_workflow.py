@@ -108,12 +108,14 @@ class Run:
 
     def _action(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> None:
         action, given = step["uses"].partition("@")[0], step.get("with", {})
+        if action in _NOTHING:
+            return
         values = {key: str(self._filled(str(text), known)) for key, text in given.items()}
         if action == "actions/upload-artifact":
             self._upload(values["name"], values["path"])
         elif action == "actions/download-artifact":
             self._download(values)
-        elif action not in _NOTHING:
+        else:
             raise SystemExit(f"{action} cannot be run here")
 
     def _upload(self, name: str, path: str) -> None:

@@ -89,6 +89,7 @@ WORKFLOW = {
             "outputs": {"matrix": "${{ steps.plan.outputs.matrix }}"},
             "steps": [
                 {"uses": "actions/checkout@0"},
+                {"uses": "actions/cache@0", "with": {"key": "${{ hashFiles('x') }}"}},
                 {"run": "mkdir -p made && echo $WHERE > made/file"},
                 {"id": "plan", "run": "echo 'matrix={\"include\": [{\"n\": \"1\", \"runner\": \"ubuntu\"}, "
                  "{\"n\": \"2\", \"runner\": \"windows\"}]}' >> $GITHUB_OUTPUT"},
