@@ -12,7 +12,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.targets import host_rid, target
 from latebind.tree import hash_tree
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client
+from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
 
 HERE = target("linux-x64")
 
@@ -218,3 +218,13 @@ def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     assert library(stage(tiny)).is_file()
     assert (tiny / "build" / "zig-cache").is_dir()
+
+
+@pytest.mark.parametrize("rid", ["win-x64", "win-arm64"])
+def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid):
+    root = write_portable(tmp_path / "tiny", [rid])
+    source = root / "native/tiny.c"
+    words = "typedef _Return_type_success_(return == 0) struct OrtStatus* OrtStatusPtr;\n"  # of onnxruntime_c_api.h
+    source.write_text(words + "#include <windows.h>\n" + source.read_text("utf-8"), encoding="utf-8")
+    config = load(root / "latebind.toml")
+    assert stage_target(config, target(rid), root).manifest.files
