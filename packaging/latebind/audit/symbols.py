@@ -65,7 +65,8 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
-    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden, link with -Wl,--exclude-libs,ALL.",
+    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden, and link with -Wl,--exclude-libs,ALL or, where "
+    "the linker (zig's) has no such option, a version script.",
 )
 def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, whatever versions they come from.
