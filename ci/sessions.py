@@ -73,6 +73,12 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "python", "ci/gen.py", "--check")
 
 
+def docs(session: nox.Session) -> None:
+    """The site, from docs/; what mkdocs warns of fails."""
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"  # news of other products
+    developers(session).run(session, "mkdocs", "build")  # never --quiet: it hides warnings from strict, too
+
+
 def pytest(session: nox.Session, *arguments: str) -> None:
     """All tests but those under emulation, on every processor, unless the arguments say otherwise."""
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
@@ -112,8 +118,8 @@ def sabotage(session: nox.Session, *arguments: str) -> None:
 
 
 def developers(session: nox.Session) -> Environment:
-    """The environment of the tests and the linters."""
-    return environment(session, "dev", "native", "verify", groups=("test", "lint"))
+    """The environment of the tests, the linters and the site."""
+    return environment(session, "dev", "native", "verify", groups=("test", "lint", "docs"))
 
 
 @dataclass(frozen=True)
