@@ -32,6 +32,7 @@ PLACED = {
 
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 _BLOCK = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
+_WORD = re.compile(r"`[^`\n]+`|<([a-z]+)>")  # a place to be filled in: no page holds HTML
 _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
 
@@ -52,17 +53,21 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 
 def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str:
-    """Replace the links outside blocks of code; `here` is the page's path on the site."""
+    """Replace the links outside blocks of code, and show `<rid>` as it is; `here` is the page's path on the site."""
     origin = next((source for source, place in PLACED.items() if place == here), f"docs/{here}")
 
     def replaced(match: re.Match[str]) -> str:
         return f"{match[1]}{_placed(match[2], origin, here, warn)}{match[3]}"
 
+    def prose(text: str) -> str:
+        linked = _LINK.sub(replaced, text)
+        return _WORD.sub(lambda match: f"&lt;{match[1]}>" if match[1] else match[0], linked)
+
     parts, end = [], 0
     for code in _BLOCK.finditer(markdown):
-        parts += [_LINK.sub(replaced, markdown[end : code.start()]), code[0]]
+        parts += [prose(markdown[end : code.start()]), code[0]]
         end = code.end()
-    return "".join([*parts, _LINK.sub(replaced, markdown[end:])])
+    return "".join([*parts, prose(markdown[end:])])
 
 
 def _placed(link: str, origin: str, here: str, warn: Callable[[str], object]) -> str:
