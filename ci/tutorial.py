@@ -3,7 +3,8 @@
     python -m ci.tutorial [--write] [--site FOLDER]
 
 The shell has a fresh home, no git configuration, and gets latebind from its wheel as if from an index. `--write` puts
-the number of commands and the seconds they took into docs/tutorial.md. Exit status: 0 all commands succeeded.
+the number of commands and their seconds into docs/tutorial.md, and what the last ones printed into the README.
+Exit status: 0 all commands succeeded.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ from latebind.archive import write_text
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "tutorial.md"
-_MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(\n<!-- end -->)", re.DOTALL)
+README = ROOT / "README.md"
+RECORDED = ("latebind pack", "latebind audit", "latebind verify")
+_MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+_RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 _KEPT = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
 _TIME_LIMIT = 900
 
@@ -79,6 +83,7 @@ def follow(blocks: list[str], folder: Path, links: Path) -> list[Ran]:
     kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
     places = " ".join([str(links), *kept.get("PIP_FIND_LINKS", "").split()])
     environment = {**kept, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+                   "NO_COLOR": "1",
                    "PIP_FIND_LINKS": places, "UV_FIND_LINKS": ",".join(places.split())}  # fmt: skip
     script = "".join(
         f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"
@@ -111,7 +116,19 @@ def measured(text: str, ran: list[Ran]) -> str:
     """The page's source with what was measured."""
     seconds = round(sum(row.seconds for row in ran))
     line = f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included."
-    return _MEASURED.sub(lambda match: f"{match[1]}{line}{match[2]}", text)
+    return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
+
+
+def recorded(text: str, ran: list[Ran]) -> str:
+    """The README with what the last commands printed; places and hashes of this run are shortened."""
+    lines = []
+    for row in ran:
+        if row.command.strip() in RECORDED:
+            output = re.sub(r"/\S*?/work/doubler", "~/doubler", row.output)
+            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", output)
+            lines += [f"$ {row.command.strip()}", *(line.rstrip() for line in output.strip("\n").splitlines()), ""]
+    block = "\n".join(["```text", *lines[:-1], "```"])
+    return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
 
 
 def wheel(folder: Path) -> Path:
@@ -149,6 +166,7 @@ def main(argv: list[str] | None = None) -> int:
     print(ran[-1].output, ran[-2].output, sep="\n")
     if arguments.write:
         write_text(PAGE, measured(PAGE.read_text("utf-8"), ran))
+        write_text(README, recorded(README.read_text("utf-8"), ran))
     return 0
 
 

@@ -4,6 +4,7 @@ import re
 
 import pytest
 import tutorial
+from latebind import __version__
 
 PAGE = tutorial.PAGE.read_text("utf-8")
 
@@ -28,6 +29,27 @@ def test_commands_share_a_shell_and_end_with_the_first_that_fails(tmp_path):
 def test_what_was_measured_stands_in_the_page():
     rows = [tutorial.Ran(command="", status=0, seconds=20.6, output="")] * 2
     assert "2 commands, 41 seconds" in tutorial.measured(PAGE, rows)
+
+
+def test_what_the_last_commands_printed_stands_in_the_readme():
+    digest = "ab" * 32
+    rows = [
+        tutorial.Ran(
+            command=f"{command}\n", status=0, seconds=1, output=f"  a  {digest}\n/tmp/x/work/doubler/b said  \n"
+        )
+        for command in ("cd doubler", *tutorial.RECORDED)
+    ]
+    text = tutorial.recorded("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", rows)
+    shown = "\n\n".join(f"$ {command}\n  a  abababababab…\n~/doubler/b said" for command in tutorial.RECORDED)
+    assert text == f"before\n<!-- recorded: by -->\n\n```text\n{shown}\n```\n\n<!-- end -->\nafter\n"
+
+
+def test_the_recording_is_of_this_version():
+    readme = tutorial.README.read_text("utf-8")
+    assert f"with latebind {__version__} -->" in readme
+    assert [f"$ {command}" for command in tutorial.RECORDED] == re.findall(
+        r"^\$ latebind \w+$", readme.partition("<!-- recorded")[2].partition("<!-- end")[0], re.MULTILINE
+    )
 
 
 def test_the_page_says_how_many_commands_it_has():
