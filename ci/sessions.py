@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
-BENCHES = ("audit", "pack", "latency")
+BENCHES = ("audit", "pack", "latency", "startup")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
 

@@ -1,11 +1,13 @@
 """The tutorial's commands are those of the rendered page, and all of them succeed for somebody who has nothing."""
 
 import re
+import sys
 
 import pytest
 import tutorial
 from latebind import __version__
 
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the tutorial is for Linux")
 PAGE = tutorial.PAGE.read_text("utf-8")
 
 
@@ -18,6 +20,7 @@ def test_commands_are_the_blocks_that_a_reader_pastes():
     assert tutorial.commands(page) == ["cd a && ls\n"]
 
 
+@LINUX
 def test_commands_share_a_shell_and_end_with_the_first_that_fails(tmp_path):
     ran = tutorial.follow(["cd / && here=1", "pwd; echo $here $HOME", "ls /nowhere", "echo never"], tmp_path, tmp_path)
 
@@ -58,6 +61,7 @@ def test_the_page_says_how_many_commands_it_has():
     assert int(shown[2]) < 300
 
 
+@LINUX
 @pytest.mark.slow
 def test_the_tutorial_ends_with_packages_that_are_shown_to_work(tmp_path):
     page = (tutorial.site(tmp_path / "site") / "tutorial.html").read_text("utf-8")
