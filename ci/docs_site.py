@@ -12,6 +12,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mkdocs.structure.files import File
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -38,8 +40,6 @@ _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that lie outside docs/."""
-    from mkdocs.structure.files import File  # noqa: PLC0415  # the tests read this module without mkdocs
-
     for source, place in PLACED.items():
         if files.get_file_from_path(place) is None:
             files.append(File.generated(config, place, content=(ROOT / source).read_text("utf-8")))
