@@ -61,8 +61,9 @@ def release(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Lint, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
+    """Lint, the site, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
     sessions.lint(session)
+    sessions.docs(session)
     sessions.pytest(session, *session.posargs)
 
 
@@ -88,6 +89,12 @@ def lint(session: nox.Session) -> None:
 def gen(session: nox.Session) -> None:
     """Write every generated file; `git diff --exit-code` then shows whether they were in step."""
     sessions.gen(session, *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """The documentation site -> site/."""
+    sessions.docs(session)
 
 
 @nox.session

@@ -18,6 +18,7 @@ _TITLES = {
     "audit": "The audit, its peers, and bare reading",
     "latency": "latenn's runs beside onnxruntime's own",
     "pack": "Packing",
+    "startup": "Beginning",
 }
 _UNITS = {"latency": "share of onnxruntime's time"}
 _INTRODUCTION = """# Benchmarks
@@ -46,6 +47,8 @@ median of the rounds' ratios.""",
 changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
 --no-isolation`: no sdist, no nupkg, no bill of materials. `dotnet pack` makes each nupkg of the same files, where
 there is an SDK.""",
+    "startup": """What every use begins with: `import latebind`, as `python -X importtime` tells it, and
+`latebind --help` as a whole process, beside one of the same Python that does nothing.""",
 }
 
 

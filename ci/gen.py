@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import gen_examples
 import gen_loader
+import gen_reference
 import gen_stable_abi
 import gen_workflows
 import sabotage_page
@@ -50,6 +51,7 @@ def outputs() -> dict[Path, str]:
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in report.outputs().items()},
+        **{ROOT / path: text for path, text in gen_reference.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
         **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
         **{ROOT / path: text for path, text in truth_page.outputs().items()},

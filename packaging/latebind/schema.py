@@ -41,7 +41,8 @@ def config_reference() -> str:
         lines.append("|---|---|---|---|")
         for key, row in definition["properties"].items():
             default = "required" if key in required else f"`{json.dumps(row.get('default'))}`"
-            lines.append(f"| `{key}` | {_type(row)} | {default} | {row.get('description', '')} |")
+            meaning = row.get("description", "").replace("<", "&lt;")
+            lines.append(f"| `{key}` | {_type(row)} | {default} | {meaning} |")
         lines.append("")
     return "\n".join(lines)
 

@@ -1,0 +1,81 @@
+"""Times what every use of latebind begins with: `import latebind`, and `latebind --help`.
+
+    python bench/startup.py [--rounds N] [--write]
+
+The import is what `python -X importtime` says of it, everything it imports included. The help is a whole process,
+beside one of the same Python that does nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from measure import Sample, in_turn, machine, run, summary, write
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_LIMITS = {"import": 100.0, "help": 150.0}
+
+
+def imported() -> float:
+    """Milliseconds of `import latebind`."""
+    command = [sys.executable, "-X", "importtime", "-c", "import latebind"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    (last,) = re.findall(r"\| +(\d+) \| latebind$", told, re.MULTILINE)
+    return int(last) / 1000
+
+
+def command() -> list[str | Path]:
+    """The installed program; without one, what it calls."""
+    beside = Path(sys.executable).with_name("latebind")
+    program = str(beside) if beside.is_file() else shutil.which("latebind")
+    return [program] if program else [sys.executable, "-m", "latebind.cli"]
+
+
+def claim(what: str, values: list[float], limit: float) -> dict[str, Any]:
+    """A row of the page: the median counts."""
+    middle = round(statistics.median(values), 1)
+    spread = {"least": round(min(values), 1), "most": round(max(values), 1)}
+    return {"claim": what, "measured": middle, **spread, "at most": limit, "met": middle <= limit}
+
+
+def main() -> None:
+    """Measure, print, and keep the result when asked to."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15, help="runs of each; the medians count")
+    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
+    arguments = parser.parse_args()
+    before = machine()
+    program = command()
+    contenders: dict[str, Callable[[], Sample]] = {
+        "latebind --help": lambda: run([*program, "--help"]),
+        "Python alone": lambda: run([sys.executable, "-c", "pass"]),
+    }
+    for go in contenders.values():  # once, so that all lies in the system's cache
+        go()
+    samples = in_turn(contenders, arguments.rounds)
+    imports = [imported() for _ in range(arguments.rounds)]
+    claims = [
+        claim("milliseconds of import latebind", imports, _LIMITS["import"]),
+        claim(
+            "milliseconds of latebind --help", [row.wall * 1000 for row in samples["latebind --help"]], _LIMITS["help"]
+        ),
+    ]
+    for row in claims:
+        print(f"{row['claim']}: {row['measured']} (at most {row['at most']:g}): {'met' if row['met'] else 'NOT met'}")
+    if arguments.write:
+        versions = {"latebind": version("latebind")}
+        write("startup", {"machine": before, "versions": versions, "contenders": summary(samples), "claims": claims})
+
+
+if __name__ == "__main__":
+    main()

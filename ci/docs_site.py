@@ -1,0 +1,86 @@
+"""What the documentation site needs beside mkdocs: pages that lie outside docs/, and links that leave it.
+
+A hook of mkdocs (mkdocs.yml). A relative link means the same in the repository and on the site: to a page it stays a
+link between pages, to any other file it leads to the repository. What leads nowhere is a warning: it fails the build.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mkdocs.structure.files import File
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parent.parent
+REPOSITORY = "https://github.com/latebind/latebind"
+PLACED = {
+    "CHANGELOG.md": "changelog.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
+    "loader/README.md": "loader.md",
+    "README.md": "index.md",
+}
+"""Files of the repository that are pages of the site, and where."""
+
+_LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
+_BLOCK = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
+_WORD = re.compile(r"`[^`\n]+`|<([a-z]+)>")  # a place to be filled in: no page holds HTML
+_LOG = logging.getLogger("mkdocs.hooks.latebind")
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the pages that lie outside docs/."""
+    for source, place in PLACED.items():
+        if files.get_file_from_path(place) is None:
+            files.append(File.generated(config, place, content=(ROOT / source).read_text("utf-8")))
+    return files
+
+
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """The page with every relative link right for the site."""
+    here = page.file.src_uri
+    return placed_links(markdown, here, lambda why: _LOG.warning("%s: %s", here, why))
+
+
+def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str:
+    """Replace the links outside blocks of code, and show `<rid>` as it is; `here` is the page's path on the site."""
+    origin = next((source for source, place in PLACED.items() if place == here), f"docs/{here}")
+
+    def replaced(match: re.Match[str]) -> str:
+        return f"{match[1]}{_placed(match[2], origin, here, warn)}{match[3]}"
+
+    def prose(text: str) -> str:
+        linked = _LINK.sub(replaced, text)
+        return _WORD.sub(lambda match: f"&lt;{match[1]}>" if match[1] else match[0], linked)
+
+    parts, end = [], 0
+    for code in _BLOCK.finditer(markdown):
+        parts += [prose(markdown[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*parts, prose(markdown[end:])])
+
+
+def _placed(link: str, origin: str, here: str, warn: Callable[[str], object]) -> str:
+    """One link of the file `origin`, whose page is `here`."""
+    path, mark, anchor = link.partition("#")
+    if re.match(r"[a-z]+:", link) or not path:
+        return link
+    target = os.path.normpath(os.path.join(os.path.dirname(origin), path)).replace(os.sep, "/")  # noqa: PTH118, PTH120
+    if not (ROOT / target).exists():
+        warn(f"the link {link} leads to {target}, which is not there")
+        return link
+    if target in PLACED or target.startswith("docs/"):
+        place = PLACED.get(target, target.removeprefix("docs/"))
+        return os.path.relpath(place, os.path.dirname(here) or ".").replace(os.sep, "/") + mark + anchor  # noqa: PTH120
+    kind = "tree" if (ROOT / target).is_dir() else "blob"
+    return f"{REPOSITORY}/{kind}/main/{target}{mark}{anchor}"

@@ -1,0 +1,90 @@
+"""The reference page of the command line, from argparse's own tree and the examples that `--help` shows."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from latebind.cli import _parser
+from latebind.commands.examples import EXAMPLES
+from reference_text import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_HEAD = """\
+<!-- Made by ci/gen.py from the command line itself. -->
+
+# Command line
+
+```text
+latebind [-C DIR] [--workdir DIR] [-v | -q] COMMAND ...
+```
+
+What each exit status means stands in [versions](../versions.md). `NO_COLOR` is obeyed. `latebind COMMAND --help` prints
+what is below.
+"""
+
+
+def page() -> str:
+    """The page."""
+    parser = _parser()
+    lines = [_HEAD, "## Before the command", "", *_table(parser)]
+    for name, command in commands(parser).items():
+        lines += [f"## latebind {name}", "", f"{_sentence(command.description)}", ""]
+        lines += ["```text", _usage(command), "```", ""]
+        own = [action for action in command._actions if not _is_common(action)]  # noqa: SLF001
+        lines += _table(command) if own else []
+        lines += ["```console", *_examples(name), "```", ""] if name in EXAMPLES else []
+    return "\n".join(lines)
+
+
+def commands(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands by name, in order."""
+    for action in parser._actions:  # noqa: SLF001  # argparse has no other way to ask
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            return dict(action.choices)
+    return {}
+
+
+def options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
+    """(words, meaning) of each option and argument."""
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
+            continue
+        value = "" if action.nargs == 0 else action.metavar or f"{{{','.join(map(str, action.choices or ()))}}}"
+        yield ", ".join(action.option_strings) or str(value), _meaning(action, str(value))
+
+
+def _meaning(action: argparse.Action, value: str) -> str:
+    words = (action.help or "").replace("%(default)s", str(action.default)).strip()
+    if action.option_strings and value and not value.startswith("{"):
+        words = f"`{value}`: {words}" if words else f"`{value}`"
+    if action.choices is not None and value.startswith("{"):
+        known = ", ".join(f"`{choice}`" for choice in action.choices)
+        words = f"{words + ': ' if words else ''}{known}; by default `{action.default}`"
+    return escaped(words).replace("|", "\\|")
+
+
+def _table(parser: argparse.ArgumentParser) -> list[str]:
+    common = parser.prog != "latebind"
+    rows = [row for row in options(parser) if not (common and row[0] in ("-h, --help", "-v, --verbose", "-q, --quiet"))]
+    return ["| option | meaning |", "|---|---|", *(f"| `{words}` | {meaning} |" for words, meaning in rows), ""]
+
+
+def _is_common(action: argparse.Action) -> bool:
+    return action.dest in ("help", "verbose", "quiet")
+
+
+def _usage(command: argparse.ArgumentParser) -> str:
+    command.formatter_class = lambda prog: argparse.RawDescriptionHelpFormatter(prog, width=100)
+    return command.format_usage().strip().removeprefix("usage: ")
+
+
+def _sentence(text: str | None) -> str:
+    words = escaped(text or "")
+    return f"{words[:1].upper()}{words[1:]}."
+
+
+def _examples(name: str) -> list[str]:
+    return [f"$ {line}  # {what}" for line, what in EXAMPLES[name]]

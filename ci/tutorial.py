@@ -1,0 +1,174 @@
+"""Runs the tutorial as a reader would: the commands of the rendered page, pasted one after the other into one shell.
+
+    python -m ci.tutorial [--write] [--site FOLDER]
+
+The shell has a fresh home, no git configuration, and gets latebind from its wheel as if from an index. `--write` puts
+the number of commands and their seconds into docs/tutorial.md, and what the last ones printed into the README.
+Exit status: 0 all commands succeeded.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+from latebind.archive import write_text
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "tutorial.md"
+README = ROOT / "README.md"
+RECORDED = ("latebind pack", "latebind audit", "latebind verify")
+_MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+_RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
+_KEPT = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
+_TIME_LIMIT = 900
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ran:
+    """One command of the page and what came of it."""
+
+    command: str
+    status: int
+    seconds: float
+    output: str
+
+
+class _Commands(HTMLParser):
+    """Collects the text of every block of a page whose language is bash."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self._depth = 0
+        self._code = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "div" and (self._depth or "language-bash" in (dict(attrs).get("class") or "").split()):
+            self._depth += 1
+        if tag == "code" and self._depth:
+            self._code = True
+            self.found.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._depth -= tag == "div" and self._depth > 0
+        self._code = self._code and tag != "code"
+
+    def handle_data(self, data: str) -> None:
+        if self._code:
+            self.found[-1] += data
+
+
+def commands(page: str) -> list[str]:
+    """The blocks of a rendered page that a reader pastes, in order."""
+    parser = _Commands()
+    parser.feed(page)
+    return parser.found
+
+
+def follow(blocks: list[str], folder: Path, links: Path) -> list[Ran]:
+    """Paste the blocks into one shell that starts in an empty folder; ends with the first that fails."""
+    home, work, log = folder / "home", folder / "work", folder / "log"
+    for each in (home, work, log):
+        each.mkdir()
+    kept = {name: value for name, value in os.environ.items() if name.startswith(_KEPT)}
+    places = " ".join([str(links), *kept.get("PIP_FIND_LINKS", "").split()])
+    environment = {**kept, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
+                   "NO_COLOR": "1",
+                   "PIP_FIND_LINKS": places, "UV_FIND_LINKS": ",".join(places.split())}  # fmt: skip
+    script = "".join(
+        f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"
+        f'status=$?; echo "$status $(date +%s.%N)" > {log}/{number}.end; test $status = 0 || exit $status\n'
+        for number, block in enumerate(blocks)
+    )
+    shell = [shutil.which("bash") or "/bin/bash", "--noprofile", "--norc"]
+    subprocess.run(
+        shell, input=script, text=True, cwd=work, env=environment,
+        check=False, timeout=_TIME_LIMIT, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    return [_ran(block, log, number) for number, block in enumerate(blocks) if (log / f"{number}.end").is_file()]
+
+
+def _path() -> str:
+    """The programs of the system and a python3, without those of an environment that runs this."""
+    base = str(Path(sys.base_prefix) / "bin")
+    own = str(Path(sys.prefix) / "bin")
+    return os.pathsep.join([base, *(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != own)])
+
+
+def _ran(block: str, log: Path, number: int) -> Ran:
+    begin = float((log / f"{number}.begin").read_text("utf-8"))
+    status, end = (log / f"{number}.end").read_text("utf-8").split()
+    output = (log / f"{number}.out").read_text("utf-8", "replace")
+    return Ran(command=block, status=int(status), seconds=float(end) - begin, output=output)
+
+
+def measured(text: str, ran: list[Ran]) -> str:
+    """The page's source with what was measured."""
+    seconds = round(sum(row.seconds for row in ran))
+    line = f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included."
+    return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
+
+
+def recorded(text: str, ran: list[Ran]) -> str:
+    """The README with what the last commands printed; places and hashes of this run are shortened."""
+    lines = []
+    for row in ran:
+        if row.command.strip() in RECORDED:
+            output = re.sub(r"/\S*?/work/doubler", "~/doubler", row.output)
+            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", output)
+            lines += [f"$ {row.command.strip()}", *(line.rstrip() for line in output.strip("\n").splitlines()), ""]
+    block = "\n".join(["```text", *lines[:-1], "```"])
+    return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
+
+
+def wheel(folder: Path) -> Path:
+    """latebind's own wheel, in a folder that pip and uv take as an index."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
+    return folder
+
+
+def site(folder: Path) -> Path:
+    """The rendered site."""
+    build = [sys.executable, "-m", "mkdocs", "build", "-f", str(ROOT / "mkdocs.yml"), "-d", str(folder)]
+    subprocess.run(build, check=True, stderr=subprocess.DEVNULL)
+    return folder
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Build the site, run its tutorial, tell."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write number and seconds into docs/tutorial.md")
+    parser.add_argument("--site", type=Path, help="a site that is built already")
+    arguments = parser.parse_args(argv)
+    with tempfile.TemporaryDirectory(prefix="tutorial-") as name:
+        folder = Path(name)
+        rendered = arguments.site or site(folder / "site")
+        blocks = commands((rendered / "tutorial.html").read_text("utf-8"))
+        started = time.monotonic()
+        ran = follow(blocks, folder, wheel(folder / "links"))
+    for row in ran:
+        print(f"{'ok' if row.status == 0 else 'FAILED'}  {row.seconds:6.1f} s  {row.command.splitlines()[0]}")
+    print(f"{len(ran)} of {len(blocks)} commands, {time.monotonic() - started:.0f} s")
+    if not ran or len(ran) < len(blocks) or any(row.status for row in ran):
+        print(ran[-1].output if ran else "no command ended")
+        return 1
+    print(ran[-1].output, ran[-2].output, sep="\n")
+    if arguments.write:
+        write_text(PAGE, measured(PAGE.read_text("utf-8"), ran))
+        write_text(README, recorded(README.read_text("utf-8"), ran))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,121 @@
+"""The documentation site builds strict, asks nobody for anything, and a broken link of any kind fails."""
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import chromium
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
+         "latenn", "ci", "pyproject.toml", ".github", "LICENSE", "bench", "packaging", "templates")  # fmt: skip
+
+
+def build(config, site):
+    command = [sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The site of this tree."""
+    folder = tmp_path_factory.mktemp("site")
+    built = build(ROOT / "mkdocs.yml", folder)
+    assert built.returncode == 0, built.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of what the site is made from, to be broken."""
+    folder, skipped = tmp_path_factory.mktemp("copy"), shutil.ignore_patterns("build", "stage", "dist", "bin", "obj")
+    for name in PARTS:
+        source = ROOT / name
+        if source.is_dir():
+            shutil.copytree(source, folder / name, ignore=skipped)
+        else:
+            shutil.copy(source, folder / name)
+    return folder
+
+
+def test_every_document_is_a_page(site):
+    pages = [path.relative_to(ROOT / "docs").with_suffix(".html") for path in (ROOT / "docs").rglob("*.md")]
+    made = [Path(str(page).replace("README.html", "index.html")) for page in pages]
+    assert [page for page in made if not (site / page).is_file()] == []
+
+
+def test_no_page_asks_another_server_for_anything(site):
+    asked = re.compile(r"<(?:script|img|iframe|link)\b[^>]*?(?:src|href)=\"(?:https?:)?//[^\"]*\"")
+    for page in site.rglob("*.html"):
+        assert asked.findall(page.read_text("utf-8")) == [], page
+
+
+def test_a_link_that_leaves_the_documents_leads_to_the_repository(site):
+    page = (site / "workflows.html").read_text("utf-8") + (site / "verify.html").read_text("utf-8")
+    assert 'href="https://github.com/latebind/latebind/tree/main/latenn/verify/Smoke"' in page
+    assert 'href="release.html"' in page
+
+
+def test_words_between_angle_brackets_are_shown(site):
+    assert "runtimes/&lt;rid&gt;/native/" in (site / "checks/LB401.html").read_text("utf-8")
+    assert "[package.&lt;name&gt;]" in (site / "configuration.html").read_text("utf-8")
+
+
+BROKEN = (
+    ("docs/verify.md", "[x](nowhere.md)", "docs/nowhere.md, which is not there"),
+    ("docs/wheels.md", "[x](verify.md#no-such-heading)", "verify.md#no-such-heading"),
+    ("docs/verify.md", "[x](#nothing-of-this-page)", "#nothing-of-this-page"),
+    ("docs/verify.md", "[x](../ci/nothing.py)", "ci/nothing.py, which is not there"),
+    ("docs/verify.md", "![x](img/nothing.svg)", "docs/img/nothing.svg, which is not there"),
+    ("CHANGELOG.md", "[x](docs/wheels.md#nothing-in-there)", "wheels.md#nothing-in-there"),
+    ("docs/orphan.md", "# A page that nav lacks", "orphan.md"),
+)
+
+
+def test_each_thing_that_is_broken_is_a_warning_and_warnings_fail(copy, tmp_path):
+    for page, line, _ in BROKEN:
+        with (copy / page).open("a", encoding="utf-8") as file:
+            file.write(f"\n{line}\n")
+
+    built = build(copy / "mkdocs.yml", tmp_path / "site")
+
+    warnings = [line for line in built.stderr.splitlines() if line.startswith("WARNING")]
+    assert [told for _, _, told in BROKEN if not any(told in line for line in built.stderr.splitlines())] == []
+    assert built.returncode == 1
+    assert len(warnings) >= len(BROKEN) - 1, built.stderr  # pages that nav lacks come together
+
+
+def test_one_warning_is_enough_to_fail(copy, tmp_path):
+    for page in {page for page, _, _ in BROKEN}:
+        shutil.copy(ROOT / page, copy / page) if (ROOT / page).exists() else (copy / page).unlink(missing_ok=True)
+    with (copy / "docs/verify.md").open("a", encoding="utf-8") as file:
+        file.write("\n[x](wheels.md#no-such-heading)\n")
+
+    built = build(copy / "mkdocs.yml", tmp_path / "site")
+
+    assert built.returncode == 1
+    assert len(re.findall("^WARNING", built.stderr, re.MULTILINE)) == 1
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [400, 1280])
+def test_pages_fit_phones_and_desks(site, width):
+    program = chromium.chromium()
+    if program is None:
+        pytest.skip(
+            "not run: there is no Chromium here: apt-get install --no-install-recommends chromium-headless-shell"
+        )
+    api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: pip install playwright")
+    with api.sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"]).new_page(
+            viewport={"width": width, "height": 900}
+        )
+        requests = []
+        page.on("request", lambda request: requests.append(request.url))
+        for name in ("configuration.html", "reference/c.html", "tutorial.html"):
+            page.goto((site / name).as_uri())
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []

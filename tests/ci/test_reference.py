@@ -1,0 +1,132 @@
+"""The reference names everything that is public, and a page that lacks one of them is caught."""
+
+import re
+from pathlib import Path
+
+import gen_reference
+import msgspec
+import pytest
+import reference_c
+import reference_cli
+import reference_python
+from latebind import config
+from latebind.audit.registry import checks
+from latebind.cli import _parser
+from latebind.release.headers import declarations
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = ROOT / "docs"
+HEADERS = [*(ROOT / "loader/include/latebind").glob("*.h"), *(ROOT / "latenn/native/include").glob("*.h")]
+NOT_OURS = re.compile(
+    r"Ort|ORT(?!ED)|ONNX(?!RUNTIME)|Graph|lb_ort_(path_char|table|base)$|_TEXT_?$|#LATENN_API|_file_(names|globs)$"
+)
+"""Names of ONNX Runtime's own, and what headers have for themselves."""
+
+
+def words(parser):
+    return {word for action in parser._actions for word in action.option_strings or [action.metavar] if word}
+
+
+def commands_and_options():
+    parser = _parser()
+    yield from (("latebind", word) for word in words(parser) if word != "COMMAND")
+    for name, command in reference_cli.commands(parser).items():
+        yield from ((f"latebind {name}", word) for word in words(command))
+
+
+def section(page, title):
+    """What stands below a heading, and the common options that stand once."""
+    found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
+
+
+def missing_options(page):
+    common = section(page, "Before the command")
+    return [
+        (command, word)
+        for command, word in commands_and_options()
+        if not re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", section(page, command) + common)
+    ]
+
+
+def keys():
+    known = vars(config).values()
+    tables = [row for row in known if isinstance(row, type) and issubclass(row, msgspec.Struct)]
+    return {field.encode_name for table in tables for field in msgspec.structs.fields(table)} - {"options"}
+
+
+def public_c():
+    """By another reading than the page's: that which compares the headers of two releases."""
+    for header in HEADERS:
+        text = header.read_text("utf-8")
+        yield from (name.removeprefix("#") for name in declarations(text) if not NOT_OURS.search(name))
+        yield from re.findall(r"^static inline [^(]*?\b(lb_ort_\w+)\(", text, re.MULTILINE)
+
+
+def public_python():
+    for module in reference_python.MODULES:
+        source = reference_python._file(module).read_text("utf-8")
+        listed = re.search(r"^__all__ = \[(.*?)\]", source, re.MULTILINE | re.DOTALL)[1]
+        yield from (f"{module}.{name}" for name in re.findall(r'"(\w+)"', listed))
+
+
+def public_dotnet():
+    for path in (ROOT / "latenn/dotnet/Latenn").glob("*.cs"):
+        text = path.read_text("utf-8")
+        yield from re.findall(r"^    public [\w ]*(?:class|struct|enum|interface) (\w+)", text, re.MULTILINE)
+
+
+def lacking(page, names, form):
+    return [name for name in names if not re.search(form.format(re.escape(name)), page, re.MULTILINE)]
+
+
+PARTS = {
+    "configuration.md": (keys, r"^\| `{}` \|"),
+    "checks/index.md": (checks, r"^\| \[{0}\]\({0}.md\) \|"),
+    "reference/c.md": (public_c, r"(?<!\w){}(?!\w)"),
+    "reference/python.md": (public_python, r"^### {}$"),
+    "reference/dotnet.md": (public_dotnet, r"^## {}$"),
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_everything_public_is_in_the_reference(part):
+    names, form = PARTS[part]
+    page = (PAGES / part).read_text("utf-8")
+    assert len(list(names())) >= 10
+    assert lacking(page, names(), form) == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_taken_out_of_a_page_is_missed(part):
+    names, form = PARTS[part]
+    page = (PAGES / part).read_text("utf-8")
+    for name in list(names())[::7]:
+        assert name in lacking(re.sub(form.format(re.escape(name)), "", page, flags=re.MULTILINE), [name], form)
+
+
+def test_every_command_and_option_is_in_the_reference():
+    page = (PAGES / "reference/cli.md").read_text("utf-8")
+    assert len(list(commands_and_options())) > 80
+    assert missing_options(page) == []
+
+
+def test_a_command_or_option_that_is_taken_out_is_missed():
+    page = (PAGES / "reference/cli.md").read_text("utf-8")
+    assert ("latebind verify", "--shard") in missing_options(page.replace("--shard", ""))
+    without_gate = re.sub(r"## latebind gate\n.*?(?=^## )", "", page, flags=re.MULTILINE | re.DOTALL)
+    assert ("latebind gate", "--format") in missing_options(without_gate)
+
+
+def test_pages_are_made_from_the_sources_as_they_are():
+    assert [path for path, text in gen_reference.outputs().items() if (ROOT / path).read_text("utf-8") != text] == []
+
+
+def test_a_comment_stays_with_its_declaration():
+    (part, one, two) = reference_c.items(
+        "/* ---- a part ---- */\n\n/* Says\n * more. */\nint lb_one(int a); /* 1 */\n\n"
+        "/* gone */\n\nint lb_two(\n    int b);\n"
+    )
+    assert (part.name, part.text) == ("A part", "")
+    assert (one.name, one.comment, one.text) == ("lb_one", "Says\nmore.", "int lb_one(int a); /* 1 */")
+    assert (two.name, two.comment) == ("lb_two", "")

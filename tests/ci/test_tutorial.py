@@ -1,0 +1,82 @@
+"""The tutorial's commands are those of the rendered page, and all of them succeed for somebody who has nothing."""
+
+import re
+import shutil
+import sys
+
+import pytest
+import tutorial
+from latebind import __version__
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: the tutorial is for Linux")
+PAGE = tutorial.PAGE.read_text("utf-8")
+
+
+def test_commands_are_the_blocks_that_a_reader_pastes():
+    page = (
+        '<p><code>not this</code></p><div class="language-bash highlight"><pre><span></span><code>'
+        '<span class="nb">cd</span> a <span>&amp;&amp;</span> ls\n</code></pre></div>'
+        '<div class="language-text highlight"><pre><code>nor this\n</code></pre></div>'
+    )
+    assert tutorial.commands(page) == ["cd a && ls\n"]
+
+
+@LINUX
+def test_commands_share_a_shell_and_end_with_the_first_that_fails(tmp_path):
+    ran = tutorial.follow(["cd / && here=1", "pwd; echo $here $HOME", "ls /nowhere", "echo never"], tmp_path, tmp_path)
+
+    assert [row.status == 0 for row in ran] == [True, True, False]
+    assert ran[1].output == f"/\n1 {tmp_path}/home\n"
+    assert "nowhere" in ran[2].output
+
+
+def test_what_was_measured_stands_in_the_page():
+    rows = [tutorial.Ran(command="", status=0, seconds=20.6, output="")] * 2
+    assert "2 commands, 41 seconds" in tutorial.measured(PAGE, rows)
+
+
+def test_what_the_last_commands_printed_stands_in_the_readme():
+    digest = "ab" * 32
+    rows = [
+        tutorial.Ran(
+            command=f"{command}\n", status=0, seconds=1, output=f"  a  {digest}\n/tmp/x/work/doubler/b said  \n"
+        )
+        for command in ("cd doubler", *tutorial.RECORDED)
+    ]
+    text = tutorial.recorded("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", rows)
+    shown = "\n\n".join(f"$ {command}\n  a  abababababab…\n~/doubler/b said" for command in tutorial.RECORDED)
+    assert text == f"before\n<!-- recorded: by -->\n\n```text\n{shown}\n```\n\n<!-- end -->\nafter\n"
+
+
+def test_the_recording_is_of_this_version():
+    readme = tutorial.README.read_text("utf-8")
+    assert f"with latebind {__version__} -->" in readme
+    assert [f"$ {command}" for command in tutorial.RECORDED] == re.findall(
+        r"^\$ latebind \w+$", readme.partition("<!-- recorded")[2].partition("<!-- end")[0], re.MULTILINE
+    )
+
+
+def test_the_page_says_how_many_commands_it_has():
+    shown = re.search(r"^(\d+) commands, (\d+) seconds", PAGE, re.MULTILINE)
+    assert int(shown[1]) == len(re.findall(r"^```bash$", PAGE, re.MULTILINE))
+    assert int(shown[2]) < 300
+
+
+@LINUX
+@pytest.mark.slow
+def test_the_tutorial_ends_with_packages_that_are_shown_to_work(tmp_path):
+    page = (tutorial.site(tmp_path / "site") / "tutorial.html").read_text("utf-8")
+    blocks = tutorial.commands(page)
+
+    ran = tutorial.follow(blocks, tmp_path, tutorial.wheel(tmp_path / "links"))
+
+    if any("No matching distribution" in row.output or "no-index" in row.output for row in ran):
+        pytest.skip("not run: the package index cannot be reached")
+    assert len(ran) == len(blocks), ran[-1].output[-4000:]
+    assert [row.output[-4000:] for row in ran if row.status] == []
+    (verified,) = (row.output for row in ran if row.command.startswith("latebind verify"))
+    assert re.search(r"^\d passed, 0 failed, \d not run", verified, re.MULTILINE)
+    assert int(re.findall(r"^(\d+) passed", verified, re.MULTILINE)[-1]) >= 8
+    assert "nupkg" in verified
+    if shutil.which("cc") or shutil.which("gcc") or shutil.which("clang"):
+        assert re.search(r"^\d+ passed, .*$", verified, re.MULTILINE)[0] in PAGE
