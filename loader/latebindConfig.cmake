@@ -128,7 +128,6 @@ function(latebind_add_python_module target)
     endif()
   endif()
   set_target_properties("${target}" PROPERTIES
-    LATEBIND_PYTHON_MODULE TRUE
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN TRUE)
@@ -169,8 +168,8 @@ function(latebind_hardening target)
     endif()
   endif()
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    get_target_property(module "${target}" LATEBIND_PYTHON_MODULE)
-    if(NOT module) # whose open symbols are CPython's own
+    get_target_property(kind "${target}" TYPE)
+    if(NOT kind STREQUAL "MODULE_LIBRARY") # whose open symbols are those of the program that opens it: CPython
       target_link_options("${target}" PRIVATE "LINKER:--no-undefined")
     endif()
     target_link_options("${target}" PRIVATE
