@@ -7,7 +7,9 @@
 #
 # latebind_add_runtime() compiles the loader into <target>; nothing of it is exported. The runtime's floor is, in
 # this order: MINIMUM, the variable LATEBIND_MINIMUM_<runtime> (given by `latebind build` from latebind.toml), the
-# preset's own. latebind_add_loader(<target>) does the same without a runtime, for a host that describes its own.
+# preset's own. A runtime without a preset is described in latebind.toml; LATEBIND_DESCRIBED is the folder of what
+# latebind made of that. latebind_add_loader(<target>) does the same without a runtime, for a host that describes its own
+# in C.
 
 include_guard(GLOBAL)
 cmake_policy(PUSH)
@@ -64,13 +66,21 @@ function(latebind_add_runtime target runtime)
     message(FATAL_ERROR "latebind_add_runtime: \"${arg_UNPARSED_ARGUMENTS}\" is not understood; "
                         "it takes <target> <runtime> [MINIMUM <version>].")
   endif()
+  set(source "${LATEBIND_LOADER_DIR}/src/${runtime}.c")
   if(NOT runtime IN_LIST LATEBIND_RUNTIMES)
-    list(JOIN LATEBIND_RUNTIMES ", " known)
-    message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows. Known: ${known}.")
+    set(source "${LATEBIND_DESCRIBED}/${runtime}.c")
+    if(NOT EXISTS "${LATEBIND_DESCRIBED}/latebind/${runtime}.h")
+      list(JOIN LATEBIND_RUNTIMES ", " known)
+      message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows, nor described in "
+                          "latebind.toml. Known: ${known}. Describe it below [runtime.describe] and run `latebind "
+                          "build`; for CMake alone, `latebind loader-source FOLDER` and -DLATEBIND_DESCRIBED=FOLDER.")
+    endif()
+    target_include_directories("${target}" PRIVATE "${LATEBIND_DESCRIBED}")
   endif()
   latebind_add_loader("${target}")
-  set(source "${LATEBIND_LOADER_DIR}/src/${runtime}.c")
-  target_sources("${target}" PRIVATE "${source}")
+  if(EXISTS "${source}") # else the project reads the version itself
+    target_sources("${target}" PRIVATE "${source}")
+  endif()
   if(NOT MSVC)
     set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
   endif()

@@ -20,6 +20,7 @@ from latebind.commands.common import add_machines, alone, chosen, configured, pa
 from latebind.commands.completion import SHELLS, complete
 from latebind.commands.examples import epilog
 from latebind.commands.init import declare_init
+from latebind.commands.loader_source import declare_loader_source
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -148,6 +149,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (plan, build, pack, verify, reproduce):
         command.add_argument("--target", action="append", metavar="RID", help="by default this machine's")
     matrix.add_argument("--target", action="append", metavar="RID", help="by default all of the project's")
+    declare_loader_source(add)
     completion = add("completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion")
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser

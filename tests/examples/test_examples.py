@@ -104,3 +104,17 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, tmp_path_f
     with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as made:
         assert packed.name == wheel.name
         assert made.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
+
+
+@pytest.mark.slow
+def test_own_runtime(installed, example):
+    """Found, missing, too old: with a runtime that nothing of latebind knows but the project's description."""
+    project = example("own-runtime")
+    packed_audited_verified(installed, project, "works or absent or too-old or corrupt or path-folder")
+
+    (wheel,) = (project / "dist").glob("*manylinux_2_28_x86_64.whl")
+    (runtime,) = (project / "build/verify/supply/runtimes").glob("z3-solver-*-linux-x64/z3/lib/libz3.so")
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.write(runtime, "zsolve/libquiet.so")
+    said = run(installed, "-C", project, "audit", allowed=(1,)).stdout
+    assert "LB104 zsolve/libquiet.so is a copy of Z3" in said, said

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from latebind import __version__
-from latebind.presets import preset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -99,12 +98,12 @@ def _bound(use: RuntimeUse) -> dict[str, Any]:
 
     Where the major version is a year, the next one changes nothing.
     """
-    known = preset(use.preset)
+    known = use.known
     below = "" if known.calendar else f"|<{Version(use.minimum).major + 1}"
     return {
         "type": "library",
-        "bom-ref": f"late-bound/{use.preset}",
-        "name": use.preset,
+        "bom-ref": f"late-bound/{use.name}",
+        "name": use.name,
         "description": f"{known.title}, bound at run time and not contained.",
         "isExternal": True,
         "versionRange": f"vers:generic/>={use.minimum}{below}",
