@@ -71,9 +71,9 @@ function(latebind_add_runtime target runtime)
     set(source "${LATEBIND_DESCRIBED}/${runtime}.c")
     if(NOT EXISTS "${LATEBIND_DESCRIBED}/latebind/${runtime}.h")
       list(JOIN LATEBIND_RUNTIMES ", " known)
-      message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows, nor described in "
-                          "latebind.toml. Known: ${known}. Describe it below [runtime.describe] and run `latebind "
-                          "build`; for CMake alone, `latebind loader-source FOLDER` and -DLATEBIND_DESCRIBED=FOLDER.")
+      message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows. Known: ${known}. "
+                          "Describe another in latebind.toml, below [runtime.describe]; `latebind build` takes it from "
+                          "there, CMake alone from `latebind loader-source FOLDER` by -DLATEBIND_DESCRIBED=FOLDER.")
     endif()
     target_include_directories("${target}" PRIVATE "${LATEBIND_DESCRIBED}")
   endif()

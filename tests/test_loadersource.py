@@ -111,7 +111,7 @@ def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
     project = write_thing_client(tmp_path / "tiny", cmakelists=cmake.replace("tiny thing)", "tiny thong)"))
     with pytest.raises(BuildError) as caught:
         staged(project)
-    assert '"thong" is not a runtime that latebind knows, nor' in " ".join(caught.value.message.split())
+    assert '"thong" is not a runtime that latebind knows. Known:' in " ".join(caught.value.message.split())
     assert "[runtime.describe]" in caught.value.message
 
 
