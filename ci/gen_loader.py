@@ -15,17 +15,15 @@ from typing import Any
 
 import jinja2
 import msgspec
+from latebind.build.loadersource import runtime_header
+from latebind.presets import preset
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")
 TABLE = pathlib.Path("loader/tables/ort_api.toml")
-PRESETS = pathlib.Path("packaging/latebind/runtimes")
 
 # The runtimes that the loader binds: each has loader/src/<name>.c.
 RUNTIMES = ("onnxruntime", "openvino", "litert")
-
-# The operating systems' names in a preset, and how the preprocessor tells them apart.
-SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 
 
 def render_ort_api() -> str:
@@ -47,33 +45,8 @@ def render_ort_api() -> str:
 
 def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
-    preset = _load(PRESETS / f"{name}.toml")
-    macro = f"{name.upper()}"
-    distribution = preset.get("python", {}).get("extras", {}).get("cpu")
-    runtime = {
-        "name": preset["name"],
-        "title": preset["title"],
-        "env": preset["environment"],
-        "entry_symbol": preset["entry_symbols"][0],
-        "minimum": preset["floor"],
-        "built": preset["built"],
-        "calendar": int(preset.get("calendar", False)),
-    }
-    systems = [
-        {"condition": condition, "names": preset["names"][system], "globs": preset["globs"][system]}
-        for system, condition in SYSTEMS
-    ]
-    advice = f'"pip install \\"{distribution}>=" LATEBIND_{macro}_MINIMUM "\\""' if distribution else None
-    return _format(
-        _template("runtime.h.j2").render(
-            runtime=runtime,
-            macro=macro,
-            systems=systems,
-            minimum=_version(runtime["minimum"]),
-            built=_version(runtime["built"]),
-            advice=advice,
-        )
-    )
+    known = preset(name)
+    return _format(runtime_header(known, known.floor, f"packaging/latebind/runtimes/{name}.toml by ci/gen_loader.py"))
 
 
 def outputs() -> dict[pathlib.Path, str]:
@@ -138,12 +111,6 @@ def _fields(functions: list[dict[str, Any]]) -> list[dict[str, Any]]:
         fields.append({**function, "gap": 0})
         position = function["slot"] + 1
     return fields
-
-
-def _version(text: str) -> dict[str, int]:
-    numbers = [int(part) for part in text.split(".")]
-    major, minor, patch = [*numbers, 0, 0][:3]
-    return {"major": major, "minor": minor, "patch": patch}
 
 
 def _format(text: str) -> str:

@@ -7,7 +7,9 @@
 #
 # latebind_add_runtime() compiles the loader into <target>; nothing of it is exported. The runtime's floor is, in
 # this order: MINIMUM, the variable LATEBIND_MINIMUM_<runtime> (given by `latebind build` from latebind.toml), the
-# preset's own. latebind_add_loader(<target>) does the same without a runtime, for a host that describes its own.
+# preset's own. A runtime without a preset is described in latebind.toml; LATEBIND_DESCRIBED is the folder of what
+# latebind made of that. latebind_add_loader(<target>) does the same without a runtime, for a host that describes its own
+# in C.
 
 include_guard(GLOBAL)
 cmake_policy(PUSH)
@@ -64,13 +66,21 @@ function(latebind_add_runtime target runtime)
     message(FATAL_ERROR "latebind_add_runtime: \"${arg_UNPARSED_ARGUMENTS}\" is not understood; "
                         "it takes <target> <runtime> [MINIMUM <version>].")
   endif()
+  set(source "${LATEBIND_LOADER_DIR}/src/${runtime}.c")
   if(NOT runtime IN_LIST LATEBIND_RUNTIMES)
-    list(JOIN LATEBIND_RUNTIMES ", " known)
-    message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows. Known: ${known}.")
+    set(source "${LATEBIND_DESCRIBED}/${runtime}.c")
+    if(NOT EXISTS "${LATEBIND_DESCRIBED}/latebind/${runtime}.h")
+      list(JOIN LATEBIND_RUNTIMES ", " known)
+      message(FATAL_ERROR "latebind_add_runtime: \"${runtime}\" is not a runtime that latebind knows. Known: ${known}. "
+                          "Describe another in latebind.toml, below [runtime.describe]; `latebind build` takes it from "
+                          "there, CMake alone from `latebind loader-source FOLDER` by -DLATEBIND_DESCRIBED=FOLDER.")
+    endif()
+    target_include_directories("${target}" PRIVATE "${LATEBIND_DESCRIBED}")
   endif()
   latebind_add_loader("${target}")
-  set(source "${LATEBIND_LOADER_DIR}/src/${runtime}.c")
-  target_sources("${target}" PRIVATE "${source}")
+  if(EXISTS "${source}") # else the project reads the version itself
+    target_sources("${target}" PRIVATE "${source}")
+  endif()
   if(NOT MSVC)
     set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
   endif()
@@ -128,7 +138,6 @@ function(latebind_add_python_module target)
     endif()
   endif()
   set_target_properties("${target}" PROPERTIES
-    LATEBIND_PYTHON_MODULE TRUE
     C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN TRUE)
@@ -169,8 +178,8 @@ function(latebind_hardening target)
     endif()
   endif()
   if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
-    get_target_property(module "${target}" LATEBIND_PYTHON_MODULE)
-    if(NOT module) # whose open symbols are CPython's own
+    get_target_property(kind "${target}" TYPE)
+    if(NOT kind STREQUAL "MODULE_LIBRARY") # whose open symbols are those of the program that opens it: CPython
       target_link_options("${target}" PRIVATE "LINKER:--no-undefined")
     endif()
     target_link_options("${target}" PRIVATE

@@ -111,7 +111,7 @@ def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config)
 def _latest(config: Config) -> Config:
     """The configuration with the latest version of each runtime alone."""
     verification = config.document.verify
-    runtimes = {use.preset: ("latest",) for use in config.document.runtime}
+    runtimes = {use.name: ("latest",) for use in config.document.runtime}
     document = msgspec.structs.replace(
         config.document, verify=msgspec.structs.replace(verification, runtimes=runtimes, each_minor=())
     )

@@ -20,6 +20,7 @@ from latebind.commands.completion import SHELLS, complete
 from latebind.commands.doctor import declare_doctor
 from latebind.commands.examples import epilog
 from latebind.commands.init import declare_init
+from latebind.commands.loader_source import declare_loader_source
 from latebind.commands.make import (
     declare_build,
     declare_cibuildwheel,
@@ -42,6 +43,7 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
     declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce, declare_cibuildwheel,
+    declare_loader_source,
 )  # fmt: skip
 
 

@@ -14,6 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from latebind.model import Target  # noqa: TC001  # as above
+from latebind.ownruntime import DescribedRuntime  # noqa: TC001  # as above
+from latebind.presets import RuntimePreset, preset
 from latebind.pythonabi import KINDS
 
 TomlValue = bool | int | str
@@ -49,14 +51,32 @@ class Native(_Strict, frozen=True):
     ] = False
 
 
-class RuntimeUse(_Strict, frozen=True):
+class RuntimeUse(_Strict, frozen=True, kw_only=True):
     """A runtime that the native code binds late."""
 
-    preset: Annotated[str, Meta(description="Name of the runtime's preset.")]
+    preset: Annotated[str, Meta(description="Name of the runtime's preset; without one, it is described.")] = ""
+    describe: Annotated[
+        DescribedRuntime | None, Meta(description="Written as [runtime.describe]: a runtime without a preset.")
+    ] = None
     minimum: Annotated[str, Meta(description="The lowest version that is accepted, written once, here.")]
     policy: Annotated[
         Literal["never-linked"], Meta(description="The audit's gate: the runtime is never linked and never bundled.")
     ] = "never-linked"
+
+    @property
+    def name(self) -> str:
+        """What it is called in this file, in CMake, and in reports."""
+        return self.describe.name if self.describe else self.preset
+
+    @property
+    def known(self) -> RuntimePreset:
+        """All that is known of the runtime. Raises LatebindError for a preset that there is not."""
+        return self.describe.preset() if self.describe else preset(self.preset)
+
+    @property
+    def has_text(self) -> bool:
+        """Whether its library may hold its version as text, which a compiled stand-in for it changes."""
+        return self.describe is None or self.describe.version in ("text", "own")
 
 
 class TargetOptions(_Strict, frozen=True):
@@ -282,7 +302,7 @@ class Config:
     def runtime_of(self, package: str) -> RuntimeUse | None:
         """The runtime that a package binds late, or None."""
         name = self.packages[package].runtime or package
-        return next((use for use in self.document.runtime if use.preset == name), None)
+        return next((use for use in self.document.runtime if use.name == name), None)
 
     def needed(self, package: str) -> tuple[str, ...]:
         """A package, and those of the project that it requires, directly or not."""
@@ -294,7 +314,7 @@ class Config:
     def tried(self, use: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is tried: what is its own, else what holds for all."""
         verify = self.document.verify
-        own = verify.own.get(use.preset, VerifyOwn()) if use is not None else VerifyOwn()
+        own = verify.own.get(use.name, VerifyOwn()) if use is not None else VerifyOwn()
         # Counts belong to the versions of one runtime: the general ones are those of the first.
         counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
         return msgspec.structs.replace(own, data=own.data or verify.data, at_least=own.at_least or counts)

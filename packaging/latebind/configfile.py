@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import msgspec
 from packaging.version import InvalidVersion, Version
 
-from latebind.config import Config, Document
+from latebind.config import Config, Document, RuntimeUse
 from latebind.errors import ConfigError, InputError, LatebindError
 from latebind.model import Rid
+from latebind.ownruntime import RUNTIME_VERSION, problems
 from latebind.presets import presets
 from latebind.pythonabi import kind_problem
 from latebind.targets import targets
@@ -256,7 +257,15 @@ def _check_source(config: Config, reader: _Reader) -> None:
 def _check_runtimes(config: Config, reader: _Reader) -> None:
     for index, use in enumerate(config.document.runtime):
         here: tuple[Key, ...] = ("runtime", index)
+        if use.describe is not None:
+            _check_described(config, reader, use, here)
+            continue
         preset = presets().get(use.preset)
+        if preset is None and not use.preset:
+            text = "a runtime has neither preset nor description"
+            advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
+            reader.problem(here, text, advice)
+            continue
         if preset is None:
             reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", _nearest(use.preset, presets()))
             continue
@@ -269,11 +278,30 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
                 f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
                 f'Write minimum = "{preset.floor}".',
             )
+    names = [use.name for use in config.document.runtime]
+    for index, name in enumerate(names):
+        if name and name in names[:index]:
+            reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
     _check_tried(config, reader)
 
 
+def _check_described(config: Config, reader: _Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
+    described = use.describe
+    if described is None:
+        return
+    if use.preset:
+        text = f"a runtime is the preset {use.preset} and described as well"
+        reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
+    if not RUNTIME_VERSION.match(use.minimum):
+        text = f"{use.minimum!r} is not two or three numbers"
+        reader.problem((*here, "minimum"), text, "Write it as 1.19 or 1.19.2.")
+    rows = (targets().get(Rid(rid)) for rid in config.document.targets.include)
+    for keys, text, advice in problems(described, use.minimum, [row.system for row in rows if row is not None]):
+        reader.problem((*here, "describe", *keys), f"{_dotted((*here, 'describe', *keys))}: {text}", advice)
+
+
 def _check_tried(config: Config, reader: _Reader) -> None:
-    used = [use.preset for use in config.document.runtime]
+    used = [use.name for use in config.document.runtime]
     for name in config.document.verify.own:
         if name not in used:
             reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", _nearest(name, used))
@@ -315,7 +343,7 @@ def _check_packages(config: Config, reader: _Reader) -> None:
             if other not in config.packages:
                 text = f"{other!r} is not a package here"
                 reader.problem(("package", name, "requires"), text, _nearest(other, config.packages))
-        used = [use.preset for use in config.document.runtime]
+        used = [use.name for use in config.document.runtime]
         if package.runtime and package.runtime not in used:
             advice = _nearest(package.runtime, used)
             reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from latebind.model import SYMBOLS_SUFFIX, NotMade
 from latebind.nuget.nuspec import semantic_version
-from latebind.presets import preset
 from latebind.pythonabi import abi_tags
 from latebind.targets import host_rid, target, wheel_tag
 
@@ -92,10 +91,10 @@ def unsupplied(config: Config, package: str, rid: str) -> str:
     Such a package would install and never work.
     """
     use, row = config.runtime_of(package), target(rid)
-    libc = preset(use.preset).libc if use else ()
+    libc = use.known.libc if use else ()
     if use is None or row.system != "linux" or not libc or row.libc in libc:
         return ""
-    return f"{preset(use.preset).title} exists for {' and '.join(libc)} only, and {rid} is {row.libc}"
+    return f"{use.known.title} exists for {' and '.join(libc)} only, and {rid} is {row.libc}"
 
 
 def refused(config: Config, rids: Sequence[str]) -> tuple[NotMade, ...]:

@@ -137,6 +137,26 @@ def test_the_machines_own_compiler_builds_modules_too(tmp_path):
     assert "abi3" in run(sys.executable, RUN, tmp_path / "site")
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: the compiler of this machine is that of a prompt")
+def test_what_finds_python_in_cmake_gets_the_one_that_runs_latebind(tmp_path):
+    """As nanobind and pybind11 do; a module's open symbols are CPython's, whoever made the target."""
+    found = f"""
+find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
+if(NOT Python_EXECUTABLE STREQUAL "{Path(sys.executable).as_posix()}")
+  message(FATAL_ERROR "another Python: ${{Python_EXECUTABLE}}")
+endif()
+Python_add_library(_tiny MODULE WITH_SOABI tiny.c)"""
+    settings = config("cpython", HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
+    floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
+    project = write_module_client(
+        tmp_path / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor),
+        cmakelists=CMAKE.replace("latebind_add_python_module(_tiny tiny.c)", found),
+    )  # fmt: skip
+    (wheel,) = wheels(packed(project, host_rid())).values()
+    install(sys.executable, wheel, tmp_path / "site")
+    run(sys.executable, RUN, tmp_path / "site")
+
+
 def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, latebind):
     project = write_module_client(tmp_path / "tiny", "cp310-abi3")
     cmake, ninja = shutil.which("cmake"), shutil.which("ninja")

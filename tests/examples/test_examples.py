@@ -2,13 +2,17 @@
 
 import difflib
 import importlib.metadata
+import os
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import pytest
+from latebind.targets import host_rid
+from latebind.verify.interpreters import interpreters
 
-from tests.examples.conftest import ROOT, packed_audited_verified, run
+from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
 
 EXAMPLES = ROOT / "examples"
 LATE = EXAMPLES / "linked-to-late"
@@ -73,3 +77,44 @@ def test_custom_op(installed, example, ort_header):
 @pytest.mark.slow
 def test_openvino_late(installed, example):
     packed_audited_verified(installed, example("openvino-late"), "openvino or absent")
+
+
+@pytest.mark.slow
+def test_nanobind_abi3_is_built_natively_imported_and_packed(example, tmp_path_factory):
+    pythons = interpreters(["3.14", "3.13", "3.12"])
+    if not pythons or not shutil.which("c++") or host_rid() != "linux-x64":
+        pytest.skip("not run: there is no CPython 3.12 or newer, no C++ compiler, or this is not Linux on x64")
+    folder = tmp_path_factory.mktemp("installed-312")
+    latebind = environment_with_latebind(folder, pythons[-1].path, ("nanobind>=3.1",))
+    project = example("nanobind-abi3")
+    glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
+    if glibc != "2.36":  # a newer g++ builds for its own system
+        settings = (project / "latebind.toml").read_text("utf-8")
+        (project / "latebind.toml").write_text(settings.replace('"2.34"', f'"{glibc}"'), encoding="utf-8")
+    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", project / "wheelhouse", project / "python/nbrun"]
+    run(latebind.with_name("python"), *words)
+    (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
+    for name in ("build", "stage"):
+        shutil.rmtree(project / name)
+
+    assert "imported, host" in run(latebind, "-C", project, "stage", "--import", wheel).stdout
+    packed_audited_verified(latebind, project, "works or absent or corrupt or path or threads")
+
+    (packed,) = (project / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as built, zipfile.ZipFile(packed) as made:
+        assert packed.name == wheel.name
+        assert made.read("nbrun/_nbrun.abi3.so") == built.read("nbrun/_nbrun.abi3.so")
+
+
+@pytest.mark.slow
+def test_own_runtime(installed, example):
+    """Found, missing, too old: with a runtime that nothing of latebind knows but the project's description."""
+    project = example("own-runtime")
+    packed_audited_verified(installed, project, "works or absent or too-old or corrupt or path-folder")
+
+    (wheel,) = (project / "dist").glob("*manylinux_2_28_x86_64.whl")
+    (runtime,) = (project / "build/verify/supply/runtimes").glob("z3-solver-*-linux-x64/z3/lib/libz3.so")
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.write(runtime, "zsolve/libquiet.so")
+    said = run(installed, "-C", project, "audit", allowed=(1,)).stdout
+    assert "LB104 zsolve/libquiet.so is a copy of Z3" in said, said

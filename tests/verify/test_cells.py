@@ -21,6 +21,8 @@ from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
+from tests.thingclient import DESCRIBED as THING
+from tests.thingclient import write_thing_client
 
 ROOT = Path(__file__).resolve().parents[2]
 CONFIG = load(ROOT / "latenn" / "latebind.toml")
@@ -113,6 +115,23 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     with pytest.raises(NotRun, match="native_only") as caught:
         able(cells[0], Answers(), {LINUX: emulated}, ())
     assert caught.value.reason == "not-emulated"
+
+
+def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
+    raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
+    asked = questions(dataclasses.replace(CONFIG, document=raised), (LINUX,), SCOPE)
+    assert {row.minimum for row in asked if row.entry == BELOW_FLOOR} == {"1.19"}
+    config = load(write_thing_client(tmp_path, THING + '\n[verify]\npython = "smoke.py"\n') / "latebind.toml")
+    assert BELOW_FLOOR not in {row.entry for row in questions(config, (LINUX,), SCOPE)}
+
+
+@pytest.mark.parametrize(("form", "shown"), [("text", True), ("three-numbers", False), ("four-numbers", False)])
+def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
+    described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
+    config = load(write_thing_client(tmp_path, described) / "latebind.toml")
+    names = {planned.cell.scenario for planned in expand(config, LINUX, SCOPE, Answers())}
+    assert {"works", "too-old", "absent"} <= names
+    assert ("other-major" in names) is shown
 
 
 def test_a_package_needs_itself_and_all_that_those_it_requires_need():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy, Waiver
-from latebind.presets import preset
 
 if TYPE_CHECKING:
     from latebind.config import Config
@@ -23,8 +22,8 @@ def project_policy(config: Config) -> Policy:
         if wheel and package.nuget:
             twins.append((wheel, package.nuget.id))
     return Policy(
-        runtimes=tuple(preset(use.preset) for use in config.document.runtime),
-        minimums={use.preset: use.minimum for use in config.document.runtime},
+        runtimes=tuple(use.known for use in config.document.runtime),
+        minimums={use.name: use.minimum for use in config.document.runtime},
         exports=exports,
         twins=tuple(twins),
         glibc=config.document.targets.glibc,

@@ -10,7 +10,6 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.errors import BuildError, InputError
-from latebind.presets import preset
 from latebind.targets import target
 from latebind.templates import render
 
@@ -69,7 +68,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         image=_image(config.document.targets.glibc),
         macos=config.document.targets.macos,
         **_tests(config, package, wheel.extras == "channels", root),
-        **_repairs([preset(row.preset) for row in config.document.runtime]),
+        **_repairs([row.known for row in config.document.runtime]),
     )
 
 
@@ -89,7 +88,7 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
         raise InputError("the script that tries a wheel is not there", where=f"verify.wheel = {script}")
     return {
         "before_test": _command(*find) if siblings else "",
-        "test_extra": preset(use.preset).python.extra if use is not None and with_extra else "",
+        "test_extra": use.known.python.extra if use is not None and with_extra else "",
         "test_requires": verify.python_requires if verify.wheel else (),
         "test_command": _command("python", f"{{project}}/{_inside(root, script, 'verify.wheel')}")
         if verify.wheel

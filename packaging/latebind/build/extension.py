@@ -60,6 +60,7 @@ class Extension:
         include = self._copied(place / "include")
         limit = f"0x{floor[0]:02X}{floor[1]:02X}0000" if floor else ""
         return [
+            f"-DPython_EXECUTABLE={Path(sys.executable).as_posix()}",  # nanobind and pybind11 look for one
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",

@@ -8,9 +8,12 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from latebind import __version__
 from latebind.build.extension import extension
 from latebind.build.inputs import read_inputs, refuse_outside
+from latebind.build.loadersource import write_sources
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
 _TIME_LIMIT = 1800.0
 _MADE = frozenset({"build", "stage", "dist", "reports", ".nox", ".venv"})
 """What is made in the project's own folder, which may be that of the native code as well."""
+_DESCRIBED = "latebind-runtimes"
+"""The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
 _LITTLE_ROOM = 2 * 1024 * 1024
 
 
@@ -105,7 +110,8 @@ def hash_sources(config: Config) -> str:
     settings = {
         "version": config.project.version,
         "define": config.document.native.define,
-        "runtimes": {use.preset: use.minimum for use in config.document.runtime},
+        "runtimes": {use.name: use.minimum for use in config.document.runtime},
+        "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
         "modules": config.module_kind,
         "components": sorted({package.component for package in config.packages.values()}),
     }
@@ -166,7 +172,12 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
         "-DCMAKE_BUILD_TYPE=Release",
         f"-Dlatebind_DIR={loader_dir(config)}",
         f"-DLATEBIND_PROJECT_VERSION={config.project.version}",
-        *(f"-DLATEBIND_MINIMUM_{use.preset}={use.minimum}" for use in config.document.runtime),
+        *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in config.document.runtime),
+        *(
+            [f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"]
+            if any(use.describe for use in config.document.runtime)
+            else []
+        ),
         *(f"-D{name}={_cmake_value(value)}" for name, value in config.document.native.define.items()),
     ]
     if config.module_kind:
@@ -177,6 +188,7 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
     whose = [chosen.fingerprint(), python.identity if python else "", target.rid, floor]
     stamp = _digest([*whose, str(config.native_source), str(tree), *arguments])
     _start_afresh(tree, stamp)
+    write_sources(config, tree / _DESCRIBED)
     log.unlink(missing_ok=True)
     steps: list[list[str | Path]] = [
         [cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments],

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from latebind import __version__
-from latebind.presets import preset
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +67,7 @@ def version_range(use: RuntimeUse) -> str:
 
     Where the major version is a year, the next one changes nothing.
     """
-    below = "" if preset(use.preset).calendar else f"|<{Version(use.minimum).major + 1}"
+    below = "" if use.known.calendar else f"|<{Version(use.minimum).major + 1}"
     return f"vers:generic/>={use.minimum}{below}"
 
 
@@ -105,11 +104,11 @@ def _part(purl: str, version: str) -> dict[str, Any]:
 
 def _bound(use: RuntimeUse) -> dict[str, Any]:
     """The runtime, which somebody else supplies."""
-    known = preset(use.preset)
+    known = use.known
     return {
         "type": "library",
-        "bom-ref": f"late-bound/{use.preset}",
-        "name": use.preset,
+        "bom-ref": f"late-bound/{use.name}",
+        "name": use.name,
         "description": f"{known.title}, bound at run time and not contained.",
         "isExternal": True,
         "versionRange": version_range(use),

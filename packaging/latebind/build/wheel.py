@@ -17,7 +17,6 @@ from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_newer
 from latebind.errors import BuildError, ToolError
 from latebind.lock import HELD_VARIABLE
-from latebind.presets import preset
 from latebind.pythonabi import abi_tags
 from latebind.run import run
 from latebind.targets import target, wheel_tag
@@ -58,7 +57,7 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
     wheel, use = config.packages[package].wheel, config.runtime_of(package)
     if wheel is None or wheel.extras == "none" or use is None:
         return {}
-    return {extra: [f"{dist}>={use.minimum}"] for extra, dist in preset(use.preset).python.extras.items()}
+    return {extra: [f"{dist}>={use.minimum}"] for extra, dist in use.known.python.extras.items()}
 
 
 def wheel_libraries(stage: Stage, component: str, kind: str) -> tuple[Path, ...]:

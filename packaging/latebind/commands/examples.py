@@ -38,6 +38,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "reproduce": (("latebind reproduce --target all", "two clean packs, which must be equal"),),
     "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "once; keep it"),),
+    "loader-source": (("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),),
     "completion": (
         ('eval "$(latebind completion bash)"', "in ~/.bashrc; zsh: in ~/.zshrc, with zsh"),
     ),

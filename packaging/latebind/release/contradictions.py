@@ -59,7 +59,7 @@ def _minimums(package: Packed, found: Derived) -> Iterator[Problem]:
     if not package.bill:
         return
     bill: dict[str, Any] = msgspec.json.decode(package.bill)
-    wanted = {use.preset: use for use in found.config.document.runtime}
+    wanted = {use.name: use for use in found.config.document.runtime}
     for part in bill.get("components", ()):
         name, told = part.get("name", ""), part.get("versionRange", "")
         use = wanted.get(name)

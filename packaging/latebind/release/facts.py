@@ -57,7 +57,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
         **msgspec.to_builtins(origin),
         "toolchains": sorted({tool for package in packages for tool in _tools(package)}),
         "targets": list(config.document.targets.include),
-        "runtimes": [{"name": use.preset, "minimum": use.minimum} for use in config.document.runtime],
+        "runtimes": [{"name": use.name, "minimum": use.minimum} for use in config.document.runtime],
         "packages": [
             {
                 "file": package.artifact.path.name,

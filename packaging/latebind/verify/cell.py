@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.errors import NotRun
-from latebind.presets import preset
 from latebind.verify.machine import host_machine
 from latebind.verify.scenarios import scenario
 from latebind.verify.situations import Situation, situation
@@ -75,7 +74,7 @@ class Bench:
     def told(self) -> tuple[str, ...]:
         """Which of several runtimes the scripts are about; a project with one needs no word for it."""
         several = len(self.config.document.runtime) > 1 and self.cell.kind == "wheel"
-        return ("--runtime", self.use.preset) if several and self.use is not None else ()
+        return ("--runtime", self.use.name) if several and self.use is not None else ()
 
     def data(self) -> Path:
         """The folder of what the consumer computes."""
@@ -85,7 +84,7 @@ class Bench:
         """What the placeholders of the scenario's sentence stand for; `installed` is the runtime's installed file."""
         if self.use is None:
             return {}
-        known = preset(self.use.preset)
+        known = self.use.known
         extra, dist = known.python.extra, known.python.distribution
         wheel = self.config.wheel_name(self.package)
         python = self.cell.kind == "wheel"
@@ -108,7 +107,7 @@ class Bench:
         return self.situation.binds or (self.cell.version,)
 
     def _ordinary(self) -> str:
-        return preset(self.use.preset).python.distribution if self.use else ""
+        return self.use.known.python.distribution if self.use else ""
 
     def reference(self) -> frozenset[str] | None:
         """The cases that the runtime's own API passes; None where they do not matter or nobody can tell."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.model import Cell, Rid
-from latebind.presets import preset
 from latebind.targets import target
 from latebind.verify.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
@@ -66,7 +65,7 @@ class _Row:
 
 def entries(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
     """The versions of a runtime that are verified, as the configuration writes them."""
-    own = config.document.verify.runtimes.get(use.preset, ("minimum", EACH_MINOR, "latest"))
+    own = config.document.verify.runtimes.get(use.name, ("minimum", EACH_MINOR, "latest"))
     return own if everything else tuple(entry for entry in own if entry != EACH_MINOR) or ("latest",)
 
 
@@ -77,7 +76,7 @@ def questions(config: Config, rids: tuple[Rid, ...], scope: Scope) -> list[Quest
         for rid in rids
         for row in _rows(config, rid, scope)
         if (question := _question(row, rid)) is not None and row.use is not None
-    ] + [Question(distribution=preset(use.preset).python.distribution, minimum=use.minimum, entry="minimum",
+    ] + [Question(distribution=use.known.python.distribution, minimum=use.minimum, entry="minimum",
                   target=rid, python=scope.pythons[rid])
          for rid in rids for use in config.document.runtime]  # fmt: skip
 
@@ -102,6 +101,8 @@ def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
         for scenario in SCENARIOS:
             if system not in scenario.systems or (use is None and scenario.name not in _WITHOUT_RUNTIME):
                 continue
+            if scenario.synthetic and use is not None and not use.has_text:
+                continue
             if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
                 continue
             for consumer in scenario.consumers:
@@ -120,14 +121,14 @@ def _more(config: Config, use: RuntimeUse | None, works: Scenario, rid: Rid, sco
             for entry in ("minimum", "latest") if use else ("",):
                 yield _row(use, works, PYTHON, minor, entry)
     if use is not None:
-        for name in list(preset(use.preset).python.extras.values())[1:]:
+        for name in list(use.known.python.extras.values())[1:]:
             yield _row(use, works, PYTHON, scope.pythons[rid], "latest", name)
 
 
 def _row(  # noqa: PLR0913  # the coordinates of a cell
     use: RuntimeUse | None, scenario: Scenario, consumer: str, python: str, entry: str, distribution: str = ""
 ) -> _Row:
-    ordinary = preset(use.preset).python.distribution if use else ""
+    ordinary = use.known.python.distribution if use else ""
     return _Row(
         use=use,
         scenario=scenario,
@@ -143,7 +144,7 @@ def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Ri
     if use is None or scenario.versions == "none":
         return ("",)
     if scenario.versions == "below":
-        return (BELOW_FLOOR,)
+        return (BELOW_FLOOR,) if use.known.floor else ()
     each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
     own = entries(config, use, everything=scope.everything and rid in each_minor)
     return own if scenario.versions == "all" else own[-1:]
@@ -152,9 +153,9 @@ def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Ri
 def _question(row: _Row, rid: Rid) -> Question | None:
     if row.use is None or not row.entry:
         return None
-    return Question(
-        distribution=row.distribution, minimum=row.use.minimum, entry=row.entry, target=rid, python=row.python
-    )
+    # What is below the floor has no shared library; what is below a higher minimum may have one.
+    minimum = row.use.known.floor if row.entry == BELOW_FLOOR else row.use.minimum
+    return Question(distribution=row.distribution, minimum=minimum, entry=row.entry, target=rid, python=row.python)
 
 
 def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[Planned]:
@@ -162,7 +163,7 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
     own = entries(config, row.use, everything=False) if row.use else ("default",)
     entry = row.entry if row.entry in own else own[0] if row.entry == EACH_MINOR else own[-1]
     python = row.consumer == PYTHON
-    nuget = preset(row.use.preset).nuget.ids if row.use else ()
+    nuget = row.use.known.nuget.ids if row.use else ()
     for version in ("",) if question is None else answers.found.get(question, (row.entry,)):
         cell = Cell(
             kind="wheel" if python else "nupkg",
@@ -185,7 +186,7 @@ def _named(config: Config, row: _Row, question: Question | None, name: str) -> s
 
 def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
     """Whether a consumer can get the runtime: some are on no feed of NuGet's."""
-    return use is None or consumer == PYTHON or not scenario.computes or bool(preset(use.preset).nuget.ids)
+    return use is None or consumer == PYTHON or not scenario.computes or bool(use.known.nuget.ids)
 
 
 def _wanted(config: Config, consumer: str) -> bool:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.nuget.nuspec import semantic_version
-from latebind.presets import preset
 from latebind.targets import target
 from latebind.verify.dotnet_access import settle
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
@@ -88,7 +87,7 @@ def _runtime_package(bench: Bench) -> list[Path]:
     spoiled.parent.mkdir()
     spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
     feed = bench.work / "runtime"
-    return [assemble_runtime_nupkg(spoiled, version, feed, rid=rid, runtime=bench.use.preset)]
+    return [assemble_runtime_nupkg(spoiled, version, feed, rid=rid, runtime=bench.use.known)]
 
 
 def _consumer(bench: Bench) -> Consumer:
@@ -157,7 +156,7 @@ def _installed(bench: Bench, made: Made) -> Path | None:
     """The runtime's library as the application has it; None when it has none."""
     if bench.use is None:
         return None
-    names = getattr(preset(bench.use.preset).names, target(bench.cell.target).system)
+    names = getattr(bench.use.known.names, target(bench.cell.target).system)
     return next((path for name in names for path in sorted(made.out.rglob(name))), None)
 
 

@@ -15,9 +15,11 @@ from latebind.targets import target
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from latebind.presets import RuntimePreset
+
 
 def assemble_runtime_nupkg(
-    library: Path, version: str, outdir: Path, *, rid: str = "linux-x64", runtime: str = "onnxruntime"
+    library: Path, version: str, outdir: Path, *, rid: str = "linux-x64", runtime: RuntimePreset | None = None
 ) -> Path:
     """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
 
@@ -28,7 +30,7 @@ def assemble_runtime_nupkg(
 
     Raises InputError when the library cannot be read.
     """
-    known = preset(runtime)
+    known = runtime or preset("onnxruntime")
     system = target(Rid(rid)).system
     # The official packages use the name without a version: the last of each system's list.
     name = getattr(known.names, system)[-1]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.archive import ZipReader
-from latebind.presets import preset
 from latebind.run import run
 from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
@@ -29,7 +28,7 @@ def freeze(bench: Bench, environment: Environment, script: Path) -> Path:
     folder = bench.work / "frozen"
     names = sorted({name for row in wheels_for(bench.cell.target, bench.artifacts) for name in _packages(row.path)})
     if bench.use is not None and bench.cell.version:
-        names.append(preset(bench.use.preset).python.folder.partition("/")[0])
+        names.append(bench.use.known.python.folder.partition("/")[0])
     argv: list[str | Path] = [environment.python, "-I", "-m", "PyInstaller", "--noconfirm", "--onedir"]
     argv += ["--name", "consumer", "--distpath", environment.root / "dist"]
     argv += ["--workpath", folder, "--specpath", folder]

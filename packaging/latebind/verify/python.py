@@ -13,7 +13,6 @@ from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
-from latebind.presets import preset
 from latebind.run import run
 from latebind.verify import frozen
 from latebind.verify.clean import Environment, empty_environment
@@ -23,7 +22,7 @@ from latebind.verify.interpreters import choose
 from latebind.verify.quiet import disturbances
 from latebind.verify.smoke import Seen, judge, read_python
 from latebind.verify.stage import failing_at
-from latebind.verify.supply import runtime_library
+from latebind.verify.supply import runtime_libraries
 from latebind.verify.unprivileged import NOBODY, assert_reached, hand_over, is_root, lock
 
 if TYPE_CHECKING:
@@ -168,18 +167,15 @@ def _spoiled(bench: Bench, environment: Environment) -> str:
     """Do to the installed runtime what the scenario says; return its file's name there."""
     if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
         return ""
-    library = runtime_library(bench.use, environment.site, bench.cell.target)
+    libraries = runtime_libraries(bench.use, environment.site, bench.cell.target)
     situation = bench.situation
-    if situation.spoil is not None:
-        data = situation.spoil(library.read_bytes())
-        library.unlink()  # it may be a link into the installer's cache
-        library.write_bytes(data)
-    if situation.unreadable:
+    for library in libraries if situation.spoil is not None or situation.unreadable else ():
         data = library.read_bytes()
-        library.unlink()
-        library.write_bytes(data)
-        library.chmod(0)
-    return bench.machine.path(library)
+        library.unlink()  # it may be a link into the installer's cache
+        library.write_bytes(situation.spoil(data) if situation.spoil is not None else data)
+        if situation.unreadable:
+            library.chmod(0)
+    return bench.machine.path(libraries[0])
 
 
 def _upgrade(bench: Bench, ready: _Ready) -> None:
@@ -189,7 +185,7 @@ def _upgrade(bench: Bench, ready: _Ready) -> None:
 def _wanted(bench: Bench, wheels: list[Artifact], ours: list[tuple[str, str]]) -> list[str]:
     """What the installer is told: files of dist/ by path, the runtime by name; or only what a user would type."""
     if bench.cell.scenario == "extra" and bench.use is not None:
-        extra = preset(bench.use.preset).python.extra
+        extra = bench.use.known.python.extra
         # The version keeps an index's package of the same name out; a user would not write it.
         return [
             f"{name}[{extra}]=={version}" if name == bench.config.wheel_name(bench.package) else f"{name}=={version}"
@@ -275,7 +271,7 @@ def _judged(bench: Bench, ready: _Ready, smoke: Smoke, seen: Seen | None, *, bin
         binds=binds,
         seen=seen,
         base=ready.prefix,
-        runtime=preset(bench.use.preset).file_globs if bench.use else (),
+        runtime=bench.use.known.file_globs if bench.use else (),
     )
     if bench.machine.is_host or outcome.state is not State.PASSED:
         return outcome

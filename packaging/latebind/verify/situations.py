@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import NotRun
-from latebind.presets import preset
 from latebind.targets import target, targets
 from latebind.verify import spoil
 from latebind.verify.versions import raised_minimum
@@ -125,12 +124,12 @@ def _explicit_text(bench: Bench, use: RuntimeUse) -> Situation:
 
 def _named(bench: Bench, use: RuntimeUse) -> Situation:
     library = _copied(bench, use, "given")
-    variable = preset(use.preset).environment
+    variable = use.known.environment
     return Situation(environment={variable: bench.machine.path(library)}, roots=(library.parent,))
 
 
 def _named_wrong(bench: Bench, use: RuntimeUse) -> Situation:
-    variable = preset(use.preset).environment
+    variable = use.known.environment
     text = bench.machine.path(bench.work / "nowhere" / _name(use, bench.cell.target))
     return Situation(environment={variable: text}, values={"path": text, "variable": variable})
 
@@ -162,7 +161,7 @@ def _decoy(bench: Bench, use: RuntimeUse) -> Situation:
     system = target(bench.cell.target).system
     folder = bench.work / "decoy"
     folder.mkdir()
-    for name in getattr(preset(use.preset).names, system):
+    for name in getattr(use.known.names, system):
         shutil.copyfile(library, folder / name)
     variable = {"linux": "LD_LIBRARY_PATH", "macos": "DYLD_LIBRARY_PATH", "windows": "PATH"}[system]
     return Situation(environment={variable: bench.machine.path(folder)})
@@ -199,15 +198,15 @@ def _wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
     try:
         data = bench.supply.library(use, bench.cell.version, other).read_bytes()
     except NotRun as error:
-        raise NotRun(error.reason, f"no {preset(use.preset).title} {bench.cell.version} for {other}") from error
+        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other}") from error
     values = {"own": _PROCESSORS[own.system][own.arch], "other": _PROCESSORS[own.system][target(other).arch]}
     return Situation(spoil=lambda _: data, values=values)
 
 
 def _gpu(bench: Bench, use: RuntimeUse) -> Situation:
-    name = preset(use.preset).python.extras.get("gpu")
+    name = use.known.python.extras.get("gpu")
     if name is None:
-        raise NotRun("no-distribution", f"{preset(use.preset).title} has no GPU distribution")
+        raise NotRun("no-distribution", f"{use.known.title} has no GPU distribution")
     version = bench.supply.installer.resolve(name, bench.python)
     return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
 
@@ -219,7 +218,7 @@ def _missing_backend(bench: Bench, use: RuntimeUse) -> Situation:
     name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
     nuget = packages[bench.package].nuget
     shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
-    return Situation(without=bench.package, values={"backend": shown, "runtime": use.preset})
+    return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
 
 
 def _upgraded(bench: Bench, _: RuntimeUse) -> Situation:
@@ -228,11 +227,11 @@ def _upgraded(bench: Bench, _: RuntimeUse) -> Situation:
 
 def _module_of(use: RuntimeUse) -> str:
     """The name that a host imports."""
-    return preset(use.preset).python.folder.partition("/")[0]
+    return use.known.python.folder.partition("/")[0]
 
 
 def _name(use: RuntimeUse, rid: Rid) -> str:
-    names: tuple[str, ...] = getattr(preset(use.preset).names, target(rid).system)
+    names: tuple[str, ...] = getattr(use.known.names, target(rid).system)
     return names[-1]
 
 

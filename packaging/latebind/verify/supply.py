@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 
 from latebind.archive import sha256
 from latebind.errors import InputError
-from latebind.presets import preset
 from latebind.run import run
 from latebind.targets import target
 from latebind.verify.clean import empty_environment
@@ -88,7 +87,7 @@ class Supply:
 
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
-        known = preset(use.preset)
+        known = use.known
         name = known.python.distribution
         made = self.folder / "runtimes" / f"{name}-{version}-{rid}"
         with self._locks[made]:
@@ -103,12 +102,12 @@ class Supply:
     def runtime_nupkg(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
         library = self.library(use, version, rid)
-        made = self.folder / "nupkgs" / f"{preset(use.preset).python.distribution}-{version}-{rid}"
+        made = self.folder / "nupkgs" / f"{use.known.python.distribution}-{version}-{rid}"
         with self._locks[made]:
             if not made.is_dir():
                 aside = made.with_name(f".{made.name}.part")
                 shutil.rmtree(aside, ignore_errors=True)
-                assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.preset)
+                assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
                 aside.rename(made)
         return next(made.glob("*.nupkg"))
 
@@ -161,18 +160,23 @@ class Supply:
 
 
 def runtime_library(use: RuntimeUse, site: Path, rid: Rid) -> Path:
-    """The runtime's shared library below a folder that its wheel was installed into.
+    """The runtime's shared library below a folder that its wheel was installed into. Raises as its plural does."""
+    return runtime_libraries(use, site, rid)[0]
+
+
+def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
+    """The same, and its copies: some wheels hold one with a version in its name, and one without.
 
     Raises InputError when there is none.
     """
-    known = preset(use.preset)
+    known = use.known
     system = target(rid).system
     globs = (*getattr(known.names, system), *getattr(known.globs, system))
     folder = site / known.python.folder
     found = [path for path in sorted(folder.glob("*")) if any(fnmatch.fnmatch(path.name, g) for g in globs)]
     if not found:
         raise InputError(f"{known.title} is installed without a shared library", where=str(folder))
-    return found[0]
+    return found
 
 
 def _beside(script: Path) -> str:

@@ -1,0 +1,210 @@
+"""A runtime that latebind has no preset for, as latebind.toml describes it; what is wrong with a description.
+
+Reads no files. What a preset says in full is derived here from the little that a project knows.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+from packaging.version import InvalidVersion, Version
+
+from latebind.presets import NugetSupply, PerSystem, PythonSupply, RuntimePreset, presets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+Problem = tuple[tuple[str, ...], str, str]
+"""The keys below the description, what is wrong, what to do."""
+_NAME = re.compile(r"^[a-z][a-z0-9_]*$")
+_FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+_FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
+_PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
+RUNTIME_VERSION = re.compile(r"^\d+\.\d+(\.\d+)?$")
+"""What CMake and the loader read as a version."""
+_ENDINGS = {
+    "linux": (re.compile(r"\.so(\.|\*|$)"), "libthing.so"),
+    "macos": (re.compile(r"\.dylib$"), "libthing.dylib"),
+    "windows": (re.compile(r"\.dll$", re.IGNORECASE), "thing.dll"),
+}
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table whose keys are all known."""
+
+
+class DescribedFiles(_Strict, frozen=True):
+    """The runtime's library on each system."""
+
+    linux: Annotated[
+        tuple[str, ...], Meta(description="File names, best first; one with * is tried in folders: libthing.so.*")
+    ] = ()
+    macos: Annotated[tuple[str, ...], Meta(description="The same for macOS.")] = ()
+    windows: Annotated[tuple[str, ...], Meta(description="The same for Windows.")] = ()
+
+
+class DescribedPython(_Strict, frozen=True):
+    """Who supplies the runtime on the package index."""
+
+    folder: Annotated[str, Meta(description="The folder of the library below site-packages: thing/lib.")]
+    extras: Annotated[
+        dict[str, str],
+        Meta(description='The distribution that each extra brings, the ordinary one first: { cpu = "thing" }.'),
+    ]
+
+
+class DescribedRuntime(_Strict, frozen=True):
+    """A runtime without a preset: how it is found, recognized and supplied."""
+
+    name: Annotated[
+        str,
+        Meta(
+            description="What it is called here, in CMake and in C: lb_<name>.",
+            extra_json_schema={"pattern": _NAME.pattern},
+        ),
+    ]
+    entry: Annotated[
+        str,
+        Meta(
+            description="An exported function that no other library has, and that tells the version.",
+            extra_json_schema={"pattern": _FUNCTION.pattern},
+        ),
+    ]
+    version: Annotated[
+        Literal["text", "three-numbers", "four-numbers", "own"],
+        Meta(
+            description="How it tells: const char* entry(void); void entry(unsigned*, unsigned*, unsigned*), or with "
+            "a fourth; own: the project defines lb_<name>_read_version() of <latebind/latebind.h>."
+        ),
+    ]
+    built: Annotated[str, Meta(description="The newest version that it was tried with; a newer one gives a warning.")]
+    files: Annotated[DescribedFiles, Meta(description="The library's file names.")]
+    python: Annotated[DescribedPython, Meta(description="The wheels that supply it.")]
+    title: Annotated[str, Meta(description="What it is called in sentences; by default the name.")] = ""
+    environment: Annotated[
+        str, Meta(description="The variable that names its file or folder; by default <NAME>_LIB_PATH.")
+    ] = ""
+    nuget: Annotated[tuple[str, ...], Meta(description="Ids of the NuGet packages that supply it.")] = ()
+    markers: Annotated[
+        tuple[str, ...],
+        Meta(description="Texts that only the runtime itself holds: a copy linked in is found by them."),
+    ] = ()
+    calendar: Annotated[bool, Meta(description="The major version is a year: a later one is no other interface.")] = (
+        False
+    )
+    libc: Annotated[
+        tuple[Literal["glibc", "musl"], ...],
+        Meta(description="The C libraries of Linux that it is supplied for; by default any."),
+    ] = ()
+
+    def preset(self) -> RuntimePreset:
+        """The same in the form of a preset."""
+        systems = {"linux": self.files.linux, "macos": self.files.macos, "windows": self.files.windows}
+        plain = {key: tuple(name for name in names if "*" not in name) for key, names in systems.items()}
+        globs = {key: tuple(name for name in names if "*" in name) for key, names in systems.items()}
+        copies = tuple(
+            dict.fromkeys(glob for key, names in plain.items() for name in names for glob in _copies(key, name))
+        )
+        return RuntimePreset(
+            name=self.name,
+            title=self.title or self.name,
+            environment=self.environment or f"{self.name.upper()}_LIB_PATH",
+            entry_symbols=(self.entry,),
+            file_globs=copies,
+            linked_globs=(*copies, *(f"*/{glob}" for glob in copies if glob.endswith(".dylib"))),
+            markers=self.markers,
+            floor="",
+            floor_reason="",
+            built=self.built,
+            names=PerSystem(**plain),
+            globs=PerSystem(**globs),
+            python=PythonSupply(folder=self.python.folder, extras=self.python.extras),
+            nuget=NugetSupply(ids=self.nuget),
+            calendar=self.calendar,
+            libc=self.libc,
+        )
+
+
+def _copies(system: str, name: str) -> tuple[str, ...]:
+    """The names that copies of a library have: with a version, and with the hash that repair tools put into them."""
+    if system == "linux":
+        stem = name.partition(".so")[0]
+        return (f"{stem}.so*", f"{stem}-[0-9a-f]*.so*")
+    if system == "macos":
+        stem = re.sub(r"(\.\d+)*\.dylib$", "", name)
+        return (f"{stem}.dylib", f"{stem}.[0-9]*.dylib")
+    stem = name[: -len(".dll")]
+    return (f"{stem}.dll", f"{stem}-[0-9a-f]*.dll")
+
+
+def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) -> Iterator[Problem]:
+    """What types cannot say of a description; `systems` are those of the project's targets."""
+    if described.name in presets():
+        text = f"{described.name} is a runtime that latebind knows"
+        yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
+    if not _NAME.match(described.name):
+        text = f"{described.name!r} cannot be part of a name in C"
+        yield ("name",), text, "Use small letters, digits and _, a letter first."
+    if described.environment and not _FUNCTION.match(described.environment):
+        text = f"{described.environment!r} is no name of a variable"
+        yield ("environment",), text, f"Leave it out: it is {described.name.upper()}_LIB_PATH then."
+    if not described.title.isprintable() or set('"\\*') & set(described.title):
+        yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line ends.'
+    if not _FUNCTION.match(described.entry):
+        yield ("entry",), f"{described.entry!r} is no name of a C function", "Name an exported one: nm -D shows them."
+    yield from _version_problems(described, minimum)
+    yield from _file_problems(described.files, systems)
+    yield from _supply_problems(described)
+
+
+def _version_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
+    if not RUNTIME_VERSION.match(described.built):
+        yield ("built",), f"{described.built!r} is not two or three numbers", "Write it as 1.19 or 1.19.2."
+    elif _is_version(minimum) and Version(described.built) < Version(minimum):
+        yield (
+            ("built",),
+            f"built = {described.built} is older than the minimum, {minimum}",
+            "Write the newest one tried.",
+        )
+
+
+def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Problem]:
+    named = {"linux": files.linux, "macos": files.macos, "windows": files.windows}
+    for system in sorted(set(systems)):
+        if not any("*" not in name for name in named[system]):
+            text = f"no file name for {system}, which a target is of"
+            yield ("files",), text, f'Write files.{system} = ["{_ENDINGS[system][1]}"], or leave those targets out.'
+    for system, names in named.items():
+        ending, example = _ENDINGS[system]
+        for name in names:
+            if not _FILE.match(name) or not ending.search(name):
+                text = f"{name!r} is no file name of a library on {system}"
+                yield ("files", system), text, f'Write the plain name, without a folder: "{example}".'
+
+
+def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    folder = PurePosixPath(described.python.folder)
+    if not described.python.folder or folder.is_absolute() or ".." in folder.parts or "\\" in str(folder):
+        text = f"{described.python.folder!r} is no folder below site-packages"
+        yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
+    if not described.python.extras:
+        yield ("python", "extras"), "no distribution supplies it", 'Name one: extras = { cpu = "thing" }.'
+    for extra, distribution in described.python.extras.items():
+        if not _PACKAGE.match(extra) or not _PACKAGE.match(distribution):
+            text = f'{extra} = "{distribution}" is not an extra and a distribution'
+            yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."
+    for name in described.nuget:
+        if not _PACKAGE.match(name):
+            yield ("nuget",), f"{name!r} is no id of a NuGet package", "Write the id alone."
+
+
+def _is_version(text: str) -> bool:
+    try:
+        Version(text)
+    except InvalidVersion:
+        return False
+    return True

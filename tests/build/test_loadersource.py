@@ -1,0 +1,130 @@
+"""C for a runtime that latebind.toml describes: built by latebind or by CMake alone, and bound for what it is."""
+
+import ctypes
+import shutil
+import subprocess
+import sys
+
+import pytest
+from latebind.build.loadersource import write_sources
+from latebind.build.native import hash_sources, stage_target
+from latebind.configfile import load
+from latebind.errors import BuildError
+from latebind.targets import host_rid, target
+
+from tests.thingclient import DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
+
+ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
+
+
+def staged(project, rid="linux-x64"):
+    return stage_target(load(project / "latebind.toml"), target(rid), project)
+
+
+def opened(library, folder):
+    """What binding says, and its outcome; in a process of its own, since a library stays for its life."""
+    ask = (
+        "import ctypes, sys; text = ctypes.create_string_buffer(4000)\n"
+        "print(ctypes.CDLL(sys.argv[1]).tiny_open(sys.argv[2].encode(), text, ctypes.c_size_t(4000)))\n"
+        "print(text.value.decode())"
+    )
+    done = subprocess.run([sys.executable, "-c", ask, library, folder], check=True, capture_output=True, text=True)
+    outcome, _, sentence = done.stdout.partition("\n")
+    return int(outcome), sentence.strip()
+
+
+@ON_LINUX
+@pytest.mark.parametrize("form", TELLS)
+def test_a_described_runtime_is_bound_and_an_old_one_refused(tmp_path, form):
+    source = SOURCE + (OWN_READER if form == "own" else "")
+    project = write_thing_client(tmp_path / "tiny", DESCRIBED.replace('"text"', f'"{form}"'), tiny=source)
+    (library,) = staged(project).libraries("tiny")
+
+    good = opened(library, build_thing(tmp_path / "good", form, (2, 3, 4)).parent)
+    old = opened(library, build_thing(tmp_path / "old", form, (2, 0, 9)).parent)
+    other = opened(library, build_thing(tmp_path / "other", form, (3, 0, 0)).parent)
+    absent = opened(library, tmp_path)
+
+    assert good[0] == 0
+    assert "The Thing 2.3.4" in good[1]
+    assert "The Thing 2.0.9" in old[1]
+    assert "is too old; version 2.1 or newer" in old[1]
+    assert "another major version" in other[1]
+    assert "The Thing was not found" in absent[1]
+    assert 'pip install "thing-runtime>=2.1"' in absent[1]
+
+
+@ON_LINUX
+def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
+    (library,) = staged(write_thing_client(tmp_path / "tiny")).libraries("tiny")
+    folder = tmp_path / "stranger"
+    build_thing(folder, "text", (2, 3, 4))
+    (folder / "thing.c").write_text("int something_else(void) { return 0; }\n")
+    subprocess.run(
+        [shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c"], check=True
+    )
+    assert "thing_version" in opened(library, folder)[1]
+
+
+@pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
+def test_it_compiles_for_the_other_systems(tmp_path, rid):
+    files = 'files.macos = ["libthing.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
+    described = DESCRIBED.replace("files.linux", files).replace('"text"', '"four-numbers"')
+    project = write_thing_client(tmp_path / "tiny", described)
+    text = (project / "latebind.toml").read_text("utf-8")
+    (project / "latebind.toml").write_text(text.replace('["linux-x64"]', f'["{rid}"]'), encoding="utf-8")
+    assert staged(project, rid).libraries("tiny")
+
+
+@ON_LINUX
+def test_another_description_is_another_build(tmp_path):
+    project = write_thing_client(tmp_path / "tiny")
+    file = project / "latebind.toml"
+    before, (library,) = hash_sources(load(file)), staged(project).libraries("tiny")
+    first = library.read_bytes()
+    file.write_text(file.read_text("utf-8").replace("The Thing", "Another Thing"), encoding="utf-8")
+
+    assert hash_sources(load(file)) != before
+    (library,) = staged(project).libraries("tiny")
+    assert b"Another Thing" in library.read_bytes()
+    assert b"Another Thing" not in first
+
+
+@ON_LINUX
+def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
+    project, made = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
+    told = latebind("-C", project, "loader-source", made)
+    assert told.stdout.split() == [str(made / "latebind/thing.h"), str(made / "thing.c")]
+    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
+    if cmake is None or ninja is None or shutil.which("cc") is None:
+        pytest.skip("not run: cmake, ninja and cc must be on PATH")
+    folder = latebind("--cmake-dir").stdout.strip()
+    words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
+    strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
+    subprocess.run([*words, f"-DLATEBIND_DESCRIBED={made}", strict], check=True, capture_output=True)
+    subprocess.run([cmake, "--build", tmp_path / "out"], check=True, capture_output=True)
+    assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
+
+
+def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
+    cmake = (write_thing_client(tmp_path / "tiny") / "native/CMakeLists.txt").read_text("utf-8")
+    project = write_thing_client(tmp_path / "tiny", cmakelists=cmake.replace("tiny thing)", "tiny thong)"))
+    with pytest.raises(BuildError) as caught:
+        staged(project)
+    assert '"thong" is not a runtime that latebind knows. Known:' in " ".join(caught.value.message.split())
+    assert "[runtime.describe]" in caught.value.message
+
+
+def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
+    told = latebind("-C", tiny, "loader-source", tmp_path / "made")
+    assert told.returncode == 2
+    assert "no runtime is described here" in told.stderr
+    assert not (tmp_path / "made").exists()
+
+
+def test_unchanged_files_keep_their_time(tmp_path):
+    config = load(write_thing_client(tmp_path / "tiny") / "latebind.toml")
+    made = write_sources(config, tmp_path / "made")
+    before = [path.stat().st_mtime_ns for path in made]
+    assert write_sources(config, tmp_path / "made") == made
+    assert [path.stat().st_mtime_ns for path in made] == before

@@ -1,0 +1,128 @@
+"""A runtime that latebind.toml describes: what is accepted, what is refused, what the audit makes of it."""
+
+import shutil
+import subprocess
+import zipfile
+
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.audit.project import project_policy
+from latebind.build.wheel import metadata_fields
+from latebind.configfile import load
+from latebind.errors import ConfigError
+
+from tests.client import CONFIG
+from tests.thingclient import DESCRIBED, build_thing, write_thing_client
+
+
+def described(folder, text=DESCRIBED):
+    return load(write_thing_client(folder, text) / "latebind.toml")
+
+
+def test_a_description_becomes_all_that_a_preset_says(tmp_path):
+    use = described(tmp_path).runtime_of("tiny")
+
+    known = use.known
+
+    assert (use.name, known.title, known.environment) == ("thing", "The Thing", "THING_LIB_PATH")
+    assert known.names.linux == ("libthing.so",)
+    assert known.globs.linux == ("libthing.so.*",)
+    assert known.file_globs == ("libthing.so*", "libthing-[0-9a-f]*.so*")
+    assert known.python.distribution == "thing-runtime"
+
+
+def test_copies_on_macos_and_windows_are_known_by_their_usual_names(tmp_path):
+    files = 'files.macos = ["libthing.2.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
+    known = described(tmp_path, DESCRIBED.replace("files.linux", files)).runtime_of("tiny").known
+    assert known.file_globs[2:] == ("libthing.dylib", "libthing.[0-9]*.dylib", "thing.dll", "thing-[0-9a-f]*.dll")
+    assert known.linked_globs[-2:] == ("*/libthing.dylib", "*/libthing.[0-9]*.dylib")
+
+
+def test_the_extra_is_the_distribution_from_the_one_minimum_on(tmp_path):
+    text = CONFIG.replace('"python/tiny" }', '"python/tiny", extras = "channels" }')
+    text = text.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"') + DESCRIBED
+    config = load(write_thing_client(tmp_path, latebind=text) / "latebind.toml")
+    assert metadata_fields(config, "tiny")["optional-dependencies"] == {"cpu": ["thing-runtime>=2.1"]}
+
+
+LINES = len(CONFIG.splitlines()) + 1
+"""Those before the description, with the line that names the runtime."""
+WRONG = [
+    ('name = "thing"', 'name = "Thing"', 6, "'Thing' cannot be part of a name in C", "small letters"),
+    ('name = "thing"', 'name = "litert"', 6, "litert is a runtime that latebind knows", 'preset = "litert"'),
+    ('name = "thing"\n', "", 5, "runtime[0].describe.name is missing", ""),
+    ('title = "The Thing"', 'title = "a \\"*/"', 7, "is not a plain title", "Write it without"),
+    ('title = "The', 'environment = "A-B"\ntitle = "The', 7, "'A-B' is no name of a variable", "THING_LIB_PATH"),
+    ('entry = "thing_version"', 'entry = "thing::version"', 8, "is no name of a C function", "nm -D"),
+    ('entry = "', 'entri = "', 8, "unknown key runtime[0].describe.entri", "Did you mean entry?"),
+    ('version = "text"', 'version = "test"', 9, "invalid enum value 'test'", "Did you mean text?"),
+    ('built = "2.9"', 'built = "2.0"', 10, "built = 2.0 is older than the minimum, 2.1", "the newest one tried"),
+    ('built = "2.9"', 'built = "2"', 10, "'2' is not two or three numbers", "1.19"),
+    ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' is not two or three numbers", "1.19"),
+    ('"libthing.so", ', "", 11, "no file name for linux, which a target is of", 'files.linux = ["libthing.so"]'),
+    ('"libthing.so", ', '"lib/thing.so", ', 11, "'lib/thing.so' is no file name of a library on linux", "plain name"),
+    ('"libthing.so", ', '"thing.dll", ', 11, "'thing.dll' is no file name of a library on linux", '"libthing.so"'),
+    ('"thing/lib"', '"../lib"', 12, "'../lib' is no folder below site-packages", '"thing/lib"'),
+    ('{ cpu = "thing-runtime" }', "{}", 12, "no distribution supplies it", "extras ="),
+    ('"thing-runtime"', '"thing-runtime>=2"', 12, "is not an extra and a distribution", "without a version"),
+    ("python = {", 'nuget = ["a b"]\npython = {', 12, "'a b' is no id of a NuGet package", "id alone"),
+    ('minimum = "2.1"', 'minimum = "2.1"\npreset = "openvino"', 4, "is the preset openvino and described as", "out"),
+    (DESCRIBED, '\n[[runtime]]\nminimum = "2.1"\n', 2, "neither preset nor description", "[runtime.describe]"),
+    (DESCRIBED, DESCRIBED + DESCRIBED, 14, "thing is a [[runtime]] twice", "Keep one"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "line", "message", "advice"), WRONG, ids=[row[3] for row in WRONG])
+def test_a_wrong_description_is_refused_with_file_line_reason_and_cure(tmp_path, old, new, line, message, advice):
+    assert old in DESCRIBED
+    with pytest.raises(ConfigError) as caught:
+        described(tmp_path, DESCRIBED.replace(old, new))
+    found = next(problem for problem in caught.value.problems if message in problem.message)
+    assert found.where == f"latebind.toml:{LINES + line}"
+    assert advice in found.advice
+
+
+# -- what the audit makes of it ---------------------------------------------------------------------------------------
+
+
+def audited(folder, files):
+    """The codes of what is found in a wheel of the project that holds those files."""
+    wheel = folder / "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    policy = project_policy(described(folder / "project"))
+    return {finding.code: finding for finding in audit_here([wheel], policy).findings}
+
+
+def test_a_package_that_holds_the_runtime_is_refused(tmp_path):
+    runtime = build_thing(tmp_path, "text", (2, 1, 0))
+    found = audited(tmp_path, {"tiny/libthing.so": runtime.read_bytes()})
+    assert "The Thing" in found["LB103"].message
+
+
+def test_a_renamed_copy_is_known_by_its_entry(tmp_path):
+    runtime = build_thing(tmp_path, "text", (2, 1, 0))
+    found = audited(tmp_path, {"tiny/libquiet.so": runtime.read_bytes()})
+    assert {"LB103", "LB104"} & set(found)
+
+
+def test_a_library_that_links_the_runtime_is_refused(tmp_path):
+    runtime = build_thing(tmp_path, "text", (2, 1, 0))
+    source = tmp_path / "user.c"
+    source.write_text("const char* thing_version(void);\nconst char* tiny_f(void) { return thing_version(); }\n")
+    made = tmp_path / "libtiny.so"
+    soname = ["-Wl,-soname,libthing.so.2"]
+    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", *soname], check=True)
+    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime], check=True)
+    found = audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
+    assert "libthing.so.2" in found["LB101"].message
+
+
+def test_a_library_that_links_nothing_is_not_accused(tmp_path):
+    source = tmp_path / "tiny.c"
+    source.write_text('const char* tiny_f(void) { return "libthing.so thing_version"; }\n')
+    made = tmp_path / "libtiny.so"
+    build_thing(tmp_path, "text", (2, 1, 0))  # skips without a compiler
+    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", made, source], check=True)
+    assert not {code for code in audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")}

@@ -1,0 +1,92 @@
+"""A small project that binds a runtime which latebind.toml describes, and that runtime; see client.py for the rest."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.client import CONFIG, write_client
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESCRIBED = """
+[[runtime]]
+minimum = "2.1"
+
+[runtime.describe]
+name = "thing"
+title = "The Thing"
+entry = "thing_version"
+version = "text"
+built = "2.9"
+files.linux = ["libthing.so", "libthing.so.*"]
+python = { folder = "thing/lib", extras = { cpu = "thing-runtime" } }
+"""
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(latebind CONFIG REQUIRED)
+add_library(tiny SHARED tiny.c)
+latebind_add_runtime(tiny thing)
+latebind_hardening(tiny)
+install(TARGETS tiny COMPONENT tiny)
+"""
+SOURCE = """\
+#include <stdio.h>
+#include "latebind/thing.h"
+
+static lb_binding thing = LB_BINDING_INIT;
+
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_open(const char* folder, char* sentence, size_t room)
+{
+  lb_report report = {.size = sizeof report};
+  lb_options search = {.size = sizeof search, .directories = &folder, .directory_count = 1};
+  const int outcome = lb_bind(&thing, &lb_thing, &search, &report);
+  snprintf(sentence, room, "%s", report.sentence);
+  lb_report_clear(&report);
+  return outcome;
+}
+"""
+TELLS = {
+    "text": 'const char* thing_version(void) { return "thing v%d.%d.%d"; }',
+    "three-numbers": "void thing_version(unsigned* a, unsigned* b, unsigned* c) { *a = %d; *b = %d; *c = %d; }",
+    "four-numbers": "void thing_version(unsigned* a, unsigned* b, unsigned* c, unsigned* d)"
+    " { *a = %d; *b = %d; *c = %d; *d = 7; }",
+    "own": "int thing_version(void) { return (%d * 100 + %d) * 100 + %d; }",
+}
+"""How a runtime tells its version, in C, for each word of the description."""
+OWN_READER = """
+int lb_thing_read_version(void* entry, char* text, size_t size)
+{
+  int (*tell)(void) = *(int (**)(void))&entry;
+  return snprintf(text, size, "%d.%d.%d", tell() / 10000, tell() / 100 % 100, tell() % 100) <= 0;
+}
+"""
+
+
+def write_thing_client(folder: Path, described: str = DESCRIBED, **changed: str) -> Path:
+    """Write the project below `folder`; `changed` replaces whole files, as in write_client()."""
+    config = CONFIG.replace('component = "tiny"', 'component = "tiny"\nruntime = "thing"') + described
+    config += '\n[targets.linux-x64]\ntoolchain = "host"\n'  # the quicker one
+    return write_client(folder, **{"latebind": config, "cmakelists": CMAKE, "tiny": SOURCE, **changed})
+
+
+def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: str = "libthing.so") -> Path:
+    """The runtime of a version, built by the machine's own compiler; the test is skipped where there is none."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("not run: there is no C compiler on PATH")
+    folder.mkdir(parents=True, exist_ok=True)
+    source = folder / "thing.c"
+    source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", folder / name, source], check=True)
+    return folder / name
