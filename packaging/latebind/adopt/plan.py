@@ -51,7 +51,7 @@ def plan(found: Found, facts: Facts) -> Plan:
     changes = []
     component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
     for path, text in found.files.items():
-        after = edit_cmake(text, targets, component)
+        after = edit_cmake(text, targets, component, found.variables)
         changes.append(Change(path=path, before=text, after=after))
     if "onnxruntime" in found.runtimes:
         changes += [Change(path=path, before=text, after=edit_c(text)) for path, text in found.calls.items()]
@@ -116,6 +116,11 @@ def _component(found: Found, targets: list[str]) -> str:
 
 def _notes(found: Found) -> list[str]:
     notes = [_note(found, mention) for mention in found.mentions if mention.kind in ("fetch", "imported")]
+    linked = {word for mention in found.of("link") for word in mention.command.words}
+    notes += [
+        f"{_place(found, mention)}: what {mention.command.name}({name} ...) gives is no longer linked; remove it"
+        for mention in found.of("variable") if f"${{{(name := mention.command.words[0])}}}" in linked
+    ]  # fmt: skip
     notes += [
         f"{_place(found, mention)}: link_libraries() links {mention.runtime} to every target; take it out by hand"
         for mention in found.of("link") if not mention.target
