@@ -140,6 +140,12 @@ def test_a_library_that_find_library_found_is_a_runtime(latebind, project):
     assert (project / "latebind.toml").is_file()
 
 
+def test_a_table_newer_than_the_floor_is_pointed_out(latebind, project):
+    asked = SOURCE.replace("OrtGetApiBase()->GetVersionString()", "OrtGetApiBase()->GetApi(ORT_API_VERSION)")
+    (project / "voice.c").write_text(asked)
+    assert "by hand: voice.c: GetApi(ORT_API_VERSION) is NULL in a runtime older" in latebind("init", project).stdout
+
+
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
     ended = latebind("init", tmp_path)
     assert ended.returncode == 2

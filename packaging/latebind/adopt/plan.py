@@ -129,8 +129,13 @@ def _notes(found: Found) -> list[str]:
         if "onnxruntime_cxx_api.h" in text:
             notes.append(
                 f"{path.relative_to(found.root)}: define ORT_API_MANUAL_INIT before onnxruntime_cxx_api.h and call "
-                "Ort::InitApi(base->GetApi(ORT_API_VERSION)) with the base of lb_entry() first, else its globals link "
-                "the runtime"
+                "Ort::InitApi(base->GetApi(LATEBIND_ONNXRUNTIME_MINIMUM_MINOR)) with the base of lb_entry() first, "
+                "else its globals link the runtime"
+            )
+        if "GetApi(ORT_API_VERSION)" in text and not found.header_version:  # else it is the floor
+            notes.append(
+                f"{path.relative_to(found.root)}: GetApi(ORT_API_VERSION) is NULL in a runtime older than your header: "
+                "ask for LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, which every runtime that is bound has"
             )
     others = [name for name in found.runtimes if name != "onnxruntime"]
     notes += [f"{preset(name).title}: resolve each function that you call by lb_symbol()" for name in others]
