@@ -278,6 +278,16 @@ def test_interrupting_a_verification_ends_all_that_it_started(tiny, number):
     assert not Path(f"/proc/{mark.read_text()}").exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows end otherwise")
+def test_a_reader_that_goes_away_is_a_status_and_no_noise(tmp_path):
+    (tmp_path / "a.whl").write_text("no zip")
+    command = [sys.executable, "-m", "latebind.cli", "audit", str(tmp_path / "a.whl")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 141
+
+
 def test_progress_is_told_only_where_somebody_watches(latebind, tiny):
     assert latebind("-C", tiny, "pack").stderr == ""
     shutil.rmtree(tiny / "dist")

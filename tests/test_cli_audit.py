@@ -44,6 +44,10 @@ def test_explain_of_an_unknown_code_names_the_nearest(latebind):
     refused(latebind("audit", "--explain", "LB1O1"), "LB1O1 is not a check", "Did you mean LB101, Runtime linked?")
 
 
+def test_nothing_to_audit_is_told_with_what_makes_it(latebind, tmp_path):
+    refused(latebind("audit", tmp_path / "dist"), "there is no such file or folder", "latebind pack")
+
+
 def test_formats(latebind, package):
     results = {name: latebind("audit", "--format", name, package) for name in ("text", "json", "sarif", "junit")}
     assert {result.returncode for result in results.values()} == {1}

@@ -55,6 +55,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
         status: int = arguments.command(arguments)
+        sys.stdout.flush()  # here, where a reader that went away is still answered
     except LatebindError as error:
         sys.stdout.flush()
         print(f"latebind: {error}", file=sys.stderr)

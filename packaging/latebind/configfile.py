@@ -49,7 +49,7 @@ def find(start: Path) -> Path:
     raise InputError(
         f"no {FILE_NAME} and no [tool.latebind] here or above",
         where=str(start),
-        advice="Name the project's folder: latebind -C FOLDER ...",
+        advice="Name the project's folder: latebind -C FOLDER ... To begin a project: latebind init.",
     )
 
 

@@ -118,7 +118,8 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         built = f"built here by {' or '.join(builders)}" if builders else "not built here"
         runs = _runs(rid, machines.get(rid))
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
-        cure = f"Run: python ci/machines.py DEST (by {row.emulator})" if runs is None and row.emulator else ""
+        emulated = f"Run in a clone of latebind: python ci/machines.py DEST (by {row.emulator})"
+        cure = emulated if runs is None and row.emulator else ""
         rows.append(Row(what=rid, there=bool(builders) and runs is not None, detail=detail, cure=cure))
     return rows
 

@@ -1,7 +1,9 @@
 """What becomes of link lines, packages, installs and calls; everything else stays as it was."""
 
 import pytest
+from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_c, edit_cmake
+from latebind.adopt.find import variables
 
 BOUND = "latebind_add_runtime(a onnxruntime)\nlatebind_hardening(a)"
 
@@ -41,6 +43,17 @@ def test_a_cmake_file(before, after):
     edited = edit_cmake(before, ["a"] if "install" in before else [], "a")
     assert edited == after
     assert edit_cmake(edited, [], "a") == edited
+
+
+def test_a_variable_is_the_runtime_that_it_was_set_to():
+    text = (
+        "find_package(latebind)\nfind_library(RT NAMES onnxruntime HINTS /opt)\nset(ALL ${RT})\n"
+        "set(ROOT /opt/onnxruntime/x)\nfind_library(M m HINTS /opt/onnxruntime)\n"
+    )
+    known = variables(commands(text))
+    assert known == {"${RT}": "onnxruntime", "${ALL}": "onnxruntime"}
+    edited = edit_cmake(text + "target_link_libraries(a ${ALL} ${M})", [], "a", known)
+    assert edited == f"{text}target_link_libraries(a ${{M}})\n{BOUND}"
 
 
 def test_a_library_that_was_not_installed_is_installed_as_a_component():

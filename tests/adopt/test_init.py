@@ -128,6 +128,24 @@ def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
     assert said in latebind("init", project).stdout
 
 
+def test_a_library_that_find_library_found_is_a_runtime(latebind, project):
+    text = CMAKE.replace("find_package(onnxruntime 1.20 REQUIRED)", "find_library(RT onnxruntime HINTS ${DIR}/lib)")
+    (project / "CMakeLists.txt").write_text(text.replace("onnxruntime::onnxruntime", "${RT}"))
+
+    ended = latebind("init", project, "--yes", "--apply")
+
+    assert "CMakeLists.txt:5: voice links onnxruntime" in ended.stdout
+    assert "by hand: CMakeLists.txt:3: what find_library(RT ...) gives is no longer linked" in ended.stdout
+    assert "latebind_add_runtime(voice onnxruntime)" in (project / "CMakeLists.txt").read_text()
+    assert (project / "latebind.toml").is_file()
+
+
+def test_a_table_newer_than_the_floor_is_pointed_out(latebind, project):
+    asked = SOURCE.replace("OrtGetApiBase()->GetVersionString()", "OrtGetApiBase()->GetApi(ORT_API_VERSION)")
+    (project / "voice.c").write_text(asked)
+    assert "by hand: voice.c: GetApi(ORT_API_VERSION) is NULL in a runtime older" in latebind("init", project).stdout
+
+
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
     ended = latebind("init", tmp_path)
     assert ended.returncode == 2
@@ -139,5 +157,6 @@ def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("project(a)\nadd_library(a SHARED a.c)\n")
     ended = latebind("init", tmp_path, "--yes", "--apply")
     assert "no target links a runtime" in ended.stdout
-    assert "nothing to do" in ended.stdout
+    assert "nothing to change: init knows target_link_libraries()" in ended.stdout
+    assert "nothing to do" not in ended.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]

@@ -171,12 +171,13 @@ def test_components_from_two_machines_become_one_stage(tmp_path):
 @pytest.mark.parametrize(
     ("write", "words"),
     [
-        (lambda _: None, "neither a folder nor a wheel"),
+        (lambda _: None, "there is no such file or folder"),
+        (lambda file: file.write_text("x"), "is neither a folder nor a wheel"),
         (lambda folder: folder.mkdir(), "no manifest.json here, so the target is not known"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_text("{}")), "not a manifest"),
         (lambda folder: (folder.mkdir(), (folder / "manifest.json").write_bytes(b"\xff")), "not a manifest"),
     ],
-    ids=["absent", "bare", "empty", "garbage"],
+    ids=["absent", "file", "bare", "empty", "garbage"],
 )
 def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
     config, _, _ = built

@@ -182,6 +182,12 @@ def test_the_command_line_tells_and_fails(release, latebind):
     assert f"{WHEEL}: is not the file that SHA256SUMS is about" in ended.stdout
 
 
+def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
+    ended = latebind("release", "--check", tmp_path)
+    assert ended.returncode == 2
+    assert "has neither SHA256SUMS nor manifest.json, so it is no release" in ended.stderr
+
+
 def test_it_needs_no_network_and_changes_nothing(release):
     before = {path: path.stat().st_mtime_ns for path in release.rglob("*")}
     code = (

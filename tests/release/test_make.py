@@ -96,6 +96,15 @@ def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(made, tm
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
 
+def test_a_missing_changelog_is_told_with_what_to_write(made, tmp_path):
+    config, sources = made
+    sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
+    with pytest.raises(InputError, match="the changelog cannot be read: No such file") as refused:
+        make_release(config, sources, tmp_path / "out", dry_run=True)
+    assert "## [1.2.3] - DATE" in refused.value.advice
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_changelog_without_the_version_is_told(made, tmp_path):
     config, sources = made
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")

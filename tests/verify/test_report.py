@@ -147,7 +147,7 @@ def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, wor
     with pytest.raises(InputError, match=words) as caught:
         read_report(file)
     assert str(file) in str(caught.value)
-    assert "verify.json that latebind verify wrote" in str(caught.value)
+    assert "Run latebind verify, or give a verify.json that it wrote." in str(caught.value)
 
 
 def test_a_report_that_is_not_there_is_told(tmp_path):

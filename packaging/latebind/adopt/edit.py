@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import commands
 from latebind.adopt.find import KEYWORDS, runtime_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from latebind.adopt.cmake import Command
 
@@ -36,7 +37,9 @@ static const OrtApiBase* latebind_ort_base(void) {
 """
 
 
-def edit_cmake(text: str, components: Collection[str], component: str) -> str:
+def edit_cmake(
+    text: str, components: Collection[str], component: str, variables: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """A CMake file in which no target links a runtime; `components` are the targets to be installed as `component`."""
     changes: list[tuple[int, int, str]] = []
     rows = commands(text)
@@ -46,10 +49,10 @@ def edit_cmake(text: str, components: Collection[str], component: str) -> str:
         if row.name == "find_package" and row.words and runtime_of(row.words[0]):
             changes.append((row.start, row.end, "" if asked else _PACKAGE))
             asked = True
-        elif row.name == "target_link_libraries" and any(map(runtime_of, row.words[1:])):
+        elif row.name == "target_link_libraries" and any(runtime_of(word, variables) for word in row.words[1:]):
             lines = [] if asked else [_PACKAGE]
             asked = True
-            lines += _link(text, row)
+            lines += _link(text, row, variables)
             if row.words[0] in components and row.words[0] not in installed:
                 lines.append(f"install(TARGETS {row.words[0]} COMPONENT {component})")
             changes.append((row.start, row.end, f"\n{_indent(text, row.start)}".join(lines)))
@@ -62,13 +65,13 @@ def edit_cmake(text: str, components: Collection[str], component: str) -> str:
     return text
 
 
-def _link(text: str, row: Command) -> list[str]:
+def _link(text: str, row: Command, variables: Mapping[str, str]) -> list[str]:
     """The link line without runtimes, where something is left of it, and the calls that bind them."""
     target = row.words[0]
-    runtimes = list(dict.fromkeys(filter(None, map(runtime_of, row.words[1:]))))
+    runtimes = list(dict.fromkeys(filter(None, (runtime_of(word, variables) for word in row.words[1:]))))
     bound = [f"latebind_add_runtime({target} {runtime})" for runtime in runtimes]
     bound.append(f"latebind_hardening({target})")
-    rest = [argument for argument in row.arguments[1:] if not runtime_of(argument.text)]
+    rest = [argument for argument in row.arguments[1:] if not runtime_of(argument.text, variables)]
     kept = [
         argument for index, argument in enumerate(rest)
         if argument.text not in KEYWORDS or (index + 1 < len(rest) and rest[index + 1].text not in KEYWORDS)

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path  # noqa: TC003  # tools read the types of the dataclasses
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
@@ -14,13 +15,14 @@ from latebind.presets import presets
 from latebind.tree import list_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from latebind.presets import RuntimePreset
 
 _SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "node_modules", "_deps", ".venv", ".nox"})
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")
 _LARGEST = 4 * 1024 * 1024
+_ONE_VALUE = 2  # words of set(NAME value)
 LIBRARIES = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
 KEYWORDS = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "LINK_PRIVATE", "LINK_PUBLIC", "general", "optimized", "debug"})
@@ -28,7 +30,7 @@ KEYWORDS = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "LINK_PRIVATE", "LINK_PU
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mention:
-    """A command that has to do with a runtime. `kind`: link, find, fetch, imported."""
+    """A command that has to do with a runtime. `kind`: link, find, fetch, imported, variable."""
 
     kind: str
     runtime: str
@@ -49,6 +51,8 @@ class Found:
     calls: dict[Path, str] = field(default_factory=dict)
     """C and C++ files that call a runtime's entry function or include its C++ header, with their text."""
     mentions: tuple[Mention, ...] = ()
+    variables: dict[str, str] = field(default_factory=dict)
+    """`${NAME}` of each variable that holds a runtime's library alone, with the runtime."""
     name: str = ""
     version: str = ""
     header_version: str = ""
@@ -62,6 +66,11 @@ class Found:
     def runtimes(self) -> list[str]:
         """The runtimes that are linked, in order."""
         return list(dict.fromkeys(mention.runtime for mention in self.of("link")))
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether a target binds a runtime late already."""
+        return any(row.name == "latebind_add_runtime" for text in self.files.values() for row in commands(text))
 
 
 def find(root: Path) -> Found:
@@ -77,21 +86,45 @@ def find(root: Path) -> Found:
         )
     parsed = {path: commands(text) for path, text in files.items()}
     name, version = _project(parsed[tops[0]])
+    known = variables([row for rows in parsed.values() for row in rows])
     texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
     return Found(
         root=root,
         source=tops[0].parent,
         files=files,
         calls={path: text for path, text in texts.items() if _calls(path, text)},
-        mentions=tuple(mention for path in files for mention in _mentions(path, parsed[path])),
+        mentions=tuple(mention for path in files for mention in _mentions(path, parsed[path], known)),
+        variables=known,
         name=name,
         version=version,
         header_version=_header_version(texts),
     )
 
 
-def runtime_of(item: str) -> str:
+def variables(rows: list[Command]) -> dict[str, str]:
+    """`${NAME}` of each variable that find_library() or a set() of one value makes a runtime's library."""
+    found: dict[str, str] = {}
+    for row in rows:
+        for value in _names(row):
+            if runtime := runtime_of(value, found):
+                found[f"${{{row.words[0]}}}"] = runtime
+    return found
+
+
+def _names(row: Command) -> tuple[str, ...]:
+    """The libraries that a command may put into its variable; folders to look in are none."""
+    if row.name == "set":
+        return row.words[1:] if len(row.words) == _ONE_VALUE else ()
+    if row.name != "find_library":
+        return ()
+    place = next((at for at, word in enumerate(row.words) if word in ("HINTS", "PATHS")), len(row.words))
+    return row.words[1:place]
+
+
+def runtime_of(item: str, known_variables: Mapping[str, str] = MappingProxyType({})) -> str:
     """The runtime that an item of a link line is: `onnxruntime::onnxruntime`, `-lonnxruntime`, a file; "" if none."""
+    if item in known_variables:
+        return known_variables[item]
     for name, known in presets().items():
         if _is_of(item, name, known):
             return name
@@ -111,13 +144,15 @@ def _is_of(item: str, name: str, known: RuntimePreset) -> bool:
     return (bool(part) and space in spellings) or plain in spellings
 
 
-def _mentions(path: Path, rows: list[Command]) -> Iterator[Mention]:
+def _mentions(path: Path, rows: list[Command], known: dict[str, str]) -> Iterator[Mention]:
     for row in rows:
         words = row.words
         if row.name in ("target_link_libraries", "link_libraries"):
-            for runtime in dict.fromkeys(filter(None, map(runtime_of, words[1:]))):
+            for runtime in dict.fromkeys(filter(None, (runtime_of(word, known) for word in words[1:]))):
                 target = words[0] if row.name == "target_link_libraries" else ""
                 yield Mention(kind="link", runtime=runtime, file=path, command=row, target=target)
+        elif row.name in ("find_library", "set") and words and (runtime := known.get(f"${{{words[0]}}}", "")):
+            yield Mention(kind="variable", runtime=runtime, file=path, command=row)
         elif words and (runtime := runtime_of(words[0])):
             if row.name == "find_package":
                 yield Mention(kind="find", runtime=runtime, file=path, command=row)

@@ -51,7 +51,7 @@ def plan(found: Found, facts: Facts) -> Plan:
     changes = []
     component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
     for path, text in found.files.items():
-        after = edit_cmake(text, targets, component)
+        after = edit_cmake(text, targets, component, found.variables)
         changes.append(Change(path=path, before=text, after=after))
     if "onnxruntime" in found.runtimes:
         changes += [Change(path=path, before=text, after=edit_c(text)) for path, text in found.calls.items()]
@@ -116,6 +116,11 @@ def _component(found: Found, targets: list[str]) -> str:
 
 def _notes(found: Found) -> list[str]:
     notes = [_note(found, mention) for mention in found.mentions if mention.kind in ("fetch", "imported")]
+    linked = {word for mention in found.of("link") for word in mention.command.words}
+    notes += [
+        f"{_place(found, mention)}: what {mention.command.name}({name} ...) gives is no longer linked; remove it"
+        for mention in found.of("variable") if f"${{{(name := mention.command.words[0])}}}" in linked
+    ]  # fmt: skip
     notes += [
         f"{_place(found, mention)}: link_libraries() links {mention.runtime} to every target; take it out by hand"
         for mention in found.of("link") if not mention.target
@@ -124,8 +129,13 @@ def _notes(found: Found) -> list[str]:
         if "onnxruntime_cxx_api.h" in text:
             notes.append(
                 f"{path.relative_to(found.root)}: define ORT_API_MANUAL_INIT before onnxruntime_cxx_api.h and call "
-                "Ort::InitApi(base->GetApi(ORT_API_VERSION)) with the base of lb_entry() first, else its globals link "
-                "the runtime"
+                "Ort::InitApi(base->GetApi(LATEBIND_ONNXRUNTIME_MINIMUM_MINOR)) with the base of lb_entry() first, "
+                "else its globals link the runtime"
+            )
+        if "GetApi(ORT_API_VERSION)" in text and not found.header_version:  # else it is the floor
+            notes.append(
+                f"{path.relative_to(found.root)}: GetApi(ORT_API_VERSION) is NULL in a runtime older than your header: "
+                "ask for LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, which every runtime that is bound has"
             )
     others = [name for name in found.runtimes if name != "onnxruntime"]
     notes += [f"{preset(name).title}: resolve each function that you call by lb_symbol()" for name in others]

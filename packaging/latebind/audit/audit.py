@@ -115,7 +115,8 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
     found: dict[Path, Kind] = {}
     for path in paths:
         if not path.exists():
-            raise InputError("there is no such file or folder", where=str(path))
+            advice = "Make the packages first, as latebind pack does, or name what is there."
+            raise InputError("there is no such file or folder", where=str(path), advice=advice)
         kind = kind_of(path)
         if kind != "folder":
             found[path] = kind

@@ -67,7 +67,8 @@ def _read(config: Config, source: Path, rid: str) -> list[Native]:
     if source.suffix == ".whl" and source.is_file():
         return [_from_wheel(source)]
     if not source.is_dir():
-        raise InputError("neither a folder nor a wheel", where=str(source))
+        why = "is neither a folder nor a wheel" if source.exists() else "there is no such file or folder"
+        raise InputError(why, where=str(source), advice="Name a stage, a folder of native files, or a wheel.")
     folders = (
         [source] if (source / MANIFEST).is_file() else sorted(path.parent for path in source.glob(f"*/{MANIFEST}"))
     )

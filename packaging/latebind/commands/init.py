@@ -16,6 +16,12 @@ if TYPE_CHECKING:
     from latebind.adopt.plan import Change
     from latebind.commands.common import Add
 
+_DONE = "nothing to do: the project is as latebind init would make it"
+_UNKNOWN = (
+    "nothing to change: init knows target_link_libraries() with a runtime's name, file, or a variable set to one\n"
+    "  Where yours is linked in another way, write latebind_add_runtime(TARGET RUNTIME) instead, and a latebind.toml."
+)
+
 
 def declare_init(add: Add) -> None:
     """`latebind init`."""
@@ -48,7 +54,7 @@ def _init(arguments: argparse.Namespace) -> int:
     own = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
     if not planned.changes:
-        print("nothing to do: the project is as latebind init would make it")
+        print(_DONE if found.is_bound or found.runtimes else _UNKNOWN)
     elif not chosen:
         print(f"{plural(len(own), 'file')} of your own would change: --apply changes them")
     elif _agreed(arguments, chosen):

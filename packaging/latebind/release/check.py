@@ -35,9 +35,12 @@ class Checked:
 
 
 def check_release(folder: Path) -> Checked:
-    """Check a folder that `make_release` made. Raises InputError when it is no folder."""
+    """Check a folder that `make_release` made. Raises InputError when it is no such folder."""
     if not folder.is_dir():
         raise InputError("is no folder", where=str(folder), advice="Name the folder of a release.")
+    if not (folder / SUMS).exists() and not (folder / MANIFEST).exists():
+        why = f"has neither {SUMS} nor {MANIFEST}, so it is no release"
+        raise InputError(why, where=str(folder), advice="Name the folder that latebind release made.")
     problems = list(_sums(folder))
     try:
         origin = read_origin(folder / MANIFEST)

@@ -92,11 +92,13 @@ def sums(folder: Path, names: Iterable[str]) -> bytes:
 
 def _changes(config: Config, file: Path, *, dry_run: bool) -> str:
     """The part of the changelog that is about this version."""
+    version = config.project.version
     try:
         text = file.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(file), advice="Name it: --changelog FILE.") from error
-    version = config.project.version
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        advice = f"Write one with a section ## [{version}] - DATE, or name another: --changelog FILE."
+        raise InputError(f"the changelog cannot be read: {why}", where=str(file), advice=advice) from error
     if not dry_run and not changelog.names(text, version):
         raise ShutError(f"has no section [{version}]", where=str(file), advice=f"Write one: ## [{version}] - DATE.")
     return f"# {config.project.name} {version}\n\n{changelog.section(text, version)}\n"

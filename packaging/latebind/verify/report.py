@@ -112,7 +112,7 @@ def to_json(report: Report) -> str:
 
 def read_report(file: Path) -> Report:
     """Read a report that `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
-    advice = "Give a verify.json that latebind verify wrote."
+    advice = "Run latebind verify, or give a verify.json that it wrote."
     try:
         report = msgspec.json.decode(file.read_bytes(), type=Report)
     except OSError as error:
