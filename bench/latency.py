@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -118,6 +119,7 @@ def _spread(values: list[float]) -> dict[str, float]:
 def claims_of_binding(folder: Path) -> list[dict[str, Any]]:
     """The loader's own cost, by a C program; the first binding against dlopen() alone, in turn."""
     build = cache() / "latency" / "bind"
+    shutil.rmtree(build, ignore_errors=True)  # it may be another checkout's
     cmake = str(Path(sys.executable).with_name("cmake"))
     run([cmake, "-S", ROOT / "bench/bind", "-B", build, "-DCMAKE_BUILD_TYPE=Release"])
     run([cmake, "--build", build])
