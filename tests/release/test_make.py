@@ -8,6 +8,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 from latebind.errors import InputError
+from latebind.release.check import check_release
 from latebind.release.make import ShutError, make_release
 from latebind.verify.report import read_report, to_json
 
@@ -111,8 +112,11 @@ def test_a_changelog_without_the_version_is_told(made, tmp_path):
     sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
     with pytest.raises(ShutError, match=r"has no section \[1.2.3\]"):
         make_release(config, sources, tmp_path / "out", dry_run=False)
-    make_release(config, sources, tmp_path / "out", dry_run=True)
-    assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3\n\n- More.\n"
+    made = make_release(config, sources, tmp_path / "out", dry_run=True)
+    assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3, unreleased\n\n- More.\n"
+    checked = check_release(tmp_path / "out")
+    assert checked.problems == ()
+    assert [row.subject for row in checked.found.blocks] == [row.subject for row in made.blocks] == ["changelog"]
 
 
 def previous(made, tmp_path, version, *exports):

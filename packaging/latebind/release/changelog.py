@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latebind.config import Config
 
 _HEADING = re.compile(r"^## +\[?(?P<title>[^\]\s]+)\]?.*$", re.MULTILINE)
 UNRELEASED = "Unreleased"
@@ -22,3 +26,8 @@ def section(text: str, version: str) -> str:
 def names(text: str, version: str) -> bool:
     """Whether the changelog has a section for just that version."""
     return any(heading["title"].casefold() == version.casefold() for heading in _HEADING.finditer(text))
+
+
+def heading(config: Config, *, named: bool) -> str:
+    """What the changelog of a release begins with; it tells whether the whole one names the version."""
+    return f"# {config.project.name} {config.project.version}{'' if named else ', ' + UNRELEASED.lower()}"

@@ -77,7 +77,8 @@ def derive(folder: Path, origin: Origin) -> Derived:
     rows = api.changes(old, new) if old else ()
     page_of_api = api.to_markdown(old, new, rows)
     gate = judge_gate(config, report)
-    blocks = (*gate.blocks, *obstacles(config, packages, report))
+    changelog = _changelog(folder)
+    blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
     files = {
         **{f"{SBOMS}/{row.artifact.path.name}.cdx.json": row.bill for row in packages if row.bill},
         f"{REPORTS}/audit.json": audit_json(audit).encode(),
@@ -100,7 +101,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         verification=count(report),
         blocks=blocks,
         surface=page_of_api,
-        changelog=_changelog(folder),
+        changelog=changelog,
     )
     return Derived(
         config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,

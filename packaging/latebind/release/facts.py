@@ -11,6 +11,7 @@ import msgspec
 from latebind import __version__
 from latebind.errors import InputError
 from latebind.model import Rid, State
+from latebind.release import changelog
 from latebind.text import plural
 from latebind.verify.cells import Scope, expand
 from latebind.verify.gate import Block
@@ -77,9 +78,15 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
-def obstacles(config: Config, packages: Sequence[Packed], report: Report) -> tuple[Block, ...]:
-    """What blocks a release beside the gate: cells that nobody reported, targets without packages."""
-    return (*_unreported(config, report), *_unmade(config, packages))
+def obstacles(config: Config, packages: Sequence[Packed], report: Report, changes: str) -> tuple[Block, ...]:
+    """What blocks a release beside the gate: unreported cells, targets without packages, a silent changelog."""
+    return (*_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
+
+
+def _untold(config: Config, changes: str) -> Iterator[Block]:
+    if changes.partition("\n")[0] != changelog.heading(config, named=True):
+        version = config.project.version
+        yield Block(subject="changelog", why=f"has no section [{version}]", cure=f"Write one: ## [{version}] - DATE.")
 
 
 def _unreported(config: Config, report: Report) -> Iterator[Block]:

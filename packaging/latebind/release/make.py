@@ -64,9 +64,9 @@ def make_release(config: Config, sources: Sources, output: Path, *, dry_run: boo
     A dry run makes it also while something blocks, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is no release, ShutError when parts contradict
-    each other, or, but for a dry run, when the gate is shut or the changelog is silent.
+    each other, or, but for a dry run, when the gate is shut.
     """
-    text = _changes(config, sources.changelog, dry_run=dry_run)
+    text = _changes(config, sources.changelog)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
         (folder / CHANGES).write_text(text, encoding="utf-8", newline="\n")
@@ -90,7 +90,7 @@ def sums(folder: Path, names: Iterable[str]) -> bytes:
     return "".join(f"{sha256(folder / name)}  {name}\n" for name in names).encode()
 
 
-def _changes(config: Config, file: Path, *, dry_run: bool) -> str:
+def _changes(config: Config, file: Path) -> str:
     """The part of the changelog that is about this version."""
     version = config.project.version
     try:
@@ -99,9 +99,7 @@ def _changes(config: Config, file: Path, *, dry_run: bool) -> str:
         why = (error.strerror if isinstance(error, OSError) else "") or str(error)
         advice = f"Write one with a section ## [{version}] - DATE, or name another: --changelog FILE."
         raise InputError(f"the changelog cannot be read: {why}", where=str(file), advice=advice) from error
-    if not dry_run and not changelog.names(text, version):
-        raise ShutError(f"has no section [{version}]", where=str(file), advice=f"Write one: ## [{version}] - DATE.")
-    return f"# {config.project.name} {version}\n\n{changelog.section(text, version)}\n"
+    return f"{changelog.heading(config, named=changelog.names(text, version))}\n\n{changelog.section(text, version)}\n"
 
 
 def _copy(config: Config, sources: Sources, folder: Path) -> None:
