@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 _WORKS = "works"
 _SYNOPSIS = 300
+_DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
+"""A path of four parts or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +61,9 @@ def words(report: Report, row: Row) -> str:
 
 
 def synopsis(text: str, longest: int = _SYNOPSIS) -> str:
-    """A long text without its middle: what it is about and how it ended."""
+    """A long text with the ends of its paths alone, then without its middle: what it is about and how it ended."""
+    if len(text) > longest:
+        text = _DEEP.sub(lambda found: "…/" + "/".join(re.split(r"[/\\]", found[0])[-2:]), text)
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half].rstrip()} … {text[-half:].lstrip()}"
 
