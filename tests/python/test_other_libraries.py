@@ -123,7 +123,7 @@ def test_their_tensors_are_inputs_where_they_lie(latenn, library):
     given = library.make(np.arange(COUNT, dtype=np.float32))
     binding = latenn.load(double()).bind(copy=False)
     binding.inputs["x"] = given
-    assert binding._bound_inputs["x"].held.tensor.data == library.address(given)
+    assert binding._bound._bound_inputs["x"].held.tensor.data == library.address(given)
     del given
     gc.collect()
     assert binding.run()["y"].numpy()[-1] == 2 * (COUNT - 1)
