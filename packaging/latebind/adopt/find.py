@@ -68,9 +68,11 @@ class Found:
         return list(dict.fromkeys(mention.runtime for mention in self.of("link")))
 
     @property
-    def is_bound(self) -> bool:
-        """Whether a target binds a runtime late already."""
-        return any(row.name == "latebind_add_runtime" for text in self.files.values() for row in commands(text))
+    def is_adopted(self) -> bool:
+        """Whether the project is configured already, or a target binds a runtime late."""
+        return (self.root / "latebind.toml").is_file() or any(
+            row.name == "latebind_add_runtime" for text in self.files.values() for row in commands(text)
+        )
 
 
 def find(root: Path) -> Found:

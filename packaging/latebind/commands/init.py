@@ -54,7 +54,7 @@ def _init(arguments: argparse.Namespace) -> int:
     own = [change for change in planned.changes if change.is_own]
     chosen = [change for change in planned.changes if arguments.apply or not change.is_own]
     if not planned.changes:
-        print(_DONE if found.is_bound or found.runtimes else _UNKNOWN)
+        print(_DONE if found.is_adopted or found.runtimes else _UNKNOWN)
     elif not chosen:
         print(f"{plural(len(own), 'file')} of your own would change: --apply changes them")
     elif _agreed(arguments, chosen):
