@@ -44,6 +44,7 @@ class Run:
     workflow: Mapping[str, Any]
     files: Path
     checkout: Path = ROOT
+    inputs: Mapping[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def job(self, name: str, chosen: Mapping[str, str]) -> None:
@@ -163,12 +164,19 @@ class Run:
         """What a name with dots stands for."""
         needs = {name: {"outputs": row, "result": "success"} for name, row in self.outputs.items()}
         machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}
-        value: Any = {**known, "needs": needs, "runner": machine}
+        value: Any = {**known, "needs": needs, "runner": machine, "inputs": self.inputs}
         for part in path.split("."):
             if not isinstance(value, dict) or part not in value:
                 raise SystemExit(f"the expression {path!r} has no value here")
             value = value[part]
         return value
+
+
+def _defaults(document: Mapping[Any, Any]) -> dict[str, str]:
+    """Of a reusable workflow's inputs. YAML 1.1 reads the key `on` as true."""
+    events = document.get(True)
+    called = events.get("workflow_call") or {} if isinstance(events, dict) else {}
+    return {name: str(row.get("default", "")) for name, row in called.get("inputs", {}).items()}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -177,13 +185,14 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("workflow", help="a file's name in .github/workflows, without .yml")
     parser.add_argument("jobs", nargs="+")
     parser.add_argument("--matrix", action="append", default=[], metavar="KEY=VALUE", help="only these instances")
+    parser.add_argument("--input", action="append", default=[], metavar="KEY=VALUE", help="of a reusable workflow")
     parser.add_argument("--files", type=Path, help="what jobs hand on; by default .latebind/workflow")
     arguments = parser.parse_args(argv)
-    chosen = dict(text.split("=", 1) for text in arguments.matrix)
+    chosen, given = (dict(text.split("=", 1) for text in texts) for texts in (arguments.matrix, arguments.input))
     files = arguments.files or ROOT / ".latebind" / "workflow"
     files.mkdir(parents=True, exist_ok=True)
     document = yaml.safe_load((ROOT / ".github/workflows" / f"{arguments.workflow}.yml").read_text("utf-8"))
-    run = Run(document, files)
+    run = Run(document, files, inputs={**_defaults(document), **given})
     for job in arguments.jobs:
         run.job(job, chosen)
     return 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -140,6 +141,14 @@ def test_a_step_that_fails_ends_the_job_but_for_what_is_always_done(run):
     assert {path.name for path in run.checkout.iterdir()} == {"always"}
 
 
+def test_a_reusable_workflow_has_its_inputs(tmp_path):
+    text = "on:\n  workflow_call:\n    inputs:\n      project: {default: .}\n      native: {type: string}\n"
+    assert local_workflow._defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
+    assert local_workflow._defaults(yaml.safe_load("on: push")) == {}
+    run = local_workflow.Run({}, tmp_path, inputs={"project": "a"})
+    assert run._filled("-C ${{ inputs.project }}", {}) == "-C a"
+
+
 @pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])
 def test_what_is_not_understood_ends_the_run(run, job, why):
     with pytest.raises(SystemExit, match=why):
@@ -166,3 +175,21 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     wanted = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
     made = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
     assert made == wanted
+
+
+@pytest.mark.workflows
+def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
+    clone, files = tmp_path / "clone", tmp_path / "files"
+    subprocess.run([shutil.which("git"), "clone", "--quiet", str(ROOT), str(clone)], check=True)
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "venv")], check=True)  # setup-python's
+    path = os.pathsep.join([str(tmp_path / "venv/bin"), os.environ["PATH"]])
+    inputs = ["--input", "project=examples/own-runtime", "--input", f"latebind={clone}[native,verify]"]
+    here = ["--matrix", "target=linux-x64", "--files", str(files)]
+    script = [sys.executable, "ci/local_workflow.py", "adopter", "build", "verify", "gate", *inputs, *here]
+    ended = subprocess.run(script, cwd=clone, env={**os.environ, "PATH": path}, stderr=subprocess.PIPE, check=False)
+    assert ended.stderr.decode().strip().endswith("the job gate failed")  # other targets have no machine here
+    report = json.loads((files / "reports/verify.json").read_bytes())
+    outcomes = [row["outcome"] for row in report["cells"]]
+    assert "failed" not in outcomes
+    assert outcomes.count("passed") >= 25
+    assert list((files / "dist").glob("zsolve-1.0.0-*-manylinux_2_28_x86_64.whl"))
