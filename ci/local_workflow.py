@@ -34,6 +34,7 @@ _FUNCTION = re.compile(r"(fromJSON|toJSON)\((.*)\)")
 _EQUAL = re.compile(r"(.+?)\s*(==|!=)\s*(.+)")
 _ALWAYS = ("always()", "!cancelled()")
 _NOTHING = ("actions/checkout", "actions/setup-python", "actions/setup-dotnet", "actions/cache")
+_BY_HAND = {"event_name": "workflow_dispatch", "token": ""}
 _SECONDS = 5400
 
 
@@ -149,6 +150,10 @@ class Run:
 
     def _value(self, text: str, known: Mapping[str, Any]) -> str:
         """The value of an expression, as a text."""
+        if " && " in text:
+            return (
+                "true" if all(self._value(part, known) not in ("", "false") for part in text.split(" && ")) else "false"
+            )
         if equal := _EQUAL.fullmatch(text):
             same = self._value(equal[1], known) == self._value(equal[3], known)
             return "true" if same == (equal[2] == "==") else "false"
@@ -164,7 +169,7 @@ class Run:
         """What a name with dots stands for."""
         needs = {name: {"outputs": row, "result": "success"} for name, row in self.outputs.items()}
         machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}
-        value: Any = {**known, "needs": needs, "runner": machine, "inputs": self.inputs}
+        value: Any = {**known, "needs": needs, "runner": machine, "inputs": self.inputs, "github": _BY_HAND}
         for part in path.split("."):
             if not isinstance(value, dict) or part not in value:
                 raise SystemExit(f"the expression {path!r} has no value here")
@@ -173,10 +178,11 @@ class Run:
 
 
 def _defaults(document: Mapping[Any, Any]) -> dict[str, str]:
-    """Of a reusable workflow's inputs. YAML 1.1 reads the key `on` as true."""
+    """Of the inputs of whoever calls or starts it. YAML 1.1 reads the key `on` as true."""
     events = document.get(True)
-    called = events.get("workflow_call") or {} if isinstance(events, dict) else {}
-    return {name: str(row.get("default", "")) for name, row in called.get("inputs", {}).items()}
+    called = [row or {} for row in events.values()] if isinstance(events, dict) else []
+    given = {name: row.get("default", "") for event in called for name, row in event.get("inputs", {}).items()}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -185,7 +191,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("workflow", help="a file's name in .github/workflows, without .yml")
     parser.add_argument("jobs", nargs="+")
     parser.add_argument("--matrix", action="append", default=[], metavar="KEY=VALUE", help="only these instances")
-    parser.add_argument("--input", action="append", default=[], metavar="KEY=VALUE", help="of a reusable workflow")
+    parser.add_argument("--input", action="append", default=[], metavar="KEY=VALUE", help="of the workflow")
     parser.add_argument("--files", type=Path, help="what jobs hand on; by default .latebind/workflow")
     arguments = parser.parse_args(argv)
     chosen, given = (dict(text.split("=", 1) for text in texts) for texts in (arguments.matrix, arguments.input))

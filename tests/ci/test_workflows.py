@@ -145,8 +145,13 @@ def test_a_reusable_workflow_has_its_inputs(tmp_path):
     text = "on:\n  workflow_call:\n    inputs:\n      project: {default: .}\n      native: {type: string}\n"
     assert local_workflow._defaults(yaml.safe_load(text)) == {"project": ".", "native": ""}
     assert local_workflow._defaults(yaml.safe_load("on: push")) == {}
+    text = "on:\n  push:\n  workflow_dispatch:\n    inputs:\n      dry_run: {type: boolean, default: true}\n"
+    assert local_workflow._defaults(yaml.safe_load(text)) == {"dry_run": "true"}
     run = local_workflow.Run({}, tmp_path, inputs={"project": "a"})
     assert run._filled("-C ${{ inputs.project }}", {}) == "-C a"
+    by_hand = "${{ github.event_name == 'workflow_dispatch' && inputs.project }}"
+    assert run._filled(by_hand, {}) == "true"
+    assert run._filled(by_hand.replace("dispatch", "call"), {}) == "false"
 
 
 @pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])
@@ -167,6 +172,13 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
     assert not [row["id"] for row in report["cells"] if row["outcome"] == "failed"]
     assert len([row for row in report["cells"] if row["outcome"] == "passed"]) >= 50
+
+    (tmp_path / "gh").write_text("#!/bin/sh\necho '[]'\n")  # GitHub, where there was no release yet
+    (tmp_path / "gh").chmod(0o755)
+    path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
+    subprocess.run([*script, "release", "folder"], cwd=clone, env={**os.environ, "PATH": path}, check=True)
+    checked = [sys.executable, "noxfile.py", "-s", "release", "--", "--check", str(tmp_path / "files/release")]
+    subprocess.run(checked, cwd=clone, check=True)
 
     other = tmp_path / "other"
     subprocess.run([git, "clone", "--quiet", str(ROOT), str(other)], check=True)
