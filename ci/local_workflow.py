@@ -88,7 +88,7 @@ class Run:
         condition = str(step.get("if", "")).removeprefix("${{").removesuffix("}}").strip()
         if condition in _ALWAYS:
             return True
-        return not known["failed"] and (not condition or self._value(condition, known) not in ("", "false"))
+        return not known["failed"] and (not condition or self._holds(condition, known))
 
     def _command(self, step: Mapping[str, Any], known: Mapping[str, Any], steps: dict[str, dict[str, str]]) -> int:
         with tempfile.TemporaryDirectory() as folder:
@@ -148,15 +148,16 @@ class Run:
     def _filled(self, text: str, known: Mapping[str, Any]) -> str:
         return _EXPRESSION.sub(lambda found: self._value(found[1], known), str(text))
 
+    def _holds(self, text: str, known: Mapping[str, Any]) -> bool:
+        return self._value(text, known) not in ("", "false")
+
     def _value(self, text: str, known: Mapping[str, Any]) -> str:
         """The value of an expression, as a text."""
         if " && " in text:
-            return (
-                "true" if all(self._value(part, known) not in ("", "false") for part in text.split(" && ")) else "false"
-            )
+            return str(all(self._holds(part, known) for part in text.split(" && "))).lower()
         if equal := _EQUAL.fullmatch(text):
             same = self._value(equal[1], known) == self._value(equal[3], known)
-            return "true" if same == (equal[2] == "==") else "false"
+            return str(same == (equal[2] == "==")).lower()
         if literal := _LITERAL.fullmatch(text):
             return literal[2] or literal[1].replace("''", "'")
         if function := _FUNCTION.fullmatch(text):

@@ -14,7 +14,7 @@ from packaging.version import InvalidVersion, Version
 from latebind.config import Config, Document, RuntimeUse
 from latebind.errors import ConfigError, InputError, LatebindError
 from latebind.model import Rid
-from latebind.ownruntime import RUNTIME_VERSION, problems
+from latebind.ownruntime import RUNTIME_VERSION, DescribedRuntime, problems
 from latebind.presets import presets
 from latebind.pythonabi import kind_problem
 from latebind.targets import targets
@@ -256,28 +256,10 @@ def _check_source(config: Config, reader: _Reader) -> None:
 
 def _check_runtimes(config: Config, reader: _Reader) -> None:
     for index, use in enumerate(config.document.runtime):
-        here: tuple[Key, ...] = ("runtime", index)
-        if use.describe is not None:
-            _check_described(config, reader, use, here)
-            continue
-        preset = presets().get(use.preset)
-        if preset is None and not use.preset:
-            text = "a runtime has neither preset nor description"
-            advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
-            reader.problem(here, text, advice)
-            continue
-        if preset is None:
-            reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", _nearest(use.preset, presets()))
-            continue
-        minimum = _version(use.minimum)
-        if minimum is None:
-            reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
-        elif minimum < Version(preset.floor):
-            reader.problem(
-                (*here, "minimum"),
-                f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
-                f'Write minimum = "{preset.floor}".',
-            )
+        if use.describe is None:
+            _check_preset(reader, use, ("runtime", index))
+        else:
+            _check_described(config, reader, use, use.describe, ("runtime", index))
     names = [use.name for use in config.document.runtime]
     for index, name in enumerate(names):
         if name and name in names[:index]:
@@ -285,10 +267,30 @@ def _check_runtimes(config: Config, reader: _Reader) -> None:
     _check_tried(config, reader)
 
 
-def _check_described(config: Config, reader: _Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
-    described = use.describe
-    if described is None:
+def _check_preset(reader: _Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if not use.preset:
+        text = "a runtime has neither preset nor description"
+        advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
+        reader.problem(here, text, advice)
         return
+    preset = presets().get(use.preset)
+    if preset is None:
+        reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", _nearest(use.preset, presets()))
+        return
+    minimum = _version(use.minimum)
+    if minimum is None:
+        reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
+    elif minimum < Version(preset.floor):
+        reader.problem(
+            (*here, "minimum"),
+            f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
+            f'Write minimum = "{preset.floor}".',
+        )
+
+
+def _check_described(
+    config: Config, reader: _Reader, use: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
+) -> None:
     if use.preset:
         text = f"a runtime is the preset {use.preset} and described as well"
         reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")

@@ -35,7 +35,7 @@ class Bound:
         self._handle = model._handle  # noqa: SLF001  # the same package
         self._check = self._handle.check
         self._copy = copy
-        self._turn: list[object] = [None]  # append and pop are atomic, and half as slow as a lock
+        self._turn: list[object] = [None]  # append and pop are atomic, and quicker than a lock
         self._leave: Callable[[dict[str, Any] | None], object] = self._turn.append
         self._recall: Callable[[], int] = int  # 0: no builtin has it
         self._input_ports = _numbered(model.inputs)
