@@ -189,6 +189,32 @@ def test_a_failure_of_the_runtime_is_raised_and_the_next_run_is_well():
                 raise AssertionError("9 is out of bounds")
 
 
+def test_outputs_may_have_other_shapes_than_the_model_says():
+    for name, width in (("untrue", 3), ("untrue_large", 300)):
+        with load(name) as model:
+            for rows in (100, 4, 100, 7, 7, 0):
+                given = np.full((rows, width), rows, np.float32)
+                assert np.array_equal(model.run({"x": given})["y"], given), (name, rows)
+
+
+def test_memory_is_written_again_only_when_nobody_looks_at_it():
+    with load("large") as model:
+        give = np.ones((300, 400), np.float32)
+        places = set()
+        for _ in range(50):
+            result = model.run({"x": give})["y"]
+            places.add(result.ctypes.data)
+        assert len(places) == 2 or TOLD != "in use", places
+        views = [model.run({"x": give * number})["y"][100:, 7] for number in range(20)]
+        again = [model.run({"x": give * -1})["y"] for _ in range(20)]
+        assert [view[0] for view in views] == list(range(20))
+        assert all((one == 0).all() for one in again)
+        del again
+        gc.collect()
+        assert (model.run({"x": give * 3})["y"] == 3).all()
+        assert [view[0] for view in views] == list(range(20))
+
+
 def test_a_shape_that_only_the_numbers_tell_may_change_from_run_to_run():
     with load("nonzero") as model:
         for size in (6, 20000):

@@ -54,6 +54,12 @@ def relu(count, shape):
     return model(nodes, [("x", TensorProto.FLOAT, shape)], [("y", TensorProto.FLOAT, shape)])
 
 
+def untrue(width):
+    """A Relu whose output is said to have 100 rows, as an exporter may write it; it has as many as the input."""
+    node = helper.make_node("Relu", ["x"], ["y"])
+    return model([node], [("x", TensorProto.FLOAT, ("n", width))], [("y", TensorProto.FLOAT, (100, width))])
+
+
 def gather():
     """y = [10, 20, 30][x], which fails for an x beyond."""
     rows = helper.make_tensor("rows", TensorProto.INT64, [3], [10, 20, 30])
@@ -92,6 +98,8 @@ def write_portable(folder):
         "large": relu(1, (300, 400)),
         "wide": relu(1, ("n",)),
         "ports": add((2, "width")),
+        "untrue": untrue(3),
+        "untrue_large": untrue(300),
         "gather": gather(),
         "nonzero": nonzero(),
         **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},

@@ -10,7 +10,9 @@ static void latenn_python_lane_release(latenn_python_lane* lane) {
   if (!lane) return;
   latenn_context_release(lane->context); /* before the memory that is bound to it */
   for (size_t i = 0; lane->stages && i < lane->stage_count; i++) free(lane->stages[i]);
+  for (size_t i = 0; lane->blocks && i < lane->block_count; i++) latenn_value_release(lane->blocks[i]);
   free(lane->stages);
+  free(lane->blocks);
   free(lane->views);
   free(lane);
 }
@@ -19,11 +21,11 @@ static void latenn_python_lane_release(latenn_python_lane* lane) {
 static latenn_status* latenn_python_stage(latenn_python_plan* plan, latenn_python_lane* lane, int is_input,
                                           size_t index) {
   const latenn_python_side* side = is_input ? &plan->inputs[index] : &plan->outputs[index];
-  if (!side->staged) return NULL;
+  if (!side->is_staged) return NULL;
   void** stage = &lane->stages[is_input ? index : plan->input_count + index];
-  *stage = calloc(1, side->staged);
+  *stage = calloc(1, side->bytes);
   if (!*stage) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
-  latenn_tensor tensor = {side->of->type, side->of->rank, side->of->shape, *stage, side->staged, NULL};
+  latenn_tensor tensor = {side->of->type, side->of->rank, side->of->shape, *stage, side->bytes, NULL};
   latenn_device cpu = {LATENN_CPU, 0};
   latenn_value* value = NULL;
   latenn_status* status = latenn_value_wrap(plan->spec.model, &tensor, cpu, NULL, NULL, &value);
@@ -42,7 +44,9 @@ static latenn_python_lane* latenn_python_lane_create(latenn_python_plan* plan) {
   lane->stage_count = plan->input_count + plan->output_count;
   lane->views = calloc(plan->input_count + 1, sizeof *lane->views);
   lane->stages = calloc(lane->stage_count + 1, sizeof *lane->stages);
-  if (!lane->views || !lane->stages) {
+  lane->block_count = plan->output_count * LATENN_PYTHON_BLOCKS;
+  lane->blocks = calloc(lane->block_count + 1, sizeof(latenn_value*));
+  if (!lane->views || !lane->stages || !lane->blocks) {
     latenn_python_lane_release(lane);
     return NULL;
   }
@@ -79,15 +83,49 @@ void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane) {
   if (atomic_load(&plan->is_closed)) latenn_python_drain(plan);
 }
 
+/* ---- blocks -----------------------------------------------------------------------------------------------------
+ * What a run wrote belongs to the array that was made of it. Once that is gone, the next run may write there again: it
+ * finds the memory in the cache, and the runtime neither looks for any nor tells what it found. */
+
+static int latenn_python_is_free(const latenn_value* block, const latenn_value* bound) {
+  size_t ours = block == bound ? 2 : 1; /* holders: the lane, and the context that it is bound to */
+  return atomic_load_explicit(&block->holders, memory_order_acquire) == ours;
+}
+
+/* Where a block lies that can be written; *place is NULL where one is to be made. */
+static latenn_value** latenn_python_place(latenn_python_lane* lane, size_t index) {
+  latenn_value** places = lane->blocks + index * LATENN_PYTHON_BLOCKS;
+  for (size_t i = 0; i < LATENN_PYTHON_BLOCKS; i++) {
+    if (!places[i] || latenn_python_is_free(places[i], lane->context->outputs[index])) return &places[i];
+  }
+  latenn_value** place = &places[lane->evicted++ % LATENN_PYTHON_BLOCKS];
+  latenn_value_release(*place); /* it lives on with its array */
+  *place = NULL;
+  return place;
+}
+
+latenn_status* latenn_python_make_room(const latenn_python_plan* plan, latenn_python_lane* lane) {
+  const latenn_device cpu = {LATENN_CPU, 0};
+  latenn_status* status = NULL;
+  for (size_t i = 0; i < plan->output_count && !status; i++) {
+    const latenn_port* port = plan->outputs[i].of;
+    if (!plan->outputs[i].is_kept) continue;
+    latenn_value** place = latenn_python_place(lane, i);
+    if (!*place) status = latenn_value_create(plan->spec.model, port->type, port->rank, port->shape, cpu, place);
+    if (!status && *place != lane->context->outputs[i]) status = latenn_bind_output(lane->context, i, *place);
+  }
+  return status;
+}
+
 /* ---- plans ------------------------------------------------------------------------------------------------------ */
 
-/* Bytes to stage, or 0: an open dimension, or so much that a copy would cost more than it spares. */
-static size_t latenn_python_staged(const latenn_port* port) {
+/* 0 where a dimension is open. */
+static size_t latenn_python_bytes(const latenn_port* port) {
   size_t count = 0;
   size_t bytes = 0;
-  if (port->rank < 0 || latenn_count_elements(port->rank, port->shape, &count)) return 0;
-  if (latenn_count_bytes(port->type, count, &bytes)) return 0;
-  return bytes <= LATENN_PYTHON_STAGED ? bytes : 0;
+  if (port->rank < 0 || port->rank > LATENN_PYTHON_RANK) return 0;
+  if (latenn_count_elements(port->rank, port->shape, &count)) return 0;
+  return latenn_count_bytes(port->type, count, &bytes) ? 0 : bytes;
 }
 
 static void latenn_python_hold(const latenn_python_table* table, latenn_object* object) {
@@ -105,11 +143,12 @@ static latenn_python_side* latenn_python_sides(const latenn_python_spec* spec, c
     latenn_python_side* side = &sides[i];
     side->port = ports[i];
     side->of = is_input ? latenn_input(spec->model, i) : latenn_output(spec->model, i);
-    side->staged = latenn_python_staged(side->of);
+    side->bytes = latenn_python_bytes(side->of);
+    side->is_staged = side->bytes && side->bytes <= LATENN_PYTHON_STAGED;
+    side->is_kept = !is_input && side->bytes > LATENN_PYTHON_STAGED && side->bytes <= LATENN_PYTHON_KEPT;
     strncpy(side->format, ports[i].format, sizeof side->format - 1);
     latenn_python_hold(&spec->table, side->port.name);
     latenn_python_hold(&spec->table, side->port.dtype);
-    latenn_python_hold(&spec->table, side->port.arguments);
   }
   return sides;
 }
@@ -118,7 +157,6 @@ static void latenn_python_leave(const latenn_python_table* table, latenn_python_
   for (size_t i = 0; sides && i < count; i++) {
     latenn_python_drop(table, sides[i].port.name);
     latenn_python_drop(table, sides[i].port.dtype);
-    latenn_python_drop(table, sides[i].port.arguments);
   }
   free(sides);
 }
@@ -132,7 +170,10 @@ latenn_python_plan* latenn_python_plan_create(const latenn_python_spec* spec) {
   plan->output_count = latenn_output_count(spec->model);
   plan->inputs = latenn_python_sides(spec, spec->inputs, plan->input_count, 1);
   plan->outputs = latenn_python_sides(spec, spec->outputs, plan->output_count, 0);
-  latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->empty, spec->adopt, spec->slow, spec->failed};
+  for (size_t i = 0; plan->outputs && i < plan->output_count; i++) {
+    plan->binds_outputs = plan->binds_outputs || plan->outputs[i].is_staged || plan->outputs[i].is_kept;
+  }
+  latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->slow, spec->failed};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) latenn_python_hold(&spec->table, kept[i]);
   latenn_model_hold(spec->model); /* its ports are looked at until the plan goes */
   if (plan->inputs && plan->outputs) return plan;
@@ -147,7 +188,7 @@ void latenn_python_plan_close(latenn_python_plan* plan) {
 
 void latenn_python_plan_release(latenn_python_plan* plan) {
   const latenn_python_spec* spec = &plan->spec;
-  latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->empty, spec->adopt, spec->slow, spec->failed};
+  latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->slow, spec->failed};
   latenn_python_drain(plan);
   latenn_model_release(spec->model);
   latenn_python_leave(&spec->table, plan->inputs, plan->input_count);

@@ -12,10 +12,12 @@
 #include "../core/core.h"
 
 enum {
-  LATENN_PYTHON_FORMAT = 8,    /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
-  LATENN_PYTHON_LANES = 32,    /* runs at once that find a context ready; more make their own */
-  LATENN_PYTHON_RANK = 32,     /* dimensions of an array in every NumPy */
-  LATENN_PYTHON_STAGED = 16384 /* bytes up to which a copy costs less than what spares it */
+  LATENN_PYTHON_FORMAT = 8,     /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
+  LATENN_PYTHON_LANES = 32,     /* runs at once that find a context ready; more make their own */
+  LATENN_PYTHON_RANK = 32,      /* dimensions of an array in every NumPy */
+  LATENN_PYTHON_STAGED = 16384, /* bytes up to which a copy costs less than what spares it */
+  LATENN_PYTHON_KEPT = 1 << 20, /* bytes up to which an output's memory is kept for the next run */
+  LATENN_PYTHON_BLOCKS = 4      /* results of an output that may live at once and still leave memory to write again */
 };
 
 typedef struct latenn_object latenn_object; /* PyObject */
@@ -54,7 +56,11 @@ typedef struct latenn_method {
 
 enum { LATENN_METHOD_FAST_WITH_NAMES = 0x0080 | 0x0002 }; /* METH_FASTCALL | METH_KEYWORDS */
 
-/* Functions of the stable ABI, by their names without "Py" and "_"; in the order of _accelerator.py. */
+/* NPY_ARRAY_CARRAY: numpy/ndarraytypes.h. */
+enum { LATENN_ARRAY_CONTIGUOUS_ALIGNED_WRITABLE = 0x0001 | 0x0100 | 0x0400 };
+
+/* Functions of the stable ABI, by their names without "Py" and "_", then three of NumPy's; in the order of
+ * _accelerator.py. */
 typedef struct latenn_python_table {
   void (*IncRef)(latenn_object*);
   void (*DecRef)(latenn_object*);
@@ -79,16 +85,18 @@ typedef struct latenn_python_table {
   void (*ErrClear)(void);
   latenn_object* (*ErrNoMemory)(void);
   latenn_object* (*CFunctionNewEx)(latenn_method*, latenn_object*, latenn_object*);
+  /* PyArray_NewFromDescr takes the dtype's reference, PyArray_SetBaseObject that of the base; also when they fail. */
+  latenn_object* (*ArrayNewFromDescr)(latenn_object* type, latenn_object* dtype, int rank, const intptr_t* shape,
+                                      const intptr_t* strides, void* data, int flags, latenn_object* like);
+  void* (*ArrayGetPtr)(latenn_object*, const intptr_t* index);
+  int (*ArraySetBaseObject)(latenn_object*, latenn_object* base);
 } latenn_python_table;
 
 /* What Python says of an input or output. */
 typedef struct latenn_python_port {
-  latenn_object* name;      /* str */
-  latenn_object* dtype;     /* numpy.dtype */
-  latenn_object* arguments; /* (shape, dtype), where no dimension is open; else NULL */
-  const char* format;       /* in the buffer protocol */
-  int32_t kind;             /* of NumPy's array interface: 'f' */
-  int32_t item;             /* bytes of an element */
+  latenn_object* name;  /* str */
+  latenn_object* dtype; /* numpy.dtype */
+  const char* format;   /* in the buffer protocol */
 } latenn_python_port;
 
 /* What Python says of a model. Every object is held as long as the builtin lives. */
@@ -100,8 +108,6 @@ typedef struct latenn_python_spec {
   const latenn_python_port* outputs;
   latenn_object* dict;    /* the type of what is taken at once */
   latenn_object* ndarray; /* the type of its values */
-  latenn_object* empty;   /* numpy.empty */
-  latenn_object* adopt;   /* (capsule of a PyArrayInterface) -> an array of that memory */
   latenn_object* slow;    /* takes the same arguments, and says what is wrong with them */
   latenn_object* failed;  /* (address of a latenn_status) -> raises it */
 } latenn_python_spec;
@@ -112,7 +118,9 @@ typedef struct latenn_python_side {
   latenn_python_port port;
   const latenn_port* of;
   char format[LATENN_PYTHON_FORMAT];
-  size_t staged; /* bytes that are copied; 0 where memory is handed over instead */
+  size_t bytes;  /* of an array, where no dimension is open; else 0 */
+  int is_staged; /* it is copied, from or to memory that is bound for good */
+  int is_kept;   /* an output is written to memory of ours, which goes out with the array and comes back after it */
 } latenn_python_side;
 
 /* A context for one run at a time, with memory that is bound to it for good. */
@@ -121,6 +129,9 @@ typedef struct latenn_python_lane {
   latenn_buffer* views; /* of the inputs, while they are used */
   void** stages;        /* of the inputs, then of the outputs; NULL for what is not staged */
   size_t stage_count;
+  latenn_value** blocks; /* LATENN_PYTHON_BLOCKS of each output; NULL for what was not needed yet */
+  size_t block_count;
+  size_t evicted; /* blocks that were given up for others, which tells whose turn it is */
 } latenn_python_lane;
 
 /* All that a builtin knows. */
@@ -130,6 +141,7 @@ typedef struct latenn_python_plan {
   latenn_python_side* outputs;
   size_t input_count;
   size_t output_count;
+  int binds_outputs;    /* some output is staged or kept */
   unsigned forks;       /* how often this process had been forked off when the plan was made */
   atomic_int is_closed; /* or cannot be used at all */
   _Atomic(latenn_python_lane*) idle[LATENN_PYTHON_LANES];
@@ -142,6 +154,8 @@ void latenn_python_plan_release(latenn_python_plan* plan); /* with the interpret
 /* A lane for one run, or NULL when there can be none: the slow way knows why. */
 latenn_python_lane* latenn_python_take(latenn_python_plan* plan);
 void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane);
+/* Binds memory that nobody looks at to every output that is kept. */
+latenn_status* latenn_python_make_room(const latenn_python_plan* plan, latenn_python_lane* lane);
 
 /* ---- output.c --------------------------------------------------------------------------------------------------- */
 

@@ -47,8 +47,8 @@ static int latenn_python_view(const latenn_python_plan* plan, const latenn_pytho
 static latenn_status* latenn_python_set(const latenn_python_plan* plan, latenn_python_lane* lane, size_t index) {
   const latenn_python_side* side = &plan->inputs[index];
   const latenn_buffer* view = &lane->views[index];
-  if (side->staged) {
-    memcpy(lane->stages[index], view->data, side->staged);
+  if (side->is_staged) {
+    memcpy(lane->stages[index], view->data, side->bytes);
     return NULL;
   }
   int64_t shape[LATENN_PYTHON_RANK];
@@ -59,8 +59,8 @@ static latenn_status* latenn_python_set(const latenn_python_plan* plan, latenn_p
 }
 
 static latenn_status* latenn_python_compute(const latenn_python_plan* plan, latenn_python_lane* lane) {
-  latenn_status* status = NULL;
   void* thread = plan->spec.table.EvalSaveThread();
+  latenn_status* status = latenn_python_make_room(plan, lane);
   for (size_t i = 0; i < plan->input_count && !status; i++) status = latenn_python_set(plan, lane, i);
   if (!status) status = latenn_compute(lane->context);
   plan->spec.table.EvalRestoreThread(thread);
@@ -81,8 +81,9 @@ static latenn_object* latenn_python_results(latenn_python_plan* plan, latenn_pyt
   return results;
 }
 
-/* Sets *fits to 0, and no exception, when the slow way has to answer. */
-static latenn_object* latenn_python_fast(latenn_python_plan* plan, latenn_object* inputs, int* fits) {
+/* Sets *fits to 0, and no exception, when the slow way has to answer; *failed when the runtime did not like what is
+ * bound for the outputs, or the inputs. */
+static latenn_object* latenn_python_fast(latenn_python_plan* plan, latenn_object* inputs, int* fits, int* failed) {
   const latenn_python_table* table = &plan->spec.table;
   latenn_python_lane* lane = latenn_python_take(plan);
   latenn_object* results = NULL;
@@ -94,7 +95,11 @@ static latenn_object* latenn_python_fast(latenn_python_plan* plan, latenn_object
   }
   latenn_status* status = *fits ? latenn_python_compute(plan, lane) : NULL;
   for (size_t i = 0; i < viewed; i++) table->BufferRelease(&lane->views[i]);
-  if (status) {
+  if (status && plan->binds_outputs) {
+    latenn_status_release(status);
+    *fits = 0;
+    *failed = 1;
+  } else if (status) {
     latenn_python_raise(plan, status);
   } else if (*fits) {
     results = latenn_python_results(plan, lane);
@@ -126,15 +131,20 @@ latenn_object* latenn_python_pass_on(const latenn_python_table* table, latenn_ob
   return results;
 }
 
-/* A call by vector keeps the builtin alive, hence its capsule and the plan. */
+/* A call by vector keeps the builtin alive, hence its capsule and the plan. What only the slow way can run has outputs
+ * of other shapes than the model says, as runtimes allow with no more than a warning: it is left to that way from then
+ * on. */
 latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* arguments, intptr_t count,
                                  latenn_object* names) {
   latenn_python_plan* plan = latenn_python_held(self);
+  int failed = 0;
   if (count == 1 && !names && latenn_python_is(&plan->spec.table, arguments[0], plan->spec.dict) &&
       plan->spec.table.DictSize(arguments[0]) == (intptr_t)plan->input_count) {
     int fits = 0;
-    latenn_object* results = latenn_python_fast(plan, arguments[0], &fits);
+    latenn_object* results = latenn_python_fast(plan, arguments[0], &fits, &failed);
     if (fits) return results;
   }
-  return latenn_python_pass_on(&plan->spec.table, plan->spec.slow, arguments, count, names);
+  latenn_object* results = latenn_python_pass_on(&plan->spec.table, plan->spec.slow, arguments, count, names);
+  if (results && failed) latenn_python_plan_close(plan);
+  return results;
 }

@@ -6,9 +6,10 @@ Where that cannot be (another Python, LATENN_ACCELERATOR=0), `reason()` says why
 from __future__ import annotations
 
 import ctypes
+import importlib
 import os
 import sys
-from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_int32, c_size_t, c_ssize_t, c_void_p, py_object
+from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_ssize_t, c_uint, c_void_p, py_object
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -50,12 +51,17 @@ _FUNCTIONS = (
     "PyCFunction_NewEx",
 )
 """In the order of latenn_python_table; all belong to the stable ABI, or have stood as they are since Python 3.0."""
+_ARRAYS = {"PyArray_NewFromDescr": 94, "PyArray_GetPtr": 160, "PyArray_SetBaseObject": 282}
+"""The rest of it, and where they lie in NumPy's table, as extension modules have it compiled into them: no place of it
+is given another function while the table's version stays (numpy/_core/code_generators/numpy_api.py)."""
+_VERSIONS = (1, 2)
+"""Of that table (NPY_VERSION, by its upper byte), where they lie there. NumPy 1.7 and later have the first."""
 
 
 class _Table(Structure):
     """latenn_python_table."""
 
-    _fields_ = tuple((name, c_void_p) for name in _FUNCTIONS)
+    _fields_ = tuple((name, c_void_p) for name in (*_FUNCTIONS, *_ARRAYS))
 
 
 class _Buffer(Structure):
@@ -82,10 +88,7 @@ class _Port(Structure):
     _fields_ = (
         ("name", py_object),
         ("dtype", py_object),
-        ("arguments", py_object),
         ("format", c_char_p),
-        ("kind", c_int32),
-        ("item", c_int32),
     )
 
 
@@ -98,21 +101,8 @@ class _Spec(Structure):
         ("model", c_void_p),
         ("inputs", POINTER(_Port)),
         ("outputs", POINTER(_Port)),
-        *((name, py_object) for name in ("dict", "ndarray", "empty", "adopt", "slow", "failed")),
+        *((name, py_object) for name in ("dict", "ndarray", "slow", "failed")),
     )
-
-
-class _Memory:
-    """An output's memory: what NumPy asks for, and what keeps it alive."""
-
-    __slots__ = ("__array_struct__",)
-
-    def __init__(self, capsule: object) -> None:
-        self.__array_struct__ = capsule
-
-
-def _adopt(capsule: object) -> NDArray[Any]:
-    return np.asarray(_Memory(capsule))
 
 
 def reason() -> str:
@@ -128,8 +118,7 @@ def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
     if reason() or inputs is None or outputs is None:
         return None
     spec = _Spec(ctypes.sizeof(_Spec), _table(), inputs=inputs, outputs=outputs)
-    spec.dict, spec.ndarray, spec.empty, spec.adopt = dict, np.ndarray, np.empty, _adopt
-    spec.slow, spec.failed = runner.run, check
+    spec.dict, spec.ndarray, spec.slow, spec.failed = dict, np.ndarray, runner.run, check
     with runner.handle as model:
         spec.model = model
         made: Callable[..., dict[str, NDArray[Any]]] = _library().latenn_python_builtin(byref(spec))
@@ -168,8 +157,8 @@ def _reason() -> str:
         return f"it needs CPython, this is {sys.implementation.name}"
     try:
         table = _table()
-    except (AttributeError, OSError) as error:
-        return f"this Python gives no address of a function that it needs: {error}"
+    except (AttributeError, ImportError, OSError, ValueError) as error:
+        return f"there is no address of a function that it needs: {error}"
     if not all(_reads(table, array) for array in (np.zeros((2, 3), np.float32), np.zeros((), np.int64))):
         return "this Python's buffers are laid out in another way"
     return ""
@@ -178,7 +167,25 @@ def _reason() -> str:
 @cache
 def _table() -> _Table:
     python = ctypes.pythonapi
-    return _Table(*(ctypes.cast(getattr(python, name), c_void_p).value for name in _FUNCTIONS))
+    arrays = _array_table()
+    return _Table(
+        *(ctypes.cast(getattr(python, name), c_void_p).value for name in _FUNCTIONS),
+        *(arrays[place] for place in _ARRAYS.values()),
+    )
+
+
+def _array_table() -> Any:
+    """NumPy's C functions, as extension modules get them (import_array). ValueError for a version that is not known."""
+    try:
+        module = importlib.import_module("numpy._core._multiarray_umath")
+    except ModuleNotFoundError:  # before NumPy 2
+        module = importlib.import_module("numpy.core._multiarray_umath")
+    held = ctypes.PYFUNCTYPE(c_void_p, py_object, c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
+    table = ctypes.cast(held(module._ARRAY_API, None), POINTER(c_void_p))  # noqa: SLF001  # as import_array() does
+    version = ctypes.CFUNCTYPE(c_uint)(table[0])()  # PyArray_GetNDArrayCVersion, which every version has there
+    if version >> 24 not in _VERSIONS:
+        raise ValueError(f"NumPy {np.__version__} has them in places that are not known (version {version:#x})")
+    return table
 
 
 @cache
@@ -214,9 +221,5 @@ def _sides(ports: tuple[tuple[Port, int], ...]) -> Any:
             return None
         dtype = _tensors.dtype_of(number)
         text = memoryview(np.empty(0, dtype)).format.encode()  # type: ignore[arg-type]  # as above
-        is_open = port.shape is None or not all(isinstance(size, int) for size in port.shape)
-        row = _Port(port.name, dtype, format=text, kind=ord(dtype.kind), item=dtype.itemsize)
-        if not is_open:
-            row.arguments = (port.shape, dtype)
-        rows.append(row)
+        rows.append(_Port(port.name, dtype, format=text))
     return (_Port * (len(rows) + 1))(*rows)

@@ -10,7 +10,6 @@ import numpy as np
 from latenn import _forks, _tensors
 from latenn._context import BOUND, Context, Side
 from latenn._errors import UnsupportedError
-from latenn._status import check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -47,7 +46,6 @@ class Contexts:
         otherwise: Callable[..., dict[str, NDArray[Any]]] | None = None,
     ) -> None:
         self._runner, self._inputs, self._outputs = runner, inputs, outputs
-        self._is_guess = otherwise is not None  # of the shapes of outputs
         self._otherwise = otherwise or runner.run
         self._compute = runner.library.latenn_compute
         self._count = len(inputs)
@@ -98,11 +96,11 @@ class Contexts:
         self._idle.clear()
 
     def _failed(self, status: int, inputs: dict[str, Any]) -> dict[str, NDArray[Any]]:
-        if not self._is_guess:
-            check(status)
+        """What can be run otherwise has outputs of other shapes than were guessed, or than the model says."""
         self._runner.library.latenn_status_release(status)
+        results = self._otherwise(inputs)
         self.close()
-        return self._otherwise(inputs)
+        return results
 
     def _make(self) -> Context | None:
         """A new one; None when the model is closed or the backend binds nothing: the runner knows what to say."""
@@ -144,7 +142,8 @@ class Shapes:
         results = self._open.run(inputs)
         if len(self._fixed) < _SHAPES and all(type(array) is np.ndarray for array in inputs.values()):
             key = tuple(array.shape for array in inputs.values())
-            if all(array.nbytes <= BOUND for array in (*inputs.values(), *results.values())):
+            is_small = all(array.nbytes <= BOUND for array in (*inputs.values(), *results.values()))
+            if is_small and all(shape in (None, results[name].shape) for name, _, shape in self._outputs):
                 taken = tuple((name, number, inputs[name].shape) for name, number, _ in self._inputs)
                 given = tuple((name, number, results[name].shape) for name, number, _ in self._outputs)
                 self._fixed[key] = Contexts(self._runner, taken, given, self._open.run)
