@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import gen_examples
 import gen_loader
 import gen_reference
+import gen_rooms
 import gen_stable_abi
 import gen_workflows
 import sabotage_page
@@ -52,6 +53,7 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in report.outputs().items()},
         **{ROOT / path: text for path, text in gen_reference.outputs().items()},
+        **{ROOT / path: text for path, text in gen_rooms.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
         **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
         **{ROOT / path: text for path, text in truth_page.outputs().items()},

@@ -13,7 +13,7 @@ from pathlib import Path
 import defusedxml.ElementTree
 import msgspec
 import pytest
-from latebind import config, model
+from latebind import document, model
 from latebind.cli import _parser
 from latebind.configfile import load
 from latebind.resources import cmake_dir
@@ -165,7 +165,7 @@ def test_every_dotnet_consumer_has_its_row():
 
 def test_every_key_reason_and_property_of_verification_is_named():
     text = text_of(DOCS / "verify.md")
-    keys = [field.name for field in msgspec.structs.fields(config.Verify) if field.name != "runtimes"]
+    keys = [field.name for field in msgspec.structs.fields(document.Verify) if field.name != "runtimes"]
     assert [key for key in keys if f"\n| `{key}` |" not in text] == []
     assert [reason for reason in model.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
     consumer = Consumer(project=ROOT, packages=[], version="1.0", environment={})

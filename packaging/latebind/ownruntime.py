@@ -9,11 +9,11 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 from packaging.version import InvalidVersion, Version
 
 from latebind.presets import NugetSupply, PerSystem, PythonSupply, RuntimePreset, presets
+from latebind.tomlreader import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,11 +33,7 @@ _ENDINGS = {
 }
 
 
-class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table whose keys are all known."""
-
-
-class DescribedFiles(_Strict, frozen=True):
+class DescribedFiles(Table, frozen=True):
     """The runtime's library on each system."""
 
     linux: Annotated[
@@ -47,7 +43,7 @@ class DescribedFiles(_Strict, frozen=True):
     windows: Annotated[tuple[str, ...], Meta(description="The same for Windows.")] = ()
 
 
-class DescribedPython(_Strict, frozen=True):
+class DescribedPython(Table, frozen=True):
     """Who supplies the runtime on the package index."""
 
     folder: Annotated[str, Meta(description="The folder of the library below site-packages: thing/lib.")]
@@ -57,7 +53,7 @@ class DescribedPython(_Strict, frozen=True):
     ]
 
 
-class DescribedRuntime(_Strict, frozen=True):
+class DescribedRuntime(Table, frozen=True):
     """A runtime without a preset: how it is found, recognized and supplied."""
 
     name: Annotated[

@@ -13,7 +13,8 @@ from latebind.targets import host_rid, target, wheel_tag
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from latebind.config import Config, Package
+    from latebind.config import Config
+    from latebind.document import Package
     from latebind.model import Kind
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from latebind.config import Document
+from latebind.document import Document
 from latebind.targets import targets
 
 

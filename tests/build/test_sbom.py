@@ -10,8 +10,8 @@ from cyclonedx.validation.json import JsonStrictValidator
 from latebind.build import sbom
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.config import RuntimeUse
 from latebind.configfile import load
+from latebind.document import RuntimeUse
 from latebind.targets import target
 
 from tests.client import CONFIG, write_client

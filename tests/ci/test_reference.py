@@ -9,7 +9,7 @@ import pytest
 import reference_c
 import reference_cli
 import reference_python
-from latebind import config, ownruntime
+from latebind import document, ownruntime
 from latebind.audit.registry import checks
 from latebind.cli import _parser
 from latebind.release.headers import declarations
@@ -50,8 +50,8 @@ def missing_options(page):
 
 
 def keys():
-    known = [row for module in (config, ownruntime) for row in vars(module).values() if isinstance(row, type)]
-    written = [row for row in known if row.__module__ in (config.__name__, ownruntime.__name__)]
+    known = [row for module in (document, ownruntime) for row in vars(module).values() if isinstance(row, type)]
+    written = [row for row in known if row.__module__ in (document.__name__, ownruntime.__name__)]
     tables = [row for row in written if issubclass(row, msgspec.Struct)]
     return {field.encode_name for table in tables for field in msgspec.structs.fields(table)} - {"options"}
 

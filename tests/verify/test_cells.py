@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from latebind.config import VerifyOwn
 from latebind.configfile import load
+from latebind.document import VerifyOwn
 from latebind.errors import InputError, NotRun
 from latebind.model import Cell, Rid, State
 from latebind.verify.cell import Bench

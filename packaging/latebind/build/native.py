@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from latebind.build.extension import Extension
     from latebind.build.stage import Manifest
-    from latebind.config import Config, TomlValue
+    from latebind.config import Config
+    from latebind.document import TomlValue
     from latebind.model import Target
 
 _TIME_LIMIT = 1800.0

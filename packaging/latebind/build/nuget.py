@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
     from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
-    from latebind.config import Config, NugetConfig
+    from latebind.config import Config
+    from latebind.document import NugetConfig
     from latebind.model import Rid
 
 FEED_LIMIT = 250_000_000

@@ -13,7 +13,8 @@ from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from latebind.config import Config, RuntimeUse
+    from latebind.config import Config
+    from latebind.document import RuntimeUse
 
 _WITHOUT_RUNTIME = frozenset({"works", "consumed", "files"})
 """What there is to try of a project that binds no runtime."""

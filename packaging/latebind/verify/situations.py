@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from latebind.config import RuntimeUse
+    from latebind.document import RuntimeUse
     from latebind.model import Rid
     from latebind.verify.cell import Bench
 

@@ -23,7 +23,8 @@ from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.foreign import foreign_installer
 
 if TYPE_CHECKING:
-    from latebind.config import Config, RuntimeUse, VerifyData
+    from latebind.config import Config
+    from latebind.document import RuntimeUse, VerifyData
     from latebind.model import Rid
     from latebind.verify.machine import Machine
 

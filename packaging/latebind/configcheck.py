@@ -1,0 +1,171 @@
+"""What types cannot say of a configuration: names that must exist, versions that must be versions."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from latebind.model import Rid
+from latebind.ownruntime import RUNTIME_VERSION, DescribedRuntime, problems
+from latebind.presets import presets
+from latebind.pythonabi import kind_problem
+from latebind.targets import targets
+from latebind.tomlreader import Reader, dotted, nearest
+
+if TYPE_CHECKING:
+    from latebind.config import Config
+    from latebind.document import RuntimeUse
+    from latebind.tomllines import Key
+
+_ENTRIES = ("minimum", "each-minor", "latest")
+_MINOR = re.compile(r"^3\.\d+$")
+_DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
+"""packaging.python.org, "Names and normalization"."""
+
+
+def check(config: Config, reader: Reader) -> None:
+    """All of it that needs no file."""
+    document = config.document
+    if _version(document.project.version) is None:
+        reader.problem(("project", "version"), f"{document.project.version!r} is not a version", "Write it as 1.2.3.")
+    known = [str(rid) for rid in targets()]
+    for path, rid in [
+        *((("targets", "include"), rid) for rid in document.targets.include),
+        *((("targets", rid), rid) for rid in document.targets.options),
+    ]:
+        if rid not in known:
+            reader.problem(path, f"{rid!r} is not a target", nearest(rid, known))
+    for rid in document.targets.include:
+        row = targets().get(Rid(rid))
+        if row is not None and row.libc == "glibc" and Version(document.targets.glibc) < Version(row.floor):
+            text = f"glibc {document.targets.glibc} is older than {rid} can be built for"
+            reader.problem(("targets", "glibc"), text, f'Write glibc = "{row.floor}" or a newer one.')
+    _check_runtimes(config, reader)
+    _check_verify(config, reader)
+    _check_packages(config, reader)
+
+
+def check_source(config: Config, reader: Reader) -> None:
+    """That the native source is there, inside the project."""
+    document = config.document
+    source = config.native_source
+    if not source.resolve().is_relative_to(config.root):
+        reader.problem(("native", "source"), f"the native source {document.native.source} lies outside {config.root}")
+    elif not (source / "CMakeLists.txt").is_file():
+        reader.problem(
+            ("native", "source"),
+            f"the native source {document.native.source}/CMakeLists.txt is not there",
+            "Set native.source to the folder of the top CMakeLists.txt.",
+        )
+
+
+def _check_runtimes(config: Config, reader: Reader) -> None:
+    for index, use in enumerate(config.document.runtime):
+        if use.describe is None:
+            _check_preset(reader, use, ("runtime", index))
+        else:
+            _check_described(config, reader, use, use.describe, ("runtime", index))
+    names = [use.name for use in config.document.runtime]
+    for index, name in enumerate(names):
+        if name and name in names[:index]:
+            reader.problem(("runtime", index), f"{name} is a [[runtime]] twice", "Keep one of them.")
+    _check_tried(config, reader)
+
+
+def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
+    if not use.preset:
+        text = "a runtime has neither preset nor description"
+        advice = f"Write preset = one of {', '.join(presets())}, or describe it below [runtime.describe]."
+        reader.problem(here, text, advice)
+        return
+    preset = presets().get(use.preset)
+    if preset is None:
+        reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", nearest(use.preset, presets()))
+        return
+    minimum = _version(use.minimum)
+    if minimum is None:
+        reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
+    elif minimum < Version(preset.floor):
+        reader.problem(
+            (*here, "minimum"),
+            f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
+            f'Write minimum = "{preset.floor}".',
+        )
+
+
+def _check_described(
+    config: Config, reader: Reader, use: RuntimeUse, described: DescribedRuntime, here: tuple[Key, ...]
+) -> None:
+    if use.preset:
+        text = f"a runtime is the preset {use.preset} and described as well"
+        reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
+    if not RUNTIME_VERSION.match(use.minimum):
+        text = f"{use.minimum!r} is not two or three numbers"
+        reader.problem((*here, "minimum"), text, "Write it as 1.19 or 1.19.2.")
+    rows = (targets().get(Rid(rid)) for rid in config.document.targets.include)
+    for keys, text, advice in problems(described, use.minimum, [row.system for row in rows if row is not None]):
+        reader.problem((*here, "describe", *keys), f"{dotted((*here, 'describe', *keys))}: {text}", advice)
+
+
+def _check_tried(config: Config, reader: Reader) -> None:
+    used = [use.name for use in config.document.runtime]
+    for name in config.document.verify.own:
+        if name not in used:
+            reader.problem(("verify", "own", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
+    for name, versions in config.document.verify.runtimes.items():
+        if name not in used:
+            reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
+        for version in versions:
+            if version not in _ENTRIES and _version(version) is None:
+                advice = nearest(version, _ENTRIES)
+                reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
+
+
+def _check_verify(config: Config, reader: Reader) -> None:
+    verify = config.document.verify
+    for rid in verify.each_minor:
+        if rid not in targets():
+            reader.problem(("verify", "each_minor"), f"{rid!r} is not a target", nearest(rid, map(str, targets())))
+    for minor in verify.pythons:
+        if not _MINOR.match(minor):
+            reader.problem(("verify", "pythons"), f"{minor!r} is no minor version of CPython", 'Write it as "3.11".')
+    advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
+    counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
+    for name, own in verify.own.items():
+        counts["verify", "own", name, "at_least"] = own.at_least
+    for where, known in counts.items():
+        for version in [text for text in known if _version(text) is None]:
+            reader.problem(where, f"{version!r} is not a version", advice)
+
+
+def _check_packages(config: Config, reader: Reader) -> None:
+    for name, package in config.packages.items():
+        if package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
+            text = f"{config.wheel_name(name)!r} is no name of a distribution"
+            reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
+        kind = package.wheel.kind if package.wheel is not None else "py3-none"
+        if wrong := kind_problem(name, kind, config.module_kind, nuget=package.nuget is not None):
+            reader.problem(("package", name, "wheel"), *wrong)
+        for other in package.requires:
+            if other not in config.packages:
+                text = f"{other!r} is not a package here"
+                reader.problem(("package", name, "requires"), text, nearest(other, config.packages))
+        used = [use.name for use in config.document.runtime]
+        if package.runtime and package.runtime not in used:
+            advice = nearest(package.runtime, used)
+            reader.problem(("package", name, "runtime"), f"{package.runtime!r} is not a [[runtime]] here", advice)
+        if package.wheel is not None and package.wheel.extras == "channels" and config.runtime_of(name) is None:
+            reader.problem(
+                ("package", name, "wheel"),
+                f"package {name} asks for extras but binds no runtime",
+                f'Add runtime = "..." to [package.{name}].',
+            )
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version(text)
+    except InvalidVersion:
+        return None

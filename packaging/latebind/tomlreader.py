@@ -1,0 +1,128 @@
+"""Turns the tables of a TOML file into structs; collects every problem with its line and the nearest name.
+
+Knows no table: what they are is said by the structs, and what types cannot say is checked elsewhere.
+"""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+import msgspec
+
+from latebind.errors import LatebindError
+from latebind.tomllines import Key, line_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_T = TypeVar("_T")
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A table whose keys are all known."""
+
+
+class Reader:
+    """Turns TOML values into the model and collects what does not fit."""
+
+    def __init__(self, file: Path, text: str, prefix: tuple[Key, ...]) -> None:
+        self.problems: list[LatebindError] = []
+        self._file = file
+        self._text = text
+        self._prefix = prefix
+
+    def problem(self, path: tuple[Key, ...], message: str, advice: str = "") -> None:
+        """Note a problem at a key."""
+        shown = tuple(key for key in path if path[:2] != ("targets", "options") or key != "options")
+        line = line_of(self._text, self._prefix + shown)
+        self.problems.append(LatebindError(message, where=f"{self._file.name}:{line}", advice=advice))
+
+    def read(self, kind: type[_T], raw: object, path: tuple[Key, ...]) -> _T | None:
+        """A struct from a table, or None when something in it does not fit."""
+        before = len(self.problems)
+        value = self._value(kind, raw, path)
+        return typing.cast("_T", value) if len(self.problems) == before else None
+
+    def _value(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+        kind = _plain(kind)
+        origin, args = typing.get_origin(kind), typing.get_args(kind)
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+            return self._struct(kind, raw, path)
+        if origin is dict and _is_struct(args[1]) and isinstance(raw, dict):
+            rows = {key: self._value(args[1], row, (*path, key)) for key, row in raw.items()}
+            return rows or self._converted(dict[str, Any], raw, path)
+        if origin is tuple and _is_struct(args[0]) and isinstance(raw, list):
+            return tuple(self._value(args[0], row, (*path, index)) for index, row in enumerate(raw))
+        return self._converted(kind, raw, path)
+
+    def _struct(self, kind: type[msgspec.Struct], raw: Any, path: tuple[Key, ...]) -> object:
+        if not isinstance(raw, dict):
+            self.problem(path, f"{dotted(path)} must be a table")
+            return None
+        fields = {field.encode_name: field for field in msgspec.structs.fields(kind)}
+        before = len(self.problems)
+        values = {}
+        for key, value in raw.items():
+            if key in fields:
+                values[fields[key].name] = self._value(fields[key].type, value, (*path, key))
+            else:
+                self.problem((*path, key), f"unknown key {dotted((*path, key))}", nearest(key, fields))
+        for key, field in fields.items():
+            if field.required and key not in raw:
+                self.problem(path, f"{dotted((*path, key))} is missing")
+        return kind(**values) if len(self.problems) == before else None
+
+    def _converted(self, kind: Any, raw: Any, path: tuple[Key, ...]) -> object:
+        try:
+            return msgspec.convert(raw, kind, strict=True)
+        except msgspec.ValidationError as error:
+            text = str(error).partition(" - at ")[0]
+            advice = nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
+            self.problem(path, f"{dotted(path)}: {text[:1].lower()}{text[1:]}", advice)
+            return None
+
+
+def _plain(kind: Any) -> Any:
+    """The type below Annotated and `| None` (TOML has no null). Constraints stay where msgspec needs them."""
+    if typing.get_origin(kind) is typing.Annotated:
+        inner = typing.get_args(kind)[0]
+        return _plain(inner) if _is_struct(inner) or _holds_structs(inner) else kind
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        rest = [arg for arg in typing.get_args(kind) if arg is not type(None)]
+        return _plain(rest[0]) if len(rest) == 1 else kind
+    return kind
+
+
+def _choices(kind: Any) -> tuple[Any, ...]:
+    """The values of a Literal, however it is wrapped; else nothing."""
+    if typing.get_origin(kind) is typing.Annotated:
+        return _choices(typing.get_args(kind)[0])
+    return typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+
+
+def _is_struct(kind: Any) -> bool:
+    if typing.get_origin(kind) in (typing.Union, types.UnionType):
+        return any(_is_struct(arg) for arg in typing.get_args(kind))
+    return isinstance(kind, type) and issubclass(kind, msgspec.Struct)
+
+
+def _holds_structs(kind: Any) -> bool:
+    return typing.get_origin(kind) in (dict, tuple) and any(_is_struct(arg) for arg in typing.get_args(kind))
+
+
+def dotted(path: tuple[Key, ...]) -> str:
+    """Keys as they are written in TOML: `runtime[0].describe.name`."""
+    parts = [f"[{key}]" if isinstance(key, int) else f".{key}" for key in path if key != "options"]
+    return "".join(parts).lstrip(".") or "the file"
+
+
+def nearest(word: str, known: typing.Iterable[str]) -> str:
+    """An advice for a word that is none of the known ones."""
+    names = sorted(known)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean {close[0]}?"
+    return f"Known: {', '.join(names)}." if names else ""
