@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shutil
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,14 @@ def hash_tree(
 def hash_file(path: Path) -> str:
     """A hash of one file's content; "" when it is not there."""
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else ""
+
+
+def link_or_copy(source: Path, destination: Path) -> None:
+    """The same file under another name where the file system can, else a copy of it."""
+    try:
+        os.link(source, destination)
+    except OSError:
+        shutil.copy2(source, destination)
 
 
 def list_tree(

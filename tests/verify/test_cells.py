@@ -117,6 +117,15 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     assert caught.value.reason == "not-emulated"
 
 
+def test_an_application_names_a_runtime_that_no_feed_has():
+    for name in ("openvino", "litert"):
+        index = next(i for i, use in enumerate(CONFIG.document.runtime) if use.name == name)
+        cells = [row.cell for row in expanded() if row.use == CONFIG.document.runtime[index]]
+        computing = {cell.scenario for cell in cells if cell.kind == "nupkg" and scenario(cell.scenario).computes}
+        assert computing == {"path", "path-wrong"}
+        assert {cell.runtime for cell in cells if cell.kind == "nupkg" and cell.scenario in computing} == {name}
+
+
 def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
     raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
     asked = questions(dataclasses.replace(CONFIG, document=raised), (LINUX,), SCOPE)

@@ -57,6 +57,30 @@ namespace Checks
             Expect.Equal("echo", model.Backend);
         }
 
+        public static void TheCoreChoosesAmongTheBackendsThatAreThereUnlessOneIsNamed()
+        {
+            string folder = Path.Combine(Path.GetTempPath(), Path.GetRandomFileName());
+            Directory.CreateDirectory(folder);
+            try
+            {
+                foreach (string name in new[] { "b", "a", "" })
+                {
+                    foreach (string file in new[] { "liblatenn_backend_{0}.so", "liblatenn_backend_{0}.dylib", "latenn_backend_{0}.dll" })
+                        File.WriteAllText(Path.Combine(folder, string.Format(System.Globalization.CultureInfo.InvariantCulture, file, name)), "");
+                }
+                var options = new LoadOptions { BackendDirectories = { folder, Path.Combine(folder, "nowhere"), folder } };
+                using Model several = Load("ok {}\nx 1", options);
+                Expect.Equal("a,b,", several.Backend);
+                options.Backend = "b";
+                using Model named = Load("ok {}\nx 1", options);
+                Expect.Equal("b", named.Backend);
+            }
+            finally
+            {
+                Directory.Delete(folder, recursive: true);
+            }
+        }
+
         public static void AStreamIsReadToItsEndAndLeftOpen()
         {
             using var stream = new MemoryStream(Encoding.UTF8.GetBytes("ok {}\nx 1"));

@@ -15,6 +15,7 @@ struct latenn_status {
   latenn_code code;
   char message[512];
   char report[512];
+  char backend[256]; /* as it was asked for */
 };
 
 struct latenn_model {
@@ -25,6 +26,7 @@ struct latenn_model {
   char dimension_text[MAX_PORTS][MAX_RANK][32];
   const char* dimensions[MAX_PORTS][MAX_RANK];
   char report[512];
+  char backend[256]; /* as it was asked for */
 };
 
 struct latenn_context {
@@ -110,6 +112,7 @@ latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_lo
   } else {
     *model = calloc(1, sizeof **model);
     snprintf((*model)->report, sizeof(*model)->report, "%s", line + 3);
+    snprintf((*model)->backend, sizeof(*model)->backend, "%s", options->backend ? options->backend : "echo");
     while (status == NULL && (line = strtok_r(NULL, "\n", &rest)) != NULL)
       if (!read_port(*model, line)) status = failure(LATENN_MODEL_INVALID, "a port is wrong", "");
   }
@@ -142,7 +145,7 @@ const latenn_port* latenn_output(const latenn_model* model, size_t i) {
   return latenn_input(model, i);
 }
 const char* latenn_model_backend(const latenn_model* model) {
-  return model ? "echo" : "";
+  return model ? model->backend : "";
 }
 const char* latenn_model_report(const latenn_model* model) {
   return model->report;

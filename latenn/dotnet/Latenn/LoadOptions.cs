@@ -8,7 +8,7 @@ namespace Latenn
     public sealed class LoadOptions
     {
         /// <summary>A backend's name ("onnxruntime") or the path of a backend library. Null: the environment variable
-        /// LATENN_BACKEND, else by the model's encoding.</summary>
+        /// LATENN_BACKEND, else by the model's encoding, or the only one there is.</summary>
         public string? Backend { get; set; }
 
         /// <summary>The device, "cpu" when null.</summary>
@@ -50,7 +50,7 @@ namespace Latenn
             return new Native.Options
             {
                 Size = (uint)Marshal.SizeOf(typeof(Native.Options)),
-                Backend = arena.Choice(options.Backend, nameof(options.Backend)),
+                Backend = arena.Choice(options.Backend ?? InstalledBackends.Choice(backends), nameof(options.Backend)),
                 Device = arena.Choice(options.Device, nameof(options.Device)),
                 BackendDirectories = arena.Texts(backends, nameof(options.BackendDirectories)),
                 BackendDirectoryCount = new UIntPtr((uint)backends.Count),

@@ -170,11 +170,13 @@ namespace Smoke
 
         public LatennException? Error { get; set; }
 
+        private static readonly string[] Ours = { "latenn", "onnxruntime", "openvino", "litert" };
+
         private string _assembly = "";
         private string _framework = "";
         private IReadOnlyList<string> _libraries = Array.Empty<string>();
 
-        /// <summary>The libraries in this process whose name holds latenn or onnxruntime.</summary>
+        /// <summary>The libraries in this process whose name holds latenn or a runtime's.</summary>
         public void SetLibraries()
         {
             IEnumerable<string> files = File.Exists("/proc/self/maps")
@@ -194,7 +196,7 @@ namespace Smoke
         }
 
         private static bool IsLibrary(string name) =>
-            (name.IndexOf("latenn", StringComparison.OrdinalIgnoreCase) >= 0 || name.IndexOf("onnxruntime", StringComparison.OrdinalIgnoreCase) >= 0)
+            Ours.Any(word => name.IndexOf(word, StringComparison.OrdinalIgnoreCase) >= 0)
             && (name.EndsWith(".so", StringComparison.Ordinal) || name.IndexOf(".so.", StringComparison.Ordinal) >= 0
                 || name.EndsWith(".dylib", StringComparison.Ordinal) || name.EndsWith(".dll", StringComparison.OrdinalIgnoreCase));
 

@@ -70,11 +70,12 @@ class Bench:
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
         sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
-        return (*self.told(), *sample, *self.situation.arguments)
+        told = self.told() if self.cell.kind == "wheel" else ()
+        return (*told, *sample, *self.situation.arguments)
 
     def told(self) -> tuple[str, ...]:
         """Which of several runtimes the scripts are about; a project with one needs no word for it."""
-        several = len(self.config.document.runtime) > 1 and self.cell.kind == "wheel"
+        several = len(self.config.document.runtime) > 1
         return ("--runtime", self.use.name) if several and self.use is not None else ()
 
     def data(self) -> Path:
@@ -89,6 +90,7 @@ class Bench:
         extra, dist = known.python.extra, known.python.distribution
         wheel = self.config.wheel_name(self.package)
         python = self.cell.kind == "wheel"
+        nuget = f"dotnet add package {known.nuget.ids[0]}" if known.nuget.ids else ""
         return {
             "title": known.title,
             "dist": dist,
@@ -96,8 +98,8 @@ class Bench:
             "version": self.cell.version,
             "minimum": self.use.minimum,
             "installed": installed,
-            "mend": "pip install" if python else "dotnet add package",
-            "install": f'pip install "{wheel}[{extra}]"' if python else f"dotnet add package {known.nuget.ids[0]}",
+            "mend": "pip install" if python or not nuget else "dotnet add package",
+            "install": f'pip install "{wheel}[{extra}]"' if python else nuget,
             **self.situation.values,
         }
 

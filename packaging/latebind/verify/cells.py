@@ -164,13 +164,12 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
     own = entries(config, row.use, everything=False) if row.use else ("default",)
     entry = row.entry if row.entry in own else own[0] if row.entry == EACH_MINOR else own[-1]
     python = row.consumer == PYTHON
-    nuget = row.use.known.nuget.ids if row.use else ()
     for version in ("",) if question is None else answers.found.get(question, (row.entry,)):
         cell = Cell(
             kind="wheel" if python else "nupkg",
             target=rid,
             consumer=f"python{row.python}" if python else row.consumer,
-            runtime=_named(config, row, question, row.distribution if python else (nuget or ("",))[0]),
+            runtime=_named(config, row, question, row.distribution if python else _nuget(row.use, question)),
             version=version,
             scenario=row.scenario.name,
         )
@@ -180,14 +179,23 @@ def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[
         )
 
 
+def _nuget(use: RuntimeUse | None, question: Question | None) -> str:
+    """The id of the runtime's package; its own name where applications take it from elsewhere."""
+    if use is None:
+        return ""
+    return next(iter(use.known.nuget.ids), use.name if question is not None else "")
+
+
 def _named(config: Config, row: _Row, question: Question | None, name: str) -> str:
     """The runtime as a cell's id has it: where none is installed, it tells the first from the others."""
     return name if question is not None or row.use not in (None, *config.document.runtime[:1]) else ""
 
 
 def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
-    """Whether a consumer can get the runtime: some are on no feed of NuGet's."""
-    return use is None or consumer == PYTHON or not scenario.computes or bool(use.known.nuget.ids)
+    """Whether a consumer can get the runtime: one that is on no feed of NuGet's must be named."""
+    if use is None or consumer == PYTHON or not scenario.computes:
+        return True
+    return bool(use.known.nuget.ids) or scenario.named
 
 
 def _wanted(config: Config, consumer: str) -> bool:

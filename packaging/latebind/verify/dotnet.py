@@ -51,7 +51,7 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
     facts = {**outcome.facts, "framework": made.framework, "sdk": made.sdk}
     if made.mono:
         facts |= {"mono": made.mono}
-    if bench.cell.version:
+    if _is_on_feed(bench):
         facts |= {"runtime_package": ASSEMBLED}
     return replace(outcome, facts=facts)
 
@@ -77,7 +77,7 @@ def clean_environment() -> dict[str, str]:
 
 def _runtime_package(bench: Bench) -> list[Path]:
     """The runtime's nupkg: for all cells the same, unless the scenario spoils the library in it."""
-    if bench.use is None or not bench.cell.version:
+    if bench.use is None or not _is_on_feed(bench):
         return []
     version, rid = bench.cell.version, bench.cell.target
     if bench.situation.spoil is None:
@@ -90,6 +90,11 @@ def _runtime_package(bench: Bench) -> list[Path]:
     return [assemble_runtime_nupkg(spoiled, version, feed, rid=rid, runtime=bench.use.known)]
 
 
+def _is_on_feed(bench: Bench) -> bool:
+    """Whether the cell has a runtime that a feed has, too: its application takes it from there."""
+    return bench.use is not None and bool(bench.cell.version) and bool(bench.use.known.nuget.ids)
+
+
 def _consumer(bench: Bench) -> Consumer:
     return Consumer(
         project=bench.config.root / bench.config.document.verify.dotnet,
@@ -98,9 +103,9 @@ def _consumer(bench: Bench) -> Consumer:
         environment=clean_environment(),
         layout=layout(bench.cell.consumer),
         rid=bench.cell.target,
-        runtime_version=bench.cell.version,
+        runtime_version=bench.cell.version if _is_on_feed(bench) else "",
         variables=bench.situation.environment,
-        properties=_left_out(bench),
+        properties={**_left_out(bench), **_about(bench)},
     )
 
 
@@ -108,6 +113,12 @@ def _left_out(bench: Bench) -> dict[str, str]:
     """The package that the consumer's project is told to do without."""
     nuget = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
     return {"WithoutPackage": nuget.id} if nuget is not None else {}
+
+
+def _about(bench: Bench) -> dict[str, str]:
+    """Which of several runtimes the consumer's project is about."""
+    several = len(bench.config.document.runtime) > 1
+    return {"RuntimeName": bench.use.name} if several and bench.use is not None else {}
 
 
 def _run(bench: Bench, consumer: Consumer, work: Path) -> SmokeRun:

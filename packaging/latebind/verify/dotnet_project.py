@@ -59,7 +59,7 @@ class SmokeDocument(msgspec.Struct, frozen=True):
     passed: tuple[str, ...] = ()
     failed: tuple[CaseFailure, ...] = ()
     libraries: tuple[str, ...] = ()
-    """The files in the process whose name holds latenn or onnxruntime."""
+    """The files in the process whose name holds the packages' or a runtime's."""
     assembly: ManagedAssembly = ManagedAssembly()
     warnings: tuple[str, ...] = ()
     error: LoadError | None = None

@@ -7,9 +7,7 @@ decides by this machine's system which dependencies another one needs.
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from latebind.archive import write_text
 from latebind.errors import NotRun
+from latebind.tree import link_or_copy
 from latebind.verify import platforms
 from latebind.verify.environments import PINNED, ask_index, find_uv, local_words, run_installer
 from latebind.verify.index import installer_environment
@@ -61,7 +60,7 @@ class _Foreign:
         if interpreter.suffix == ".exe":
             for path in machine.python.parent.iterdir():
                 if path.suffix.lower() in {".exe", ".dll"}:
-                    _link(path, interpreter.parent / path.name)
+                    link_or_copy(path, interpreter.parent / path.name)
         else:
             interpreter.symlink_to(machine.python)
         lines = [
@@ -129,11 +128,3 @@ def uv_platform(machine: Machine) -> str:
     if known is None:
         raise NotRun("no-machine", f"uv knows no platform of the wheel tag {tag}, which {machine.title} installs")
     return known
-
-
-def _link(source: Path, destination: Path) -> None:
-    """The same file under another name where the file system can, else a copy of it."""
-    try:
-        os.link(source, destination)
-    except OSError:
-        shutil.copy2(source, destination)

@@ -42,6 +42,8 @@ class Scenario:
     """Whether the consumer runs; without, its files are looked at."""
     sandboxed: bool = False
     """Whether it changes the system itself, which only an emulated one may suffer."""
+    named: bool = False
+    """Whether the consumer is told where the runtime is, so that none has to be installed."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
 
@@ -94,11 +96,11 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="subprocess", title="loaded in a process that the host started",
              consumers=(PYTHON,)),
     # Where the runtime is.
-    Scenario(name="path", title="an explicit path names the file"),
-    Scenario(name="path-folder", title="an explicit path names the folder"),
-    Scenario(name="path-relative", title="an explicit path is relative to the working directory"),
-    Scenario(name="path-odd", title="an explicit path has a space and letters of other scripts"),
-    Scenario(name="environment", title="the environment variable names the file"),
+    Scenario(name="path", title="an explicit path names the file", named=True),
+    Scenario(name="path-folder", title="an explicit path names the folder", named=True),
+    Scenario(name="path-relative", title="an explicit path is relative to the working directory", named=True),
+    Scenario(name="path-odd", title="an explicit path has a space and letters of other scripts", named=True),
+    Scenario(name="environment", title="the environment variable names the file", named=True),
     Scenario(name="decoy", title="an older copy lies earlier on the system's search path"),
     Scenario(name="decoy-system", title="an older copy lies in the system's own folder", consumers=(PYTHON,),
              systems=("windows",), sandboxed=True),
@@ -125,12 +127,12 @@ SCENARIOS: tuple[Scenario, ...] = (
                    "{mend}")),
     Scenario(name="permission-denied", title="the runtime's file may not be read", systems=_UNIX, emulated=False,
              says=("{installed}", "may not be opened: permission denied", "version {minimum} or newer", "{mend}")),
-    Scenario(name="path-wrong", title="the explicit path does not exist",
+    Scenario(name="path-wrong", title="the explicit path does not exist", named=True,
              says=("{path}", "no such file", "version {minimum} or newer", "Correct the path", "{mend}")),
-    Scenario(name="not-a-library", title="the explicit path is a text file",
+    Scenario(name="not-a-library", title="the explicit path is a text file", named=True,
              says=("{path}", "not a usable library: a text file", "version {minimum} or newer", "Correct the path",
                    "{mend}")),
-    Scenario(name="environment-wrong", title="the environment variable names a file that does not exist",
+    Scenario(name="environment-wrong", title="the environment variable names a file that does not exist", named=True,
              says=("{path}", "no such file", "version {minimum} or newer", "{variable}", "unset it", "{mend}")),
     Scenario(name="missing-backend", title="the package that binds the runtime is not installed", versions="none",
              says=("backend was not found", "{backend}", "{mend} {backend}")),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import NotRun
 from latebind.targets import target, targets
+from latebind.tree import link_or_copy
 from latebind.verify import spoil
 from latebind.verify.versions import raised_minimum
 
@@ -79,12 +80,17 @@ def situation(bench: Bench) -> Situation:
 
 
 def _copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Path:
-    """The runtime's library of a version, by default the cell's, in a folder of its own below the cell's."""
+    """The runtime's library of a version, by default the cell's, in a folder of its own below the cell's.
+
+    With it goes what lies beside it: some runtimes are of several files.
+    """
     library = bench.supply.library(use, version or bench.cell.version, bench.cell.target)
-    made = bench.work / folder / library.name
-    made.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(library, made)
-    return made
+    made = bench.work / folder
+    made.mkdir(parents=True, exist_ok=True)
+    for file in library.parent.iterdir():
+        if file.is_file():
+            link_or_copy(file, made / file.name)
+    return made / library.name
 
 
 def _path(bench: Bench, path: Path, *, given: str = "") -> Situation:
