@@ -37,6 +37,21 @@ def refused(result, *texts, status=2):
         assert text in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["pack", "--taget", "linux-x64"], "unrecognized arguments: --taget linux-x64. Did you mean --target?"),
+        (["verify", "--lst"], "unrecognized arguments: --lst. Did you mean --list?"),
+        (["plan", "linux-x64"], "unrecognized arguments: linux-x64. See latebind plan --help."),
+    ],
+)
+def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(latebind, words, told):
+    result = latebind(*words)
+    assert result.returncode == 2
+    assert result.stderr.startswith(f"usage: latebind {words[0]} ")
+    assert result.stderr.endswith(f"latebind {words[0]}: error: {told}\n")
+
+
 def test_unknown_key_names_the_line_and_the_nearest_key(latebind, tiny):
     before = packed(latebind, tiny)
     write_client(tiny, latebind=CONFIG.replace("glibc", "glbc"))

@@ -36,6 +36,7 @@ from latebind.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import NoReturn
 
     from latebind.commands.common import Command
 
@@ -50,7 +51,9 @@ _COMMANDS = (
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     _write_utf8()
-    arguments = _parser().parse_args(argv)
+    arguments, unknown = _parser().parse_known_args(argv)
+    if unknown:
+        _refuse(arguments.parser, unknown)
     signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
@@ -119,7 +122,7 @@ def _parser() -> argparse.ArgumentParser:
         command = commands.add_parser(
             name, help=text, description=text, parents=[everywhere], epilog=epilog(name), formatter_class=raw
         )
-        command.set_defaults(command=run)
+        command.set_defaults(command=run, parser=command)
         return command
 
     for declare in _COMMANDS:
@@ -127,6 +130,17 @@ def _parser() -> argparse.ArgumentParser:
     completion = add("completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion")
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser
+
+
+def _refuse(parser: argparse.ArgumentParser, unknown: list[str]) -> NoReturn:
+    """Words that the command does not know, with the nearest options that it does."""
+    import difflib  # noqa: PLC0415  # only on the way out
+
+    known = parser._option_string_actions  # noqa: SLF001  # argparse has no other list of them
+    options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
+    near = [found for word in options for found in difflib.get_close_matches(word, known, n=1)]
+    hint = f" Did you mean {', '.join(near)}?" if near else f" See latebind {parser.prog.split()[-1]} --help."
+    parser.error(f"unrecognized arguments: {' '.join(unknown)}.{hint}")
 
 
 def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:

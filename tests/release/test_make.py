@@ -56,6 +56,15 @@ def test_a_folder_of_something_else_is_left_alone(made, tmp_path):
     assert tree(tmp_path) == {"out/mine.txt": b"mine"}
 
 
+def test_a_release_does_not_lie_inside_another(made, tmp_path):
+    config, sources = made
+    make_release(config, sources, tmp_path / "out", dry_run=False)
+    first = tree(tmp_path / "out")
+    with pytest.raises(InputError, match="lies inside the release"):
+        make_release(config, sources, tmp_path / "out" / "docs" / "next", dry_run=False)
+    assert tree(tmp_path / "out") == first
+
+
 def failing(sources, tmp_path, change):
     """The sources with another report."""
     file = tmp_path / "reports" / "verify.json"

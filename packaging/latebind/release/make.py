@@ -142,6 +142,12 @@ def _replacing(output: Path) -> Iterator[Path]:
     """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
     if output.exists() and not (output / MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("is there and is no release", where=str(output), advice="Name another folder, or remove it.")
+    holder = next(
+        (folder for folder in output.parents if all((folder / name).is_file() for name in (MANIFEST, SUMS))), None
+    )
+    if holder is not None:
+        text = f"lies inside the release {holder}, which names every file that it has"
+        raise InputError(text, where=str(output), advice="Name a folder outside of it.")
     aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{word}") for word in ("part", "old"))
     aside.mkdir(parents=True)
     try:
