@@ -93,6 +93,19 @@ def ratio(samples: Mapping[str, Sequence[Sample]], above: str, below: str, key: 
     return round(statistics.median(ratios), 3)
 
 
+def spread(values: Iterable[float], digits: int = 3) -> dict[str, float]:
+    """Median, least and most."""
+    rows = list(values)
+    found = {"median": statistics.median(rows), "least": min(rows), "most": max(rows)}
+    return {name: round(value, digits) for name, value in found.items()}
+
+
+def claim(text: str, limit: float, found: Mapping[str, float], **more: object) -> dict[str, Any]:
+    """A row of the page: the median of a spread counts."""
+    measured = {"claim": text, "measured": found["median"], "least": found["least"], "most": found["most"]}
+    return {**measured, **more, "at most": limit, "met": found["median"] <= limit}
+
+
 def machine() -> dict[str, Any]:
     """What the numbers were taken on, without names."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

@@ -41,7 +41,8 @@ every member with `zipfile` and hashes it with `hashlib`, in one thread. The mem
 each wheel; the member in flight is the largest of the wheel.""",
     "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
 by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in turn, on inputs that change
-with every call; "bound" stands against `run_with_iobinding`. The worst model and runtime of a row counts, by the
+with every call; "bound" stands against `run_with_iobinding`; with "one thread" the runtime shares
+the work with no thread of its own. The worst model and runtime of a row counts, by the
 median of the rounds' ratios.""",
     "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
 changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel

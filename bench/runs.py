@@ -34,10 +34,15 @@ SHAPES: dict[str, tuple[tuple[int | str, ...], tuple[int, ...], int]] = {
     "open": (("n", 16), (1, 16), 5000),
     "large": ((150_000,), (150_000,), 200),
     "open, large": (("n",), (150_000,), 200),
+    "large, one thread": ((150_000,), (150_000,), 200),
+    "open, large, one thread": (("n",), (150_000,), 200),
 }
-"""What the model says, what it is given, and calls in a round."""
-_BOUND = ("small", "large")
-_THREADS = ("small", "large")
+"""What the model says, what it is given, and calls in a round. With one thread, the runtime has none of its own."""
+_BOUND = ("small", "large, one thread")
+_THREADS = ("small", "large, one thread")
+_SETTLE = 0.02
+"""Seconds in which a runtime's threads, which wait for work in a loop, go to sleep: the other is not to meet them."""
+_WARM = 20  # calls before a round is timed
 _MANY = 8  # different inputs
 _kept: list[Any] = []  # onnxruntime's bindings know addresses alone
 
@@ -75,15 +80,11 @@ def _inputs(kind: str) -> list[Any]:
 
 
 def _both(kind: str, nodes: int) -> tuple[Any, Any]:
-    """latenn's model and onnxruntime's session.
-
-    Neither has threads of its own where these would share the work: on few processors they make a round differ by half,
-    whoever calls.
-    """
+    """latenn's model and onnxruntime's session, of the same options."""
     import onnxruntime  # noqa: PLC0415  # after latenn, which is to find its own
 
     model, settings = models.relu(nodes, SHAPES[kind][0]), onnxruntime.SessionOptions()
-    options = {"intra_op_num_threads": 1} if kind.endswith("large") else {}
+    options = {"intra_op_num_threads": 1} if kind.endswith("one thread") else {}
     for key, value in options.items():
         setattr(settings, key, value)
     session = onnxruntime.InferenceSession(model, settings, providers=["CPUExecutionProvider"])
@@ -126,6 +127,9 @@ def _time(go: Any, calls: int, threads: int) -> tuple[float, float]:
         for number in range(calls):
             go(number)
 
+    time.sleep(_SETTLE)
+    for number in range(_WARM):
+        go(number)
     clock = time.thread_time if threads == 1 else time.process_time
     crowd = [threading.Thread(target=work) for _ in range(threads - 1)]
     wall, cpu = time.perf_counter(), clock()

@@ -11,14 +11,13 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from measure import Sample, in_turn, machine, run, summary, write
+from measure import Sample, claim, in_turn, machine, run, spread, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,13 +40,6 @@ def command() -> list[str | Path]:
     return [program] if program else [sys.executable, "-m", "latebind.cli"]
 
 
-def claim(what: str, values: list[float], limit: float) -> dict[str, Any]:
-    """A row of the page: the median counts."""
-    middle = round(statistics.median(values), 1)
-    spread = {"least": round(min(values), 1), "most": round(max(values), 1)}
-    return {"claim": what, "measured": middle, **spread, "at most": limit, "met": middle <= limit}
-
-
 def main() -> None:
     """Measure, print, and keep the result when asked to."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -64,11 +56,10 @@ def main() -> None:
         go()
     samples = in_turn(contenders, arguments.rounds)
     imports = [imported() for _ in range(arguments.rounds)]
+    helps = [row.wall * 1000 for row in samples["latebind --help"]]
     claims = [
-        claim("milliseconds of import latebind", imports, _LIMITS["import"]),
-        claim(
-            "milliseconds of latebind --help", [row.wall * 1000 for row in samples["latebind --help"]], _LIMITS["help"]
-        ),
+        claim("milliseconds of import latebind", _LIMITS["import"], spread(imports, 1)),
+        claim("milliseconds of latebind --help", _LIMITS["help"], spread(helps, 1)),
     ]
     for row in claims:
         print(f"{row['claim']}: {row['measured']} (at most {row['at most']:g}): {'met' if row['met'] else 'NOT met'}")
