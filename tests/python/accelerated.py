@@ -197,22 +197,50 @@ def test_outputs_may_have_other_shapes_than_the_model_says():
                 assert np.array_equal(model.run({"x": given})["y"], given), (name, rows)
 
 
+def test_a_dimension_that_the_model_calls_as_an_inputs_may_be_another():
+    with load("doubled") as model:
+        for rows in (100, 4, 100, 7, 7, 0, 100):
+            given = np.full((rows, 300), rows, np.float32)
+            assert np.array_equal(model.run({"x": given})["y"], np.concatenate([given, given])), rows
+
+
+def test_a_dimension_that_was_an_inputs_once_may_be_another_later():
+    with load("nonzero_said_full") as model:
+        for step in (1, 1, 3, 1, 2, 30000, 1):
+            given = np.zeros(30000, np.float32)
+            given[::step] = 1
+            assert model.run({"x": given})["y"].tolist() == [list(range(0, 30000, step))], step
+
+
 def test_memory_is_written_again_only_when_nobody_looks_at_it():
-    with load("large") as model:
-        give = np.ones((300, 400), np.float32)
-        places = set()
-        for _ in range(50):
-            result = model.run({"x": give})["y"]
-            places.add(result.ctypes.data)
-        assert len(places) == 2 or TOLD != "in use", places
-        views = [model.run({"x": give * number})["y"][100:, 7] for number in range(20)]
-        again = [model.run({"x": give * -1})["y"] for _ in range(20)]
-        assert [view[0] for view in views] == list(range(20))
-        assert all((one == 0).all() for one in again)
-        del again
-        gc.collect()
-        assert (model.run({"x": give * 3})["y"] == 3).all()
-        assert [view[0] for view in views] == list(range(20))
+    for name, shape in (("large", (300, 400)), ("wide", (120000,))):
+        with load(name) as model:
+            give = np.ones(shape, np.float32)
+            model.run({"x": give})
+            places = set()
+            for _ in range(50):
+                result = model.run({"x": give})["y"]
+                places.add(result.ctypes.data)
+            assert len(places) == 2 or TOLD != "in use", (name, places)
+            views = [model.run({"x": give * number})["y"][100:].T for number in range(20)]
+            again = [model.run({"x": give * -1})["y"] for _ in range(20)]
+            assert [view.flat[0] for view in views] == list(range(20))
+            assert all((one == 0).all() for one in again)
+            del again
+            gc.collect()
+            assert (model.run({"x": give * 3})["y"] == 3).all()
+            assert [view.flat[0] for view in views] == list(range(20))
+
+
+def test_memory_of_several_shapes_in_turn():
+    with load("wide") as model:
+        kept = []
+        for number in range(60):
+            size = (5000, 120000, 9000, 400000, 3, 0)[number % 6]
+            kept = [*kept, model.run({"x": np.full(size, number, np.float32)})["y"]][-(number % 4 + 1) :]
+            sizes = [(one.size, set(one.tolist())) for one in kept if one.size]
+            assert all(len(values) == 1 for _, values in sizes), sizes
+            assert kept[-1].shape == (size,)
 
 
 def test_a_shape_that_only_the_numbers_tell_may_change_from_run_to_run():

@@ -60,6 +60,12 @@ def untrue(width):
     return model([node], [("x", TensorProto.FLOAT, ("n", width))], [("y", TensorProto.FLOAT, (100, width))])
 
 
+def doubled():
+    """y = x after x, of twice the rows, which are said to be as many as those of x: an exporter's wrong name."""
+    node = helper.make_node("Concat", ["x", "x"], ["y"], axis=0)
+    return model([node], [("x", TensorProto.FLOAT, ("n", 300))], [("y", TensorProto.FLOAT, ("n", 300))])
+
+
 def gather():
     """y = [10, 20, 30][x], which fails for an x beyond."""
     rows = helper.make_tensor("rows", TensorProto.INT64, [3], [10, 20, 30])
@@ -68,10 +74,10 @@ def gather():
     return model([node], ports[:1], ports[1:], initializers=[rows])
 
 
-def nonzero():
-    """y = the places where x is not zero, as many as there are."""
+def nonzero(count="count"):
+    """y = the places where x is not zero, as many as there are; `count` is what the model calls that."""
     node = helper.make_node("NonZero", ["x"], ["y"])
-    return model([node], [("x", TensorProto.FLOAT, ("n",))], [("y", TensorProto.INT64, (1, "count"))])
+    return model([node], [("x", TensorProto.FLOAT, ("n",))], [("y", TensorProto.INT64, (1, count))])
 
 
 PLAIN = {
@@ -100,7 +106,9 @@ def write_portable(folder):
         "ports": add((2, "width")),
         "untrue": untrue(3),
         "untrue_large": untrue(300),
+        "doubled": doubled(),
         "gather": gather(),
+        "nonzero_said_full": nonzero("n"),
         "nonzero": nonzero(),
         **{f"same_{name}_{rank}": identity(kind, [None] * rank) for name, kind in PLAIN.items() for rank in (0, 1, 3)},
     }

@@ -85,6 +85,7 @@ latenn_object* latenn_python_output(latenn_python_plan* plan, latenn_python_lane
   latenn_value* value = NULL;
   latenn_status* status = latenn_get_output(lane->context, index, &tensor);
   if (!status) status = latenn_python_check(side, &tensor);
+  if (!status) latenn_python_learn(plan, lane, index, &tensor);
   int is_small = !status && tensor.bytes <= LATENN_PYTHON_STAGED;
   if (!status && !is_small) status = latenn_take_output(lane->context, index, &value);
   if (status) {

@@ -13,6 +13,7 @@ static void latenn_python_lane_release(latenn_python_lane* lane) {
   for (size_t i = 0; lane->blocks && i < lane->block_count; i++) latenn_value_release(lane->blocks[i]);
   free(lane->stages);
   free(lane->blocks);
+  free(lane->shapes);
   free(lane->views);
   free(lane);
 }
@@ -46,7 +47,8 @@ static latenn_python_lane* latenn_python_lane_create(latenn_python_plan* plan) {
   lane->stages = calloc(lane->stage_count + 1, sizeof *lane->stages);
   lane->block_count = plan->output_count * LATENN_PYTHON_BLOCKS;
   lane->blocks = calloc(lane->block_count + 1, sizeof(latenn_value*));
-  if (!lane->views || !lane->stages || !lane->blocks) {
+  lane->shapes = calloc(plan->output_count + 1, LATENN_PYTHON_RANK * sizeof *lane->shapes);
+  if (!lane->views || !lane->stages || !lane->blocks || !lane->shapes) {
     latenn_python_lane_release(lane);
     return NULL;
   }
@@ -83,40 +85,6 @@ void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane) {
   if (atomic_load(&plan->is_closed)) latenn_python_drain(plan);
 }
 
-/* ---- blocks -----------------------------------------------------------------------------------------------------
- * What a run wrote belongs to the array that was made of it. Once that is gone, the next run may write there again: it
- * finds the memory in the cache, and the runtime neither looks for any nor tells what it found. */
-
-static int latenn_python_is_free(const latenn_value* block, const latenn_value* bound) {
-  size_t ours = block == bound ? 2 : 1; /* holders: the lane, and the context that it is bound to */
-  return atomic_load_explicit(&block->holders, memory_order_acquire) == ours;
-}
-
-/* Where a block lies that can be written; *place is NULL where one is to be made. */
-static latenn_value** latenn_python_place(latenn_python_lane* lane, size_t index) {
-  latenn_value** places = lane->blocks + index * LATENN_PYTHON_BLOCKS;
-  for (size_t i = 0; i < LATENN_PYTHON_BLOCKS; i++) {
-    if (!places[i] || latenn_python_is_free(places[i], lane->context->outputs[index])) return &places[i];
-  }
-  latenn_value** place = &places[lane->evicted++ % LATENN_PYTHON_BLOCKS];
-  latenn_value_release(*place); /* it lives on with its array */
-  *place = NULL;
-  return place;
-}
-
-latenn_status* latenn_python_make_room(const latenn_python_plan* plan, latenn_python_lane* lane) {
-  const latenn_device cpu = {LATENN_CPU, 0};
-  latenn_status* status = NULL;
-  for (size_t i = 0; i < plan->output_count && !status; i++) {
-    const latenn_port* port = plan->outputs[i].of;
-    if (!plan->outputs[i].is_kept) continue;
-    latenn_value** place = latenn_python_place(lane, i);
-    if (!*place) status = latenn_value_create(plan->spec.model, port->type, port->rank, port->shape, cpu, place);
-    if (!status && *place != lane->context->outputs[i]) status = latenn_bind_output(lane->context, i, *place);
-  }
-  return status;
-}
-
 /* ---- plans ------------------------------------------------------------------------------------------------------ */
 
 /* 0 where a dimension is open. */
@@ -145,7 +113,6 @@ static latenn_python_side* latenn_python_sides(const latenn_python_spec* spec, c
     side->of = is_input ? latenn_input(spec->model, i) : latenn_output(spec->model, i);
     side->bytes = latenn_python_bytes(side->of);
     side->is_staged = side->bytes && side->bytes <= LATENN_PYTHON_STAGED;
-    side->is_kept = !is_input && side->bytes > LATENN_PYTHON_STAGED && side->bytes <= LATENN_PYTHON_KEPT;
     strncpy(side->format, ports[i].format, sizeof side->format - 1);
     latenn_python_hold(&spec->table, side->port.name);
     latenn_python_hold(&spec->table, side->port.dtype);
@@ -155,6 +122,7 @@ static latenn_python_side* latenn_python_sides(const latenn_python_spec* spec, c
 
 static void latenn_python_leave(const latenn_python_table* table, latenn_python_side* sides, size_t count) {
   for (size_t i = 0; sides && i < count; i++) {
+    free(sides[i].origins);
     latenn_python_drop(table, sides[i].port.name);
     latenn_python_drop(table, sides[i].port.dtype);
   }
@@ -170,9 +138,7 @@ latenn_python_plan* latenn_python_plan_create(const latenn_python_spec* spec) {
   plan->output_count = latenn_output_count(spec->model);
   plan->inputs = latenn_python_sides(spec, spec->inputs, plan->input_count, 1);
   plan->outputs = latenn_python_sides(spec, spec->outputs, plan->output_count, 0);
-  for (size_t i = 0; plan->outputs && i < plan->output_count; i++) {
-    plan->binds_outputs = plan->binds_outputs || plan->outputs[i].is_staged || plan->outputs[i].is_kept;
-  }
+  if (plan->inputs && plan->outputs) latenn_python_trace(plan);
   latenn_object* const kept[] = {spec->dict, spec->ndarray, spec->slow, spec->failed};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) latenn_python_hold(&spec->table, kept[i]);
   latenn_model_hold(spec->model); /* its ports are looked at until the plan goes */

@@ -114,13 +114,20 @@ typedef struct latenn_python_spec {
 
 /* ---- plan.c ----------------------------------------------------------------------------------------------------- */
 
+/* The input and the axis there whose length a dimension of an output has. */
+typedef struct latenn_python_origin {
+  size_t input;
+  int32_t axis;
+} latenn_python_origin;
+
 typedef struct latenn_python_side {
   latenn_python_port port;
   const latenn_port* of;
   char format[LATENN_PYTHON_FORMAT];
-  size_t bytes;  /* of an array, where no dimension is open; else 0 */
-  int is_staged; /* it is copied, from or to memory that is bound for good */
-  int is_kept;   /* an output is written to memory of ours, which goes out with the array and comes back after it */
+  size_t bytes;                  /* of an array, where no dimension is open; else 0 */
+  int is_staged;                 /* it is copied, from or to memory that is bound for good */
+  latenn_python_origin* origins; /* of an output's open dimensions, when the model names all of them as inputs' */
+  atomic_int is_as_said;         /* the shape that follows: 1 came out, -1 did not, 0 is not known yet */
 } latenn_python_side;
 
 /* A context for one run at a time, with memory that is bound to it for good. */
@@ -131,7 +138,8 @@ typedef struct latenn_python_lane {
   size_t stage_count;
   latenn_value** blocks; /* LATENN_PYTHON_BLOCKS of each output; NULL for what was not needed yet */
   size_t block_count;
-  size_t evicted; /* blocks that were given up for others, which tells whose turn it is */
+  int64_t* shapes; /* LATENN_PYTHON_RANK for each output: what follows from the run's inputs */
+  size_t evicted;  /* blocks that were given up for others, which tells whose turn it is */
 } latenn_python_lane;
 
 /* All that a builtin knows. */
@@ -141,7 +149,6 @@ typedef struct latenn_python_plan {
   latenn_python_side* outputs;
   size_t input_count;
   size_t output_count;
-  int binds_outputs;    /* some output is staged or kept */
   unsigned forks;       /* how often this process had been forked off when the plan was made */
   atomic_int is_closed; /* or cannot be used at all */
   _Atomic(latenn_python_lane*) idle[LATENN_PYTHON_LANES];
@@ -154,8 +161,21 @@ void latenn_python_plan_release(latenn_python_plan* plan); /* with the interpret
 /* A lane for one run, or NULL when there can be none: the slow way knows why. */
 latenn_python_lane* latenn_python_take(latenn_python_plan* plan);
 void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane);
-/* Binds memory that nobody looks at to every output that is kept. */
+
+/* ---- room.c ----------------------------------------------------------------------------------------------------- */
+
+/* Looks up which inputs tell the shapes of outputs. */
+void latenn_python_trace(latenn_python_plan* plan);
+/* Binds memory that nobody looks at to every large output whose shape is known before the run; the inputs are viewed.
+ */
 latenn_status* latenn_python_make_room(const latenn_python_plan* plan, latenn_python_lane* lane);
+/* Whether the lane's context has memory bound for an output. */
+int latenn_python_binds(const latenn_python_plan* plan, const latenn_python_lane* lane);
+/* Holds an output against the shape that followed from the inputs. */
+void latenn_python_learn(latenn_python_plan* plan, const latenn_python_lane* lane, size_t index,
+                         const latenn_tensor* made);
+/* Believes no shape any more that follows from inputs. 0 where none was believed. */
+int latenn_python_unlearn(latenn_python_plan* plan);
 
 /* ---- output.c --------------------------------------------------------------------------------------------------- */
 

@@ -95,7 +95,7 @@ static latenn_object* latenn_python_fast(latenn_python_plan* plan, latenn_object
   }
   latenn_status* status = *fits ? latenn_python_compute(plan, lane) : NULL;
   for (size_t i = 0; i < viewed; i++) table->BufferRelease(&lane->views[i]);
-  if (status && plan->binds_outputs) {
+  if (status && latenn_python_binds(plan, lane)) {
     latenn_status_release(status);
     *fits = 0;
     *failed = 1;
@@ -132,8 +132,8 @@ latenn_object* latenn_python_pass_on(const latenn_python_table* table, latenn_ob
 }
 
 /* A call by vector keeps the builtin alive, hence its capsule and the plan. What only the slow way can run has outputs
- * of other shapes than the model says, as runtimes allow with no more than a warning: it is left to that way from then
- * on. */
+ * of other shapes than the model says, as runtimes allow with no more than a warning: they are not believed any more,
+ * and where it was a fixed one, all is left to that way from then on. */
 latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* arguments, intptr_t count,
                                  latenn_object* names) {
   latenn_python_plan* plan = latenn_python_held(self);
@@ -145,6 +145,6 @@ latenn_object* latenn_python_run(latenn_object* self, latenn_object* const* argu
     if (fits) return results;
   }
   latenn_object* results = latenn_python_pass_on(&plan->spec.table, plan->spec.slow, arguments, count, names);
-  if (results && failed) latenn_python_plan_close(plan);
+  if (results && failed && !latenn_python_unlearn(plan)) latenn_python_plan_close(plan);
   return results;
 }
