@@ -40,10 +40,10 @@ _ABOUT = {
 every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is the peak of a fresh worker for
 each wheel; the member in flight is the largest of the wheel.""",
     "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
-by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in turn, on inputs that change
-with every call; "bound" stands against `run_with_iobinding`; with "one thread" the runtime shares
-the work with no thread of its own. The worst model and runtime of a row counts, by the
-median of the rounds' ratios.""",
+by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in short turns, on inputs that
+change with every call; "bound" stands against `run_with_iobinding`; with "one thread" the runtime shares the work with
+no thread of its own. The ratio of a round is the median of those of its turns, that of a row the median of the rounds;
+the spread is that of the rounds. The worst model and runtime of a row counts.""",
     "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
 changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
 --no-isolation`: no sdist, no nupkg, no bill of materials. `dotnet pack` makes each nupkg of the same files, where
@@ -51,6 +51,9 @@ there is an SDK.""",
     "startup": """What every use begins with: `import latebind`, as `python -X importtime` tells it, and
 `latebind --help` as a whole process, beside one of the same Python that does nothing.""",
 }
+
+_LARGE = """Each of the large models by itself, as a share of `InferenceSession.run`. The floor is a run with everything
+bound for good, in which nothing is left but the runtime's computing: no caller of this runtime gets below it."""
 
 
 def outputs() -> dict[str, str]:
@@ -85,6 +88,8 @@ def _section(name: str, document: dict[str, Any]) -> str:
         parts.append(_contenders(document["contenders"]))
     if claims := document.get("claims"):
         parts.append(_claims(claims))
+    if name == "latency":
+        parts += [_LARGE, _large(document["rows"])]
     if memory := document.get("memory"):
         worst = memory["worst"]
         parts.append(
@@ -106,6 +111,30 @@ def _contenders(contenders: dict[str, Any]) -> str:
 def _claims(claims: list[dict[str, Any]]) -> str:
     lines = [(row["claim"], _measured(row), f"{row['at most']:g}", "yes" if row["met"] else "**no**") for row in claims]
     return table(("claim", "measured", "at most", "met"), lines)
+
+
+def _large(rows: Sequence[dict[str, Any]]) -> str:
+    """Of large models: the share of each, and what it would be if a run were nothing but the runtime's computing."""
+    shares = {(row["what"], row["shape"], row["nodes"], row["runtime"]): row["wall"] for row in rows if _is_ours(row)}
+    found = sorted((runtime, shape, nodes) for what, shape, nodes, runtime in shares if what == "floor")
+    lines = [
+        (
+            runtime,
+            shape,
+            str(nodes),
+            *(_spread(shares[what, kind, nodes, runtime]) for what, kind in _columns(shape)),
+        )
+        for runtime, shape, nodes in found
+    ]
+    return table(("onnxruntime", "model", "nodes", "run", "run, open shape", "floor"), lines)
+
+
+def _columns(shape: str) -> tuple[tuple[str, str], ...]:
+    return ("run", shape), ("run", f"open, {shape}"), ("floor", shape)
+
+
+def _is_ours(row: dict[str, Any]) -> bool:
+    return bool(row["way"] == "accelerator")
 
 
 def _measured(row: dict[str, Any]) -> str:

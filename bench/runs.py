@@ -2,7 +2,7 @@
 
     python bench/runs.py [--rounds N]
 
-Both must be importable. Each round times both, one after the other, on inputs that change with every call.
+Both must be importable. Each round times both in several short turns, on inputs that change with every call.
 """
 
 from __future__ import annotations
@@ -30,19 +30,23 @@ models: Any = importlib.import_module("tests.python.models")
 
 NODES = (1, 5, 10)
 SHAPES: dict[str, tuple[tuple[int | str, ...], tuple[int, ...], int]] = {
-    "small": ((1, 16), (1, 16), 5000),
-    "open": (("n", 16), (1, 16), 5000),
-    "large": ((150_000,), (150_000,), 200),
-    "open, large": (("n",), (150_000,), 200),
-    "large, one thread": ((150_000,), (150_000,), 200),
-    "open, large, one thread": (("n",), (150_000,), 200),
+    "small": ((1, 16), (1, 16), 600),
+    "open": (("n", 16), (1, 16), 600),
+    "large": ((150_000,), (150_000,), 60),
+    "open, large": (("n",), (150_000,), 60),
+    "large, one thread": ((150_000,), (150_000,), 20),
+    "open, large, one thread": (("n",), (150_000,), 20),
 }
-"""What the model says, what it is given, and calls in a round. With one thread, the runtime has none of its own."""
+"""What the model says, what it is given, and calls in a turn. With one thread, the runtime has none of its own."""
 _BOUND = ("small", "large, one thread")
 _THREADS = ("small", "large, one thread")
-_SETTLE = 0.02
-"""Seconds in which a runtime's threads, which wait for work in a loop, go to sleep: the other is not to meet them."""
-_WARM = 20  # calls before a round is timed
+_FLOOR = ("large", "large, one thread")
+_WITH_THREADS = ("large", "open, large")
+"""Where the runtime has threads of its own. After a run they wait for the next one in a loop, for 50 ms and more, in
+which they would take a processor from the other."""
+_IDLE = 0.001  # seconds of processors in ten milliseconds that are nobody's work
+_WARM = 5  # calls before a turn is timed
+_TURNS = 7  # of each in a round: whatever else runs meanwhile disturbs some of them, and the medians count
 _MANY = 8  # different inputs
 _kept: list[Any] = []  # onnxruntime's bindings know addresses alone
 
@@ -55,24 +59,48 @@ def rows(rounds: int) -> Iterator[dict[str, Any]]:
     for kind in _BOUND:
         for nodes in NODES:
             yield _row(kind, _bound(kind, nodes), rounds) | {"what": "bound", "nodes": nodes}
+    for kind in _FLOOR:
+        for nodes in NODES:
+            yield _row(kind, _floor(kind, nodes), rounds) | {"what": "floor", "nodes": nodes}
     for kind in _THREADS:
         yield _row(kind, _plain(kind, NODES[1]), rounds, threads=2) | {"what": "two threads", "nodes": NODES[1]}
 
 
 def _row(kind: str, both: tuple[Any, Any], rounds: int, threads: int = 1) -> dict[str, Any]:
-    calls = SHAPES[kind][2]
-    pairs = [tuple(_time(go, calls, threads) for go in both) for _ in range(rounds + 1)][1:]
+    pairs = [_round(kind, both, threads) for _ in range(rounds + 1)][1:]
     row: dict[str, Any] = {"shape": kind}
     for index, clock in enumerate(("wall", "cpu")):
-        ratios = [one[index] / other[index] for one, other in pairs]
+        ratios = [pair[index][2] for pair in pairs]
         row[clock] = {
-            "latenn us": round(statistics.median(one[index] for one, _ in pairs), 3),
-            "onnxruntime us": round(statistics.median(other[index] for _, other in pairs), 3),
+            "latenn us": round(statistics.median(pair[index][0] for pair in pairs), 3),
+            "onnxruntime us": round(statistics.median(pair[index][1] for pair in pairs), 3),
             "median": round(statistics.median(ratios), 3),
             "least": round(min(ratios), 3),
             "most": round(max(ratios), 3),
         }
     return row
+
+
+def _round(kind: str, both: tuple[Any, Any], threads: int) -> list[tuple[float, float, float]]:
+    """By the clock and by the processors: medians of our turns, of the other's, and of their ratios."""
+    calls = SHAPES[kind][2] * (1 if threads == 1 else 10)  # threads take a while to begin
+    turns = []
+    for number in range(_TURNS):
+        first = number % 2  # neither is always the one that comes after the other
+        times = {}
+        for index in (first, 1 - first):
+            if kind in _WITH_THREADS:
+                _settle()
+            times[index] = _time(both[index], calls, threads)
+        turns.append((times[0], times[1]))
+    return [
+        (
+            statistics.median(one[index] for one, _ in turns),
+            statistics.median(other[index] for _, other in turns),
+            statistics.median(one[index] / other[index] for one, other in turns),
+        )
+        for index in range(2)
+    ]
 
 
 def _inputs(kind: str) -> list[Any]:
@@ -120,6 +148,24 @@ def _bound(kind: str, nodes: int) -> tuple[Any, Any]:
     return go_on(binding.run), go_on(partial(session.run_with_iobinding, other))
 
 
+def _floor(kind: str, nodes: int) -> tuple[Any, Any]:
+    """What is left of a run when nothing is done but to compute: all is bound. Beside a plain run of the other."""
+    model, session = _both(kind, nodes)
+    given, taken, binding = _inputs(kind)[0], np.empty(SHAPES[kind][1], np.float32), model.bind()
+    binding.inputs["x"], binding.outputs["y"] = given, taken
+    run = binding.run
+    return lambda _: run(), lambda _: session.run(["y"], {"x": given})
+
+
+def _settle() -> None:
+    """Wait until no thread of this process works any more."""
+    for _ in range(100):
+        before = time.process_time()
+        time.sleep(0.01)
+        if time.process_time() - before < _IDLE:
+            return
+
+
 def _time(go: Any, calls: int, threads: int) -> tuple[float, float]:
     """Microseconds of a call: of the clock, and of the calling thread (with several, of the process)."""
 
@@ -127,7 +173,6 @@ def _time(go: Any, calls: int, threads: int) -> tuple[float, float]:
         for number in range(calls):
             go(number)
 
-    time.sleep(_SETTLE)
     for number in range(_WARM):
         go(number)
     clock = time.thread_time if threads == 1 else time.process_time

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MARK = "CONFINED_BY"
 _GIB = 1024**3
 _LOOK_SECONDS = 0.2
+_ASKS, _ASK_SECONDS = 20, 0.001
 _KEPT: list[int] = []
 
 
@@ -215,12 +216,26 @@ def _processes() -> Iterator[int]:
 
 
 def _environment(pid: int) -> bytes:
+    """What a process was started with.
+
+    Between exec() and the program's start the kernel shows none: a process with memory, but without that, is asked
+    again. Kernel threads and what has ended have no memory.
+    """
     with contextlib.suppress(OSError):
-        return Path(f"/proc/{pid}/environ").read_bytes()
+        for _ in range(_ASKS):
+            found = Path(f"/proc/{pid}/environ").read_bytes()
+            if found or not _pages(pid):
+                return found
+            time.sleep(_ASK_SECONDS)
     return b""
 
 
 def _resident(pid: int) -> int:
+    return _pages(pid, 1) * resource.getpagesize()
+
+
+def _pages(pid: int, column: int = 0) -> int:
+    """Pages of memory: all (column 0), or those that are resident (1)."""
     with contextlib.suppress(OSError, IndexError, ValueError):
-        return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[1]) * resource.getpagesize()
+        return int(Path(f"/proc/{pid}/statm").read_text("ascii").split()[column])
     return 0
