@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from measure import spread
 
 import latenn
 
@@ -70,13 +71,10 @@ def _row(kind: str, both: tuple[Any, Any], rounds: int, threads: int = 1) -> dic
     pairs = [_round(kind, both, threads) for _ in range(rounds + 1)][1:]
     row: dict[str, Any] = {"shape": kind}
     for index, clock in enumerate(("wall", "cpu")):
-        ratios = [pair[index][2] for pair in pairs]
         row[clock] = {
             "latenn us": round(statistics.median(pair[index][0] for pair in pairs), 3),
             "onnxruntime us": round(statistics.median(pair[index][1] for pair in pairs), 3),
-            "median": round(statistics.median(ratios), 3),
-            "least": round(min(ratios), 3),
-            "most": round(max(ratios), 3),
+            **spread(pair[index][2] for pair in pairs),
         }
     return row
 

