@@ -65,6 +65,11 @@ class Config:
         name = self.packages[package].runtime or package
         return next((use for use in self.document.runtime if use.name == name), None)
 
+    def package_of(self, use: RuntimeUse | None) -> str:
+        """The package that binds a runtime; the first package where none does."""
+        binding = (name for name in self.packages if self.runtime_of(name) == use)
+        return next(binding, next(iter(self.packages)))
+
     def needed(self, package: str) -> tuple[str, ...]:
         """A package, and those of the project that it requires, directly or not."""
         found = [package]

@@ -163,6 +163,11 @@ class Cell:
         supply = f"{self.runtime}-{self.version}" if self.version else f"no-{self.runtime or 'runtime'}"
         return f"{self.kind}/{self.target}/{self.consumer}/{supply}/{self.scenario}"
 
+    @property
+    def consumer_kind(self) -> str:
+        """The consumer without the version of its interpreter: `python` for `python3.11`."""
+        return self.consumer.rstrip("0123456789.t") if self.kind == "wheel" else self.consumer
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
@@ -178,5 +183,7 @@ class Outcome:
     log: str = ""
     """The log file, relative to the report."""
     cached: bool = False
+    entries: tuple[str, ...] = ()
+    """The entries of [verify].runtimes that the cell answers: `minimum`, `latest`, a version."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """Numbers and lists that the report keeps: counts, tests out of scope by name."""

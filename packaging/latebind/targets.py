@@ -37,6 +37,13 @@ def target(rid: str) -> Target:
         raise LatebindError(f"{rid} is not a target", advice=f"Use one of: {known}.") from None
 
 
+def other_processor(rid: str) -> Target | None:
+    """The target of the same system and C library for another processor, None where there is none."""
+    own = target(rid)
+    like = (row for row in targets().values() if (row.system, row.libc) == (own.system, own.libc))
+    return next((row for row in like if row.arch != own.arch), None)
+
+
 def host_rid() -> Rid:
     """The RID of this machine, whether or not it is a target. On Linux it says musl when this Python was built so."""
     system = _SYSTEM.get(sys.platform, sys.platform)

@@ -1,7 +1,9 @@
 """Reports for tests: small ones of known cells, and a large one such as many machines make together."""
 
 from latebind.model import Cell, Rid, State
+from latebind.verify.cells import Scope, expand
 from latebind.verify.report import Package, Report, Row
+from latebind.verify.versions import Answers
 
 HASH = "0" * 64
 HOSTILE = (
@@ -29,6 +31,7 @@ def row(state="passed", **fields):
         "log": "" if state is State.NOT_RUN else f"logs/{identity.replace('/', '_')}.log",
         "cached": False,
         "facts": {},
+        "entries": ("latest",),
     }
     return Row(id=identity, outcome=state, **cell, **{**rest, **fields})
 
@@ -38,6 +41,17 @@ def report(*rows, packages=("x.tar.gz",), machine=None):
     known = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
     machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)
     return Report(tuple(Package(file, digest) for file, digest in known.items()), tuple(rows), machines)
+
+
+def complete(config, *, but=lambda _: False):
+    """Rows of all cells that a configuration plans, passed, but for those that are left out."""
+    names = ("kind", "target", "consumer", "runtime", "version", "scenario")
+    return [
+        row(**{name: getattr(planned.cell, name) for name in names}, entries=planned.entries)
+        for rid in map(Rid, config.document.targets.include)
+        for planned in expand(config, rid, Scope(pythons={rid: "3.11"}, home=rid), Answers())
+        if not but(planned.cell)
+    ]
 
 
 def large():

@@ -10,6 +10,7 @@ from latebind.configfile import load
 from latebind.document import VerifyOwn
 from latebind.errors import InputError, NotRun
 from latebind.model import Cell, Rid, State
+from latebind.targets import other_processor
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Scope, expand, questions
 from latebind.verify.layouts import RUNNING
@@ -52,6 +53,38 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({cell.id for cell in cells}) == len(cells)
     assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS if "linux" in row.systems}
+
+
+def tiny_cells(folder, *, rid="linux-x64", change=lambda text: text):
+    """The cells of a project with one package, which binds ONNX Runtime."""
+    text = TINY.replace("linux-x64", rid).replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
+    text += '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n\n[verify]\npython = "smoke.py"\n'
+    write_client(folder, latebind=change(text))
+    config = load(folder / "latebind.toml")
+    return [
+        planned.cell for planned in expand(config, Rid(rid), Scope(pythons={Rid(rid): "3.11"}, home=LINUX), Answers())
+    ]
+
+
+def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(tmp_path):
+    scenarios = {cell.scenario for cell in tiny_cells(tmp_path)}
+    assert "absent" in scenarios
+    assert "missing-backend" not in scenarios
+
+
+def test_a_target_that_no_runtime_exists_for_has_no_cells(tmp_path):
+    assert tiny_cells(tmp_path, rid="linux-musl-x64") == []
+
+
+def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cells(tmp_path):
+    cells = tiny_cells(tmp_path, change=lambda text: text.replace('nuget = { id = "Tiny" }', "") + 'dotnet = "x"\n')
+    assert {cell.kind for cell in cells} == {"wheel"}
+
+
+def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
+    scenarios = {rid: {planned.cell.scenario for planned in expanded(rid)} for rid in ("linux-x64", "osx-arm64")}
+    assert all("wrong-architecture" in found for found in scenarios.values())
+    assert other_processor("linux-musl-x64") is None
 
 
 def test_everything_is_each_minor_version_each_distribution_and_each_python():

@@ -10,12 +10,10 @@ import msgspec
 
 from latebind import __version__
 from latebind.errors import InputError
-from latebind.model import Rid, State
+from latebind.model import State
 from latebind.release import changelog
 from latebind.text import plural
-from latebind.verify.cells import Scope, expand
-from latebind.verify.gate import Block
-from latebind.verify.versions import Answers
+from latebind.verify.gate import Block, absent, is_required, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,21 +88,20 @@ def _untold(config: Config, changes: str) -> Iterator[Block]:
 
 
 def _unreported(config: Config, report: Report) -> Iterator[Block]:
-    """Scenarios of a target that are in no row of the report, not even as *not run*."""
-    pythons = [row.consumer.removeprefix("python") for row in report.cells if row.consumer.startswith("python3")]
-    for rid in map(Rid, config.document.targets.include):
-        rows = {(row.kind, row.scenario) for row in report.cells if row.target == rid}
-        scope = Scope(pythons={rid: (pythons or ["3.12"])[0]}, home=rid)
-        planned = dict.fromkeys((row.cell.kind, row.cell.scenario) for row in expand(config, rid, scope, Answers()))
-        missing = [f"{kind} {scenario}" for kind, scenario in planned if (kind, scenario) not in rows]
-        if missing:
-            more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-            yield Block(
-                subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
-                why=f"{plural(len(missing), 'cell')} of the configuration {'is' if len(missing) == 1 else 'are'} "
-                "in no report",
-                cure=f"Run latebind verify --target {rid}, and merge its report.",
-            )
+    """Cells of the configuration that are not in the report, not even as *not run*; the gate names required ones."""
+    wanted = patterns(config)
+    found: dict[str, list[str]] = {}
+    for planned in absent(config, report):
+        if not is_required(planned.cell.id, wanted):
+            names = found.setdefault(planned.cell.target, [])
+            names.append(f"{planned.cell.kind} {planned.cell.scenario}")
+    for rid, missing in found.items():
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        yield Block(
+            subject=f"{rid}: {', '.join(missing[:_SHOWN])}{more}",
+            why=f"the report lacks {plural(len(missing), 'cell')} of the configuration",
+            cure=f"Run latebind verify --target {rid}, and merge its report.",
+        )
 
 
 def _unmade(config: Config, packages: Sequence[Packed]) -> Iterator[Block]:

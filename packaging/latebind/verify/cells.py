@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.model import Cell, Rid
-from latebind.targets import target
+from latebind.plan import unsupplied
+from latebind.targets import other_processor, target
 from latebind.verify.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 
@@ -47,6 +48,8 @@ class Planned:
     """The entry of [verify].runtimes whose data the cell computes: `minimum`, `latest`, a version."""
     python: str
     """The minor version of the interpreter: `3.11`."""
+    entries: tuple[str, ...] = ("",)
+    """All that the index was asked and answered with this cell's version; "" where it was not asked."""
     native_only: bool = False
     """Whether an emulated machine does not try it."""
 
@@ -90,28 +93,28 @@ def expand(config: Config, rid: Rid, scope: Scope, answers: Answers) -> tuple[Pl
     found: dict[str, Planned] = {}
     for row in _rows(config, rid, scope):
         for planned in _planned(config, row, rid, answers):
+            known = found.get(planned.cell.id)
             # A version that is named by itself has data of its own; as one of all minor versions it has not.
-            if planned.cell.id not in found or row.entry != EACH_MINOR:
-                found[planned.cell.id] = planned
+            kept = planned if known is None or row.entry != EACH_MINOR else known
+            before = known.entries if known is not None else ()
+            found[planned.cell.id] = replace(kept, entries=tuple(dict.fromkeys((*before, row.entry))))
     return tuple(found.values())
 
 
 def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
     system = target(rid).system
     for use in config.document.runtime or (None,):
+        if unsupplied(config, config.package_of(use), rid):
+            continue
         for scenario in SCENARIOS:
-            if system not in scenario.systems or (use is None and scenario.name not in _WITHOUT_RUNTIME):
-                continue
-            if scenario.synthetic and use is not None and not use.has_text:
-                continue
-            if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
+            if system not in scenario.systems or not _possible(config, use, scenario, rid):
                 continue
             for consumer in scenario.consumers:
                 if not _wanted(config, consumer) or not _supplied(use, scenario, consumer):
                     continue
                 for entry in _entries(config, use, scenario, rid, scope):
                     yield _row(use, scenario, consumer, scope.pythons[rid], entry)
-            if scenario.name == "works" and scope.everything and config.document.verify.python:
+            if scenario.name == "works" and scope.everything and _wanted(config, PYTHON):
                 yield from _more(config, use, scenario, rid, scope)
 
 
@@ -191,6 +194,22 @@ def _named(config: Config, row: _Row, question: Question | None, name: str) -> s
     return name if question is not None or row.use not in (None, *config.document.runtime[:1]) else ""
 
 
+def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
+    """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
+    if use is None:
+        return scenario.name in _WITHOUT_RUNTIME
+    if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
+        return False
+    if scenario.synthetic and not use.has_text:
+        return False
+    able = {
+        "a GPU distribution": "gpu" in use.known.python.extras,
+        "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
+        "another processor": other_processor(rid) is not None,
+    }
+    return not scenario.needs or able[scenario.needs]
+
+
 def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
     """Whether a consumer can get the runtime: one that is on no feed of NuGet's must be named."""
     if use is None or consumer == PYTHON or not scenario.computes:
@@ -199,6 +218,9 @@ def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool
 
 
 def _wanted(config: Config, consumer: str) -> bool:
-    verify = config.document.verify
-    keys = {PYTHON: verify.python, C_NUPKG: verify.c}
-    return bool(keys.get(consumer, verify.dotnet))
+    """Whether there is a consumer of that kind, and a package for it."""
+    verify, packages = config.document.verify, config.packages.values()
+    if consumer == PYTHON:
+        return bool(verify.python) and any(package.wheel is not None for package in packages)
+    script = verify.c if consumer == C_NUPKG else verify.dotnet
+    return bool(script) and any(package.nuget is not None for package in packages)

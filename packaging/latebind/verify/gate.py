@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+import sys
+from dataclasses import asdict, dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from latebind.model import State
+from latebind.model import Rid, State
+from latebind.plan import unsupplied
+from latebind.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
+from latebind.verify.cells import Scope, expand
 from latebind.verify.grid import words
 from latebind.verify.render import MARKS
-from latebind.verify.scenarios import SCENARIOS
+from latebind.verify.scenarios import PYTHON, SCENARIOS
 from latebind.verify.select import read_shard
+from latebind.verify.versions import Answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from latebind.config import Config
+    from latebind.model import Cell
+    from latebind.verify.cells import Planned
     from latebind.verify.report import Report, Row
 
 _LONGEST = 300
+_OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +41,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One thing that keeps the gate shut: a cell or a pattern, why, and what to do about it."""
+    """One thing for which the gate fails: a cell or a pattern, why, and what to do about it."""
 
     subject: str
     why: str
@@ -62,30 +70,75 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
         pattern
         for rid in config.document.targets.include
         for pattern in (
-            Pattern(glob=f"*/{rid}/*/works"),
+            Pattern(glob=f"*/{rid}/*/works", may_be_empty=_is_unsupplied(config, rid)),
             *(Pattern(glob=f"*/{rid}/*/{name}", may_be_empty=True) for name in negative),
         )
     )
 
 
+def _is_unsupplied(config: Config, rid: str) -> bool:
+    """Whether no package is made for a target, since no runtime exists there."""
+    return all(unsupplied(config, name, rid) for name in config.packages)
+
+
 def judge_gate(config: Config, report: Report) -> Gate:
-    """Hold a report against what the configuration requires."""
+    """Hold a report against what the configuration requires: the cells that it plans, and those of the report."""
     wanted = patterns(config)
-    required = tuple(row for row in report.cells if any(fnmatchcase(row.id, pattern.glob) for pattern in wanted))
+    required = tuple(row for row in report.cells if is_required(row.id, wanted))
+    shares = tuple(_missing_shares(report))
+    missing = [row for row in absent(config, report) if is_required(row.cell.id, wanted)]
     blocks = [
-        *(block for pattern in wanted for block in _empty(pattern, report)),
-        *_missing_shares(report),
+        *(block for pattern in wanted for block in _empty(pattern, report, missing)),
+        *(shares or _absences(missing, report)),  # a missing share is reported once, not again for each of its cells
         *(_block(report, row) for row in required if row.outcome is not State.PASSED),
     ]
     return Gate(required=required, blocks=tuple(blocks))
 
 
-def _empty(pattern: Pattern, report: Report) -> Iterator[Block]:
-    if not pattern.may_be_empty and not any(fnmatchcase(row.id, pattern.glob) for row in report.cells):
+def absent(config: Config, report: Report) -> tuple[Planned, ...]:
+    """The cells that `latebind verify` plans for the targets of the configuration and that the report lacks.
+
+    Nobody asks the index here, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells
+    that only `--all` adds are not among them.
+    """
+    reported = {(*_coordinates(row.cell), entry) for row in report.cells for entry in row.entries}
+    pythons = [row.consumer.removeprefix(PYTHON) for row in report.cells if row.kind == "wheel"]
+    scope = Scope(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
+    return tuple(
+        replace(planned, entries=missing)
+        for rid in map(Rid, config.document.targets.include)
+        for planned in expand(config, rid, scope, Answers())
+        if (missing := tuple(e for e in planned.entries if (*_coordinates(planned.cell), e) not in reported))
+    )
+
+
+def _coordinates(cell: Cell) -> tuple[str, ...]:
+    """What a cell is about, whatever the versions of runtime and interpreter."""
+    return (cell.kind, cell.target, cell.consumer_kind, cell.runtime, cell.scenario)
+
+
+def is_required(id_: str, wanted: Iterable[Pattern]) -> bool:
+    """Whether a cell must have passed, by its id."""
+    return any(fnmatchcase(id_, pattern.glob) for pattern in wanted)
+
+
+def _empty(pattern: Pattern, report: Report, missing: Sequence[Planned]) -> Iterator[Block]:
+    """A block for a pattern that matches no cell: none of the report, and none that is missing from it."""
+    ids = (*(row.id for row in report.cells), *(planned.cell.id for planned in missing))
+    if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         known = target and not set(target) & set("*?[")
-        cure = f"Run latebind verify{f' --target {target}' if known else ''}, merge its report, or mend the pattern."
+        cure = f"Run latebind verify{f' --target {target}' if known else ''}, merge its report, or fix the pattern."
         yield Block(subject=pattern.glob, why="is required, and matches no cell of the report", cure=cure)
+
+
+def _absences(missing: Sequence[Planned], report: Report) -> Iterator[Block]:
+    """A block for each required cell that is absent, and one for all cells of a target that has no row."""
+    there = {row.target for row in report.cells}
+    subjects = {row.cell.target: f"*/{row.cell.target}/*" for row in missing if row.cell.target not in there}
+    for subject, rid in dict.fromkeys((subjects.get(row.cell.target, row.cell.id), row.cell.target) for row in missing):
+        cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
+        yield Block(subject=subject, why="is required by the configuration, and is not in the report", cure=cure)
 
 
 def _missing_shares(report: Report) -> Iterator[Block]:
@@ -109,7 +162,7 @@ def _missing_shares(report: Report) -> Iterator[Block]:
 def _block(report: Report, row: Row) -> Block:
     if row.outcome is State.FAILED:
         why = f"failed: {words(report, row)}"
-        return Block(subject=row.id, why=why, cure=f"Read {row.log}, mend it, and run: latebind verify -k {row.id}")
+        return Block(subject=row.id, why=why, cure=f"Read {row.log}, fix it, and run: latebind verify -k {row.id}")
     cure = f"Run latebind verify --target {row.target} where that can run, and merge its report."
     return Block(subject=row.id, why=words(report, row), cure=cure)
 
@@ -148,10 +201,11 @@ def to_markdown(gate: Gate) -> str:
 
 
 def count(gate: Gate) -> str:
-    """`12 required cells, 11 passed: shut, 1 block` or `open`."""
+    """`Gate passed: 12 of 12 required test cases`, or `Gate failed: 11 of 12 required test cases passed, 1 problem`."""
     passed = sum(row.outcome is State.PASSED for row in gate.required)
-    state = f"shut, {plural(len(gate.blocks), 'block')}" if gate.blocks else "open"
-    return f"{plural(len(gate.required), 'required cell')}, {passed} passed: {state}"
+    ratio = f"{passed} of {plural(len(gate.required), 'required test case')}"
+    problems = plural(len(gate.blocks), "problem")
+    return f"Gate failed: {ratio} passed, {problems}" if gate.blocks else f"Gate passed: {ratio}"
 
 
 RENDERERS: Mapping[str, Callable[[Gate], str]] = {"text": to_text, "json": to_json, "markdown": to_markdown}

@@ -13,6 +13,7 @@ from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
+from latebind.plan import unsupplied
 from latebind.run import run
 from latebind.verify import frozen
 from latebind.verify.clean import Environment, empty_environment
@@ -60,7 +61,7 @@ def run_python_cell(bench: Bench) -> Outcome:
     if bench.machine.is_host and bench.scenario.sandboxed:
         raise NotRun("no-sandbox", "it would change this very machine")
     wheels = wheels_for(bench.cell.target, bench.artifacts)
-    if len(wheels) < sum(package.wheel is not None for package in bench.config.packages.values()):
+    if len(wheels) < _wheels_due(bench):
         raise NotRun("not-built", "not every wheel of the project was made")
     _check_main(bench)
     _check_access(bench)
@@ -78,6 +79,12 @@ def run_python_cell(bench: Bench) -> Outcome:
     smoke, seen = _consumed(bench, ready)
     outcome = _judged(bench, ready, smoke, seen, binds=bench.binds())
     return _quiet(bench, ready, chosen, outcome)
+
+
+def _wheels_due(bench: Bench) -> int:
+    """How many wheels of the project there must be for the cell's target."""
+    made = (name for name, package in bench.config.packages.items() if package.wheel is not None)
+    return sum(not unsupplied(bench.config, name, bench.cell.target) for name in made)
 
 
 def _quiet(bench: Bench, ready: _Ready, wheels: list[Artifact], outcome: Outcome) -> Outcome:

@@ -58,6 +58,8 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
     """The log, relative to the report; "" where the cell did not run."""
     cached: bool
     facts: dict[str, Any]
+    entries: tuple[str, ...] = ()
+    """The entries of [verify].runtimes that the cell answers; ("",) for a cell that asks for no version."""
     machine: int = 0
     """Whose outcome this is, as an index of `machines`."""
     elsewhere: tuple[Elsewhere, ...] = ()
@@ -171,6 +173,11 @@ def verify_schema() -> dict[str, Any]:
         "log": {**text, "description": "relative to the report; empty where nothing ran"},
         "cached": {"type": "boolean"},
         "facts": {"type": "object"},
+        "entries": {
+            "type": "array",
+            "description": "the entries of [verify].runtimes that the cell answers",
+            "items": text,
+        },
         "machine": {**machine, "description": "whose outcome counts: an index of machines"},
         "elsewhere": {
             "type": "array",
@@ -227,4 +234,5 @@ def _row(outcome: Outcome) -> Row:
         log=outcome.log,
         cached=outcome.cached,
         facts=dict(outcome.facts),
+        entries=outcome.entries,
     )

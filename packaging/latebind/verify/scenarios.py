@@ -46,6 +46,8 @@ class Scenario:
     """Whether the consumer is told where the runtime is, so that none has to be installed."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
+    needs: Literal["", "a GPU distribution", "a package that another one loads", "another processor"] = ""
+    """What the project, its runtime or its target must have; without it there is no such cell."""
 
     @property
     def negative(self) -> bool:
@@ -74,7 +76,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="extra", title="installed with its extra, as a user would",
              consumers=(PYTHON,)),
     Scenario(name="beside-gpu", title="the runtime's CPU and GPU distributions are installed side by side",
-             consumers=(PYTHON,), systems=("linux", "windows"), emulated=False),
+             consumers=(PYTHON,), systems=("linux", "windows"), emulated=False, needs="a GPU distribution"),
     Scenario(name="odd-folder", title="installed below a folder with a space and letters of other scripts"),
     Scenario(name="read-only", title="installed where nothing can be written, used by somebody unprivileged",
              systems=_UNIX, emulated=False),
@@ -112,7 +114,8 @@ SCENARIOS: tuple[Scenario, ...] = (
              says=("{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade")),
     Scenario(name="too-old", title="the runtime is older than the floor, raised for this cell",
              says=("{title} {version} at {installed}", "too old", "version {raised} or newer", "{mend}")),
-    Scenario(name="other-major", title="the runtime is of another major version", synthetic=True,
+    Scenario(name="other-major", title="the runtime is of another major version",
+             synthetic=True,
              says=("{title} {major} at {installed}", "another major version", "version {minimum} or newer", "{mend}")),
     Scenario(name="truncated", title="the runtime's file ends early",
              says=("{installed}", "not a usable library: truncated", "version {minimum} or newer", "{mend}")),
@@ -121,6 +124,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="text-file", title="the runtime's file is a text",
              says=("{installed}", "not a usable library: a text file", "version {minimum} or newer", "{mend}")),
     Scenario(name="wrong-architecture", title="the runtime's file is for another processor",
+             needs="another processor",
              says=("{installed}", "built for {other}, this process is {own}", "version {minimum} or newer", "{mend}")),
     Scenario(name="dependency-missing", title="a library that the runtime itself needs is missing",
              says=("{installed}", "a library that it needs is missing", "{gone}", "version {minimum} or newer",
@@ -135,6 +139,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     Scenario(name="environment-wrong", title="the environment variable names a file that does not exist", named=True,
              says=("{path}", "no such file", "version {minimum} or newer", "{variable}", "unset it", "{mend}")),
     Scenario(name="missing-backend", title="the package that binds the runtime is not installed", versions="none",
+             needs="a package that another one loads",
              says=("backend was not found", "{backend}", "{mend} {backend}")),
 )  # fmt: skip
 

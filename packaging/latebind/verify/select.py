@@ -45,8 +45,7 @@ def names(cell: Cell) -> frozenset[str]:
     """What a word of an expression may match, in small letters."""
     whole = {cell.kind, cell.target, cell.consumer, cell.runtime, cell.version, cell.scenario}
     parts = {part for name in whole for part in name.split("-")}
-    consumer = cell.consumer.rstrip("0123456789.t")  # python3.13t
-    found = whole | parts | {consumer, *(() if cell.runtime else ("no-runtime",))}
+    found = whole | parts | {cell.consumer_kind, *(() if cell.runtime else ("no-runtime",))}
     return frozenset(name.lower() for name in found if name)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import NotRun
-from latebind.targets import target, targets
+from latebind.targets import other_processor, target
 from latebind.tree import link_or_copy
 from latebind.verify import spoil
 from latebind.verify.versions import raised_minimum
@@ -195,32 +195,25 @@ def _other_major(bench: Bench, _: RuntimeUse) -> Situation:
 
 
 def _wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
-    own = target(bench.cell.target)
-    other = next(
-        row.rid
-        for row in targets().values()
-        if row.system == own.system and row.libc == own.libc and row.arch != own.arch
-    )
+    own, other = target(bench.cell.target), other_processor(bench.cell.target)
+    if other is None:
+        raise NotRun("no-distribution", f"there is no target like {own.rid} for another processor")
     try:
-        data = bench.supply.library(use, bench.cell.version, other).read_bytes()
+        data = bench.supply.library(use, bench.cell.version, other.rid).read_bytes()
     except NotRun as error:
-        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other}") from error
-    values = {"own": _PROCESSORS[own.system][own.arch], "other": _PROCESSORS[own.system][target(other).arch]}
+        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other.rid}") from error
+    values = {"own": _PROCESSORS[own.system][own.arch], "other": _PROCESSORS[own.system][other.arch]}
     return Situation(spoil=lambda _: data, values=values)
 
 
 def _gpu(bench: Bench, use: RuntimeUse) -> Situation:
-    name = use.known.python.extras.get("gpu")
-    if name is None:
-        raise NotRun("no-distribution", f"{use.known.title} has no GPU distribution")
+    name = use.known.python.extras["gpu"]
     version = bench.supply.installer.resolve(name, bench.python)
     return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
 
 
 def _missing_backend(bench: Bench, use: RuntimeUse) -> Situation:
     packages = bench.config.packages
-    if len(packages) == 1 or not packages[bench.package].requires:
-        raise NotRun("not-built", "the package that binds the runtime stands alone")
     name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
     nuget = packages[bench.package].nuget
     shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)

@@ -92,7 +92,7 @@ def verify(
         memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
-    outcomes = tuple(each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs))
+    outcomes = tuple(each(lambda planned: _noted(run, planned), _longest_first(cells), jobs=options.jobs))
     place = {planned.cell.id: number for number, planned in enumerate(cells)}
     ordered = sorted(outcomes, key=lambda row: place[row.cell.id])
     return Verified(artifacts=run.artifacts, outcomes=tuple(ordered), machine=_machine(supply, rids, options))
@@ -125,6 +125,11 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
         return wanted
 
 
+def _noted(run: _Run, planned: Planned) -> Outcome:
+    """The outcome with the entries of the configuration that it answers: the gate asks for each of them."""
+    return replace(_outcome(run, planned), entries=planned.entries)
+
+
 def _outcome(run: _Run, planned: Planned) -> Outcome:
     cell = planned.cell
     started = time.monotonic()
@@ -148,12 +153,11 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
 
 
 def _bench(run: _Run, planned: Planned, machine: Machine, pythons: tuple[Interpreter, ...], log: Path) -> Bench:
-    binding = (name for name in run.config.packages if run.config.runtime_of(name) == planned.use)
     return Bench(
         cell=planned.cell,
         config=run.config,
         use=planned.use,
-        package=next(binding, next(iter(run.config.packages))),
+        package=run.config.package_of(planned.use),
         entry=planned.entry,
         oldest=_oldest(run, planned),
         artifacts=run.artifacts,
