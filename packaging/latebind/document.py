@@ -143,7 +143,12 @@ class Package(Table, frozen=True):
         str, Meta(description="The CMake install component.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
     ]
     exports: Annotated[
-        tuple[str, ...], Meta(description="Globs of the symbols that its libraries may export.", min_length=1)
+        tuple[str, ...],
+        Meta(
+            description="The symbols that its libraries export: exact names, which each target must have, and globs, "
+            "which allow more.",
+            min_length=1,
+        ),
     ]
     requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it needs.")] = ()
     runtime: Annotated[str, Meta(description="The runtime that it binds; by default the one of its own name.")] = ""

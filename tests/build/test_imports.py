@@ -75,6 +75,16 @@ def test_packing_an_import_asks_for_no_compiler(built, tmp_path, tiny):
     assert needs_compiler(load(tiny / "latebind.toml"), row, here)
 
 
+def test_an_imported_library_without_an_exact_export_is_not_packed(built, tmp_path, tiny):
+    _, workdir, _ = built
+    write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
+    config, here = load(tiny / "latebind.toml"), tmp_path / "here"
+    import_native(config, [workdir / "stage"], here)
+    stages = [stage_target(config, target("linux-x64"), here)]
+    with pytest.raises(BuildError, match="tiny_sub; libtiny.so exports tiny_add"):
+        pack(config, stages, here, here / "dist")
+
+
 def test_importing_the_same_again_changes_nothing(built, tmp_path):
     config, workdir, _ = built
     kinds = sources(workdir, tmp_path)

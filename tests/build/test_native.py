@@ -92,6 +92,20 @@ def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny
     assert open_stage(tiny / "stage" / "linux-x64").manifest == first
 
 
+def test_an_exact_export_that_no_library_has_is_refused_before_it_takes_the_stage(tiny):
+    first = stage(tiny)
+    write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
+    with pytest.raises(BuildError, match=r"tiny lists 1 export .* tiny_sub; libtiny\.so exports tiny_add") as refused:
+        stage(tiny)
+    assert "package.tiny.exports" in refused.value.advice
+    assert open_stage(first.root) == first
+
+
+def test_an_exact_export_that_a_library_has_is_accepted(tiny):
+    write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_add"'))
+    assert library(stage(tiny)).is_file()
+
+
 def test_the_host_toolchain_builds_for_the_host_only():
     assert host_rid() != "osx-arm64"
     other = HERE.__class__(**{**{name: getattr(HERE, name) for name in HERE.__slots__}, "rid": "osx-arm64"})

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import some
+from latebind.binary import lacking
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import File, Package
-    from latebind.binary import Export, Image
+    from latebind.binary import Export, Format, Image
 
 # Placement forms, which replace nothing: [new.delete.placement] of the C++ standard.
 _PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
@@ -107,6 +108,37 @@ def data_exported(package: Package, file: File, image: Image, policy: Policy) ->
     names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
         yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=some(names))
+
+
+@check(
+    "LB204",
+    "Export that is missing",
+    "error",
+    scope="package",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so does not export latenn_load",
+    cure="Export the symbol, or correct `exports` of the package. A name with a wildcard is allowed and not required.",
+)
+def export_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """A name without a wildcard in `exports` is a promise: users bind to it, and loading or the first call fails.
+
+    One library of the package must export it, for each platform that the package holds. Applies where the
+    configuration lists what a package exports.
+    """
+    groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
+    for file, image in package.images:
+        listed = policy.allowed_exports(file.base or package.path.name, package.project)
+        if listed is not None and image.file_type == "shared":
+            groups.setdefault((listed, file.folder, image.format), []).append((file, image))
+    for (listed, _, _), rows in groups.items():
+        names = sorted({row.name for _, image in rows for row in offered(image)})
+        missing = lacking(listed, [image for _, image in rows])
+        if missing:
+            yield Hit(
+                message=f"does not export {', '.join(missing)}, which the configuration lists",
+                evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
+                inner=rows[0][0].name,
+            )
 
 
 def offered(image: Image) -> list[Export]:

@@ -1,6 +1,7 @@
 """One model of a native binary over three formats; reads bytes, never runs anything."""
 
+from latebind.binary.exports import lacking
 from latebind.binary.image import Export, Format, Image, Import
 from latebind.binary.read import is_managed, read_image, read_images, sniff
 
-__all__ = ["Export", "Format", "Image", "Import", "is_managed", "read_image", "read_images", "sniff"]
+__all__ = ["Export", "Format", "Image", "Import", "is_managed", "lacking", "read_image", "read_images", "sniff"]

@@ -131,8 +131,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             stage = stage_target(config, target(self._rid), self._workdir)
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
-        component = config.packages[package].component
-        libraries = wheel_libraries(stage, component, kind)
+        libraries = wheel_libraries(config, package, stage)
         build_data["tag"] = tag(stage, kind)
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:

@@ -14,6 +14,7 @@ from latebind import __version__
 from latebind.build.extension import extension
 from latebind.build.inputs import read_inputs, refuse_outside
 from latebind.build.loadersource import write_sources
+from latebind.build.promise import refuse_unexported
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
@@ -61,7 +62,9 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     identity = chosen.identity()
     python = extension(config.module_kind, target, chosen) if config.module_kind else None
     own = [python.identity] if python else []
-    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__, *own])
+    # Not in the source hash: exports change no byte of the files, and are held against them after a build.
+    exports = json.dumps([package.exports for package in config.packages.values()])
+    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__, exports, *own])
     identity = f"{identity}, {python.origin}" if python else identity
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
@@ -72,7 +75,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         try:
             _build(config, target, floor, chosen, python, workdir, aside)
             write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
-            _require_libraries(_components(config, python), aside)
+            _require_libraries(config, python, aside)
             swap_in(aside, root)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
@@ -218,22 +221,22 @@ def _start_afresh(tree: Path, stamp: str) -> None:
         mark.write_text(stamp, encoding="utf-8")
 
 
+def _packages(config: Config, python: Extension | None) -> list[str]:
+    """The packages that a target has: all but modules that only a machine of the target can build."""
+    return [name for name in config.packages if python is not None or config.wheel_kind(name) != "cpython"]
+
+
 def _components(config: Config, python: Extension | None) -> list[str]:
-    """What is installed for a target: all but modules that only a machine of the target can build."""
-    there = (
-        package.component
-        for name, package in config.packages.items()
-        if python is not None or config.wheel_kind(name) != "cpython"
-    )
-    return list(dict.fromkeys(there))
+    """What is installed for a target."""
+    return list(dict.fromkeys(config.packages[name].component for name in _packages(config, python)))
 
 
-def _require_libraries(components: list[str], aside: Path) -> None:
-    """Refuse a stage that lacks the library of a package before it takes an earlier one's place."""
+def _require_libraries(config: Config, python: Extension | None, aside: Path) -> None:
+    """Refuse a stage that lacks a library or an export of a package before it takes an earlier one's place."""
     stage = open_stage(aside)
-    for component in components:
-        if stage is not None:
-            stage.libraries(component)
+    if stage is not None:
+        for name in _packages(config, python):
+            refuse_unexported(config, name, stage)
 
 
 def _full_disk(folder: Path) -> str:

@@ -21,7 +21,7 @@ from latebind.build.inputs import outside_hash
 from latebind.build.managed import build_managed
 from latebind.build.native import hash_sources
 from latebind.build.nuget import pack_nupkgs
-from latebind.build.promise import refuse_newer
+from latebind.build.promise import refuse_newer, refuse_unexported
 from latebind.build.symbols import pack_symbols
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
@@ -175,6 +175,7 @@ def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     managed: tuple[ManagedBuild, ...] = ()
     for stage in job.stages:
         refuse_newer(stage, stage.libraries(job.config.packages[job.package].component))
+        refuse_unexported(job.config, job.package, stage)
     if job.source is not None:
         managed = build_managed(
             job.source,

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.binary import floors, read_images
+from latebind.binary import floors, lacking, read_images
 from latebind.errors import BuildError
 from latebind.targets import target
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,10 +15,12 @@ if TYPE_CHECKING:
 
     from latebind.binary import Image
     from latebind.build.stage import Stage
+    from latebind.config import Config
     from latebind.model import Target
 
 _FORMATS = {"linux": "elf", "macos": "macho", "windows": "pe"}
 _SHOWN = 3
+_NAMED = 10
 
 
 def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
@@ -43,6 +46,28 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
                     where=str(library),
                     advice=_advice(row, floor, floors.dotted(need)),
                 )
+
+
+def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
+    """Refuse a component whose libraries lack an exact name of the package's `exports`.
+
+    Raises BuildError with the missing names and those that the libraries export.
+    """
+    listed = config.packages[package].exports
+    libraries = stage.libraries(config.packages[package].component)
+    images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
+    missing = lacking(listed, images)
+    if missing:
+        found = sorted({row.name for image in images for row in image.exports}) or ["nothing"]
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        raise BuildError(
+            f"package {package} lists {plural(len(missing), 'export')} that no library of {stage.rid} has: "
+            f"{', '.join(missing)}; {', '.join(path.name for path in libraries)} "
+            f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(found[:_NAMED])}{more}",
+            where=config.file.name,
+            advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
+            f"package.{package}.exports. A name with a wildcard is allowed and not required.",
+        )
 
 
 _NAMES = {"glibc": "glibc", "darwin": "macOS", "musl": "musl", "ucrt": "Windows"}

@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from latebind.archive import replacing, source_date_epoch
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
-from latebind.build.promise import refuse_newer
+from latebind.build.promise import refuse_newer, refuse_unexported
 from latebind.errors import BuildError, ToolError
 from latebind.lock import HELD_VARIABLE
 from latebind.pythonabi import abi_tags
@@ -60,12 +60,13 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
     return {extra: [f"{dist}>={use.minimum}"] for extra, dist in use.known.python.extras.items()}
 
 
-def wheel_libraries(stage: Stage, component: str, kind: str) -> tuple[Path, ...]:
-    """The libraries of a component that belong into a wheel of that kind.
+def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:
+    """The libraries of a package's component that belong into its wheel.
 
-    Raises BuildError when there are none, or one needs a newer system than the stage's floor; NotRun where the wheel
-    is another machine's to build.
+    Raises BuildError when there are none, one needs a newer system than the stage's floor, or they lack an export;
+    NotRun where the wheel is another machine's to build.
     """
+    component, kind = config.packages[package].component, config.wheel_kind(package)
     refuse_foreign(kind, stage.rid)
     refuse_interpreter(kind)
     found = tuple(library for library in stage.libraries(component) if fits(kind, library.name))
@@ -77,6 +78,7 @@ def wheel_libraries(stage: Stage, component: str, kind: str) -> tuple[Path, ...]
             advice="Pack with the CPython that the module was built by.",
         )
     refuse_newer(stage, found)
+    refuse_unexported(config, package, stage)
     return found
 
 

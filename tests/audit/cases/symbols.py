@@ -19,6 +19,10 @@ def of(source: str, *flags: str):
     return lambda bench: bench.wheel({LIB: bench.compiler.shared(source, *flags).read_bytes()})
 
 
+def other(bench: Bench) -> bytes:
+    return bench.compiler.shared("int latenn_other(void) { return 1; }\n").read_bytes()
+
+
 def cxx(source: str, *flags: str):
     def make(bench: Bench):
         thing = bench.compiler.thing(source, "-fno-exceptions", "-fno-rtti", *flags, file="x.cpp")
@@ -47,6 +51,24 @@ CASES = [
         at="liblatenn_backend_x.so",
         says="latenn_version",
         policy=Policy(exports={"liblatenn_backend_*.so": ("latenn_backend",)}),
+    ),
+    Case(
+        code="LB204",
+        what="an exact name of the configuration is not exported",
+        bad=of("int latenn_lode(void) { return 1; }\n"),
+        good=of("int latenn_load(void) { return 1; }\nint latenn_more(void) { return 1; }\n"),
+        at=f"!{LIB}",
+        says="latenn_load",
+        policy=Policy(exports={"latenn": ("latenn_load", "latenn_*")}),
+    ),
+    Case(
+        code="LB204",
+        what="only one of a package's libraries exports the name",
+        bad=lambda bench: bench.wheel({LIB: bench.good(), "latenn/other/liblatenn.so": other(bench)}),
+        good=lambda bench: bench.wheel({LIB: bench.good(), "latenn/liblatenn_2.so": other(bench)}),
+        at="!latenn/other/liblatenn.so",
+        says="exports latenn_other",
+        policy=Policy(exports={"latenn": ("latenn_version", "latenn_*")}),
     ),
     Case(
         code="LB202",

@@ -1,0 +1,24 @@
+"""Holds the exports of libraries against the names that a configuration lists; reads no file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from latebind.binary.image import Image
+
+_WILDCARDS = frozenset("*?[")
+
+
+def lacking(listed: Iterable[str], images: Sequence[Image]) -> tuple[str, ...]:
+    """The exact names of a list that the images do not export, each architecture for itself.
+
+    A name with a wildcard allows exports and requires none.
+    """
+    offered: dict[str, set[str]] = {}
+    for image in images:
+        offered.setdefault(image.arch, set()).update(row.name for row in image.exports)
+    exact = (name for name in listed if not set(name) & _WILDCARDS)
+    return tuple(name for name in exact if not all(name in names for names in offered.values()))
