@@ -24,7 +24,7 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
         "const char* tiny_where(void) { return WHERE; }\n"
     )
     write_client(tiny, cmakelists=leaky, tiny=source)
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     files = {row.file for row in result.differences}
     assert "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl!tiny/libtiny.so" in files
     assert "Tiny.1.2.3.nupkg!runtimes/linux-x64/native/libtiny.so" in files
@@ -44,7 +44,7 @@ def test_a_file_that_only_one_run_makes_is_told(tiny):
         "        made.write_text('x')\n",
         encoding="utf-8",
     )
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     shown = [str(row) for row in result.differences]
     assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
@@ -63,7 +63,7 @@ def test_a_date_in_a_package_is_found(tiny):
     hook = PYPROJECT + '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
     write_client(tiny, pyproject=hook)
     (tiny / "python" / "tiny" / "hook.py").write_text(DATED, encoding="utf-8")
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     if result.not_varied:
         pytest.skip(f"not run: {result.not_varied[0]}")
     assert {row.file.partition("!")[2] for row in result.differences if row.offset >= 0} >= {"tiny/made.txt"}
@@ -71,7 +71,7 @@ def test_a_date_in_a_package_is_found(tiny):
 
 def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
     monkeypatch.setattr("latebind.reproduce.find_zig", lambda: None)
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     assert not result.differences
     assert "the date, for which Linux and zig are needed" in result.not_varied[0]
 
@@ -79,7 +79,7 @@ def test_a_machine_that_cannot_change_the_date_says_so(tiny, monkeypatch):
 def test_a_run_that_fails_shows_why(tiny):
     write_client(tiny, tiny="int broken(")
     with pytest.raises(LatebindError, match="the native build for linux-x64 failed"):
-        reproduce(load(tiny / "latebind.toml"), ["linux-x64"])
+        reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
 
 
 def test_modes_and_bytes_of_members_are_compared(tmp_path):

@@ -6,6 +6,7 @@ import os
 import shutil
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.log import LOG
@@ -17,10 +18,11 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 HELD_VARIABLE = "LATEBIND_HELD"
 """Names the working folder that a process above this one has locked: build backends run below latebind."""
+LOCK = Path("build", ".lock")
+"""The file in a working folder that is locked; it stays there when the lock ends."""
 _LEFTOVERS = (
     "stage/.*.part",
     "stage/.*.old",
@@ -37,7 +39,7 @@ def exclusive(workdir: Path) -> Iterator[None]:
     if os.environ.get(HELD_VARIABLE) == str(workdir):
         yield
         return
-    file = workdir / "build" / ".lock"
+    file = workdir / LOCK
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+b") as stream:
         if not _locked(stream.fileno(), wait=False):

@@ -15,17 +15,18 @@ from latebind import resources
 from latebind.build.commit import VARIABLE, source_commit
 from latebind.build.toolchain import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
+from latebind.outputs import outputs
 from latebind.run import run
+from latebind.tree import is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from latebind.config import Config
+    from latebind.tree import Folders
 
 _TIME_LIMIT = 3600.0
 _COMPILE_LIMIT = 300.0
-_OUTPUTS = frozenset({"build", "stage", "dist", "reports"})
-"""What latebind makes in a project's folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,14 +78,22 @@ class Reproduced:
     """Circumstances that were the same in both runs, each with the reason and the cure."""
 
 
-def reproduce(config: Config, rids: Sequence[str]) -> Reproduced:
+def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
     """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, date.
+
+    What was made in the project, also in a working folder inside it, is not copied.
 
     Raises BuildError with the words of a run that failed.
     """
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
         clock = _make_clock(Path(place))
-        first, second = (_pack(config, rids, Path(place).resolve(), around, clock) for around in (FIRST, SECOND))
+        rooms = [Path(place).resolve() / around.folder for around in (FIRST, SECOND)]
+        for room in rooms:
+            ignored = _ignored(outputs(config, workdir))
+            shutil.copytree(config.root, room / "project", ignore=ignored, symlinks=True)
+        first, second = (
+            _pack(config, rids, room, around, clock) for room, around in zip(rooms, (FIRST, SECOND), strict=True)
+        )
         names = sorted(set(_names(first)) | set(_names(second)))
         found = {name: tuple(_compare(first / name, second / name, name)) for name in names}
     return Reproduced(
@@ -108,10 +117,8 @@ def _make_clock(folder: Path) -> Path | None:
     return library
 
 
-def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstances, clock: Path | None) -> Path:
-    project = place / around.folder / "project"
-    shutil.copytree(config.root, project, ignore=_made_things(config.root), symlinks=True)
-    work = place / around.folder / "work"
+def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances, clock: Path | None) -> Path:
+    project, work = room / "project", room / "work"
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
     argv += [word for rid in rids for word in ("--target", rid)]
     # The copies have no repository: both are of the commit that the project itself is of.
@@ -124,16 +131,15 @@ def _pack(config: Config, rids: Sequence[str], place: Path, around: Circumstance
     return work / "dist"
 
 
-def _made_things(root: Path) -> Callable[[str, list[str]], set[str]]:
+def _ignored(made: Folders) -> Callable[[str, list[str]], set[str]]:
     """For copytree: what is made and not written, so that each run starts from sources alone."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
-        made = {"__pycache__", ".git"}
-        if Path(folder) == root:
-            made |= _OUTPUTS
+        here = Path(folder).resolve()
+        found = {name for name in names if is_scratch(name) or (here / name).resolve() in made}
         if any(name.endswith("proj") for name in names):  # MSBuild's own, beside a .csproj
-            made |= {"bin", "obj"}
-        return made & set(names)
+            found |= {"bin", "obj"} & set(names)
+        return found
 
     return ignored
 

@@ -6,31 +6,45 @@ import hashlib
 import os
 import shutil
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
-_IGNORED = frozenset({".git", "__pycache__", ".DS_Store"})
-_SCRATCH = ("*.pyc", ".#*", "*~", "*.swp", "#*#")
-"""What interpreters and editors leave beside sources."""
+
+class Folders(Protocol):
+    """Folders of which one can ask whether a path is one of them."""
+
+    def __contains__(self, path: Path) -> bool:
+        """Whether the resolved path is one of the folders."""
+
+
+_NONE: frozenset[Path] = frozenset()
+
+_IGNORED = frozenset({
+    *("__pycache__", ".DS_Store", ".git", ".hg", ".hatch", ".nox", ".tox", ".venv", ".pixi"),
+    *(".mypy_cache", ".pytest_cache", ".ruff_cache"),
+})  # fmt: skip
+"""Folders and files that are never sources; hatchling leaves out the same (hatchling.builders.constants)."""
+_SCRATCH = ("*.pyc", ".#*", "*~", "*.swp", "#*#", ".*.part")
+"""Files that interpreters, editors and latebind itself leave among sources."""
 
 
 def hash_tree(
     root: Path,
     *,
     without: frozenset[str] = frozenset(),
-    not_at_top: frozenset[str] = frozenset(),
+    outputs: Folders = _NONE,
     modes: bool = True,
 ) -> str:
     """A hash of the names, contents and executable bits of all files below a folder; times and its place do not count.
 
-    `without` are names of folders that are left out, `not_at_top` those in the folder itself. Without `modes` the hash
-    is the same on Windows, which has no executable bits.
+    `without` and `outputs` are as in list_tree(). Without `modes` the hash is the same on Windows, which has no
+    executable bits.
     """
     digest = hashlib.sha256()
-    for path in list_tree(root, without=without, not_at_top=not_at_top):
+    for path in list_tree(root, without=without, outputs=outputs):
         mark = b"x" if modes and path.stat().st_mode & 0o100 else b"-"
         digest.update(path.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0" + mark)
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -50,25 +64,30 @@ def link_or_copy(source: Path, destination: Path) -> None:
         shutil.copy2(source, destination)
 
 
-def list_tree(
-    root: Path, *, without: frozenset[str] = frozenset(), not_at_top: frozenset[str] = frozenset()
-) -> list[Path]:
-    """The regular files below a folder, sorted by their name from there. Links are followed, each folder once."""
-    files = _walk(root, without | _IGNORED, not_at_top)
+def list_tree(root: Path, *, without: frozenset[str] = frozenset(), outputs: Folders = _NONE) -> list[Path]:
+    """The regular files below a folder, sorted by their name from there. Links are followed, each folder once.
+
+    `without` are names of folders that are left out wherever they are, `outputs` certain folders, by resolved path.
+    """
+    files = _walk(root, without, outputs)
     return sorted(files, key=lambda path: path.relative_to(root).as_posix())
 
 
-def _walk(root: Path, ignored: frozenset[str], not_at_top: frozenset[str]) -> Iterator[Path]:
-    seen: set[str] = set()
+def is_scratch(name: str) -> bool:
+    """Whether a file or folder of that name is never a source, wherever it is."""
+    return name in _IGNORED or any(fnmatchcase(name, pattern) for pattern in _SCRATCH)
+
+
+def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Path]:
+    seen: set[Path] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
-        real = os.path.realpath(folder)
-        if real in seen:  # a link that leads back up
+        real = Path(os.path.realpath(folder))
+        if real in seen or (seen and real in outputs):  # a link that leads back up, or what is made and not written
             folders.clear()
             continue
         seen.add(real)
-        folders[:] = set(folders) - ignored - (not_at_top if len(seen) == 1 else frozenset())
+        folders[:] = {name for name in folders if not is_scratch(name)} - without
         for name in files:
             path = root / folder / name
-            scratch = name in ignored or any(fnmatchcase(name, pattern) for pattern in _SCRATCH)
-            if not scratch and path.is_file():
+            if name not in without and not is_scratch(name) and path.is_file():
                 yield path

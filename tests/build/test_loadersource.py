@@ -80,11 +80,11 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
 def test_another_description_is_another_build(tmp_path):
     project = write_thing_client(tmp_path / "tiny")
     file = project / "latebind.toml"
-    before, (library,) = hash_sources(load(file)), staged(project).libraries("tiny")
+    before, (library,) = hash_sources(load(file), project), staged(project).libraries("tiny")
     first = library.read_bytes()
     file.write_text(file.read_text("utf-8").replace("The Thing", "Another Thing"), encoding="utf-8")
 
-    assert hash_sources(load(file)) != before
+    assert hash_sources(load(file), project) != before
     (library,) = staged(project).libraries("tiny")
     assert b"Another Thing" in library.read_bytes()
     assert b"Another Thing" not in first

@@ -140,7 +140,7 @@ def test_requirements_are_asked_for_only_where_they_are_missing(monkeypatch, tmp
 
 def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
     one, two = write_client(tmp_path / "a"), write_client(tmp_path / "b")
-    assert hash_sources(load(one / "latebind.toml")) == hash_sources(load(two / "latebind.toml"))
+    assert hash_sources(load(one / "latebind.toml"), one) == hash_sources(load(two / "latebind.toml"), two)
     (two / "native" / "tiny.c").rename(two / "native" / "other.c")
     assert hash_tree(one / "native") != hash_tree(two / "native")
 
@@ -148,7 +148,7 @@ def test_the_source_hash_knows_names_and_contents_and_not_places(tmp_path):
 def test_the_source_hash_is_the_same_on_windows_which_has_no_executable_bits(tmp_path):
     one, two = write_client(tmp_path / "a"), write_client(tmp_path / "b")
     (two / "native" / "tiny.c").chmod(0o755)
-    assert hash_sources(load(one / "latebind.toml")) == hash_sources(load(two / "latebind.toml"))
+    assert hash_sources(load(one / "latebind.toml"), one) == hash_sources(load(two / "latebind.toml"), two)
 
 
 HOST = CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n'

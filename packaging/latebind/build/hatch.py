@@ -31,10 +31,11 @@ from latebind.configfile import FILE_NAME as CONFIG_NAME
 from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
 from latebind.lock import exclusive
+from latebind.outputs import outputs
 from latebind.plan import unsupplied
 from latebind.targets import host_rid, target
 from latebind.templates import render
-from latebind.tree import list_tree
+from latebind.tree import is_scratch, list_tree
 
 if TYPE_CHECKING:
     from latebind.config import Config
@@ -91,6 +92,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
         self._check_metadata()
+        self._leave_out()
         if self.target_name == "sdist":
             chosen = build_data["force_include"]
             if self.build_config.ignore_vcs:
@@ -100,6 +102,16 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             chosen.update(self._sources())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
+
+    def _leave_out(self) -> None:
+        """Keep hatchling's own choice of files away from what latebind writes, maybe at this very moment."""
+        made = outputs(self._project, self._workdir)
+        for place, folders, _ in os.walk(self.root):
+            ours = {name for name in folders if Path(place, name).resolve() in made}
+            self.build_config.build_reserved_paths.update(
+                os.path.relpath(Path(place, name), self.root) for name in ours
+            )
+            folders[:] = {name for name in folders if not is_scratch(name)} - ours
 
     def _check_metadata(self) -> None:
         """Refuse a distribution whose version or extras are not those of the configuration.
@@ -179,7 +191,10 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         config = self._project
         native = config.native_source
         place = PurePosixPath(config.document.native.source)
-        files = {path: (place / path.relative_to(native).as_posix()).as_posix() for path in native_files(config)}
+        files = {
+            path: (place / path.relative_to(native).as_posix()).as_posix()
+            for path in native_files(config, self._workdir)
+        }
         loader = loader_dir(config)
         files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
         if config.file.name == CONFIG_NAME:

@@ -47,8 +47,8 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     Raises InputError for what cannot be read, BuildError for other sources or another floor than the project's,
     for a file that is not what its manifest says, and for a component that is there already with other bytes.
     """
-    found = [native for source in sources for native in _read(config, source, rid)]
-    current = hash_sources(config)
+    current = hash_sources(config, workdir)
+    found = [native for source in sources for native in _read(config, source, rid, current)]
     for native in found:
         if native.manifest.source_hash != current:
             raise BuildError(
@@ -63,7 +63,7 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
     return tuple(_write(native, workdir / "stage" / rid) for rid, native in merged.items())
 
 
-def _read(config: Config, source: Path, rid: str) -> list[Native]:
+def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Native]:
     if source.suffix == ".whl" and source.is_file():
         return [_from_wheel(source)]
     if not source.is_dir():
@@ -74,7 +74,7 @@ def _read(config: Config, source: Path, rid: str) -> list[Native]:
     )
     if folders:
         return [_from_stage(folder) for folder in folders]
-    return [_from_folder(config, source, rid)]
+    return [_from_folder(config, source, rid, source_hash)]
 
 
 def _from_stage(folder: Path) -> Native:
@@ -106,7 +106,7 @@ def _from_wheel(wheel: Path) -> Native:
     return _checked(str(wheel), manifest, files)
 
 
-def _from_folder(config: Config, folder: Path, rid: str) -> Native:
+def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Native:
     """A folder without a manifest: <component>/... for the target that the user names."""
     if not rid:
         raise InputError(
@@ -123,7 +123,7 @@ def _from_folder(config: Config, folder: Path, rid: str) -> Native:
     row = target(rid)
     files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
     manifest = Manifest(
-        rid=row.rid, key="", source_hash=hash_sources(config), toolchain=ON_TRUST, floor=config.floor(row),
+        rid=row.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(row),
         files=tuple(_staged(name, data) for name, data in files.items()),
     )  # fmt: skip
     return _checked(str(folder), manifest, files)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config import Config
+    from latebind.tree import Folders
 
 _MSBUILD = (
     "Directory.Build.props",
@@ -40,23 +41,23 @@ def read_inputs(ninja: Path, tree: Path) -> list[Path]:
     return sorted((tree / name).resolve() for name in names)
 
 
-def refuse_outside(config: Config, inputs: Sequence[Path]) -> None:
-    """Refuse files of the project that the native code includes from outside its source folder.
+def refuse_outside(config: Config, inputs: Sequence[Path], sources: Sequence[Path]) -> None:
+    """Refuse files of the project that the native code is made from but that are not among its sources.
 
-    The key of a stage is a hash of that folder, and the sdist carries that folder: such a file would be missed by
-    both. Headers of the system, of compilers and of other installations are not the project's.
+    The key of a stage is a hash of the sources, and the sdist carries them: both would miss such a file. Headers of
+    the system, of compilers and of other installations are not the project's.
 
     Raises BuildError naming them.
     """
-    native = config.native_source.resolve()
-    known = [native, *(path.resolve() for path in native.rglob("*") if path.is_symlink() and path.is_dir())]
     repository = next((folder for folder in (config.root, *config.root.parents) if (folder / ".git").exists()), None)
     carried = (config.root / "loader").resolve()
+    known = {path.resolve() for path in sources}
     strangers = [
         path
         for path in inputs
         if path.is_relative_to(repository or config.root)
-        and not any(path.is_relative_to(folder) for folder in (*known, carried, cmake_dir().resolve()))
+        and path not in known
+        and not any(path.is_relative_to(folder) for folder in (carried, cmake_dir().resolve()))
         and not _is_installed(path.relative_to(repository or config.root))
     ]
     if strangers:
@@ -68,9 +69,11 @@ def refuse_outside(config: Config, inputs: Sequence[Path]) -> None:
         )
 
 
-def outside_hash(source: Path) -> str:
+def outside_hash(source: Path, outputs: Folders) -> str:
     """A hash of what a wheel source or a managed project takes from elsewhere: forced includes, MSBuild's settings."""
-    parts = [f"{path} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in _forced(source)]
+    parts = [
+        f"{path} {hash_tree(path, outputs=outputs) if path.is_dir() else hash_file(path)}" for path in _forced(source)
+    ]
     parts += [hash_file(folder / name) for folder in (source, *source.parents) for name in _MSBUILD]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -19,6 +19,7 @@ from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
 from latebind.log import LOG
+from latebind.outputs import outputs
 from latebind.resources import cmake_dir
 from latebind.run import run
 from latebind.targets import target as find_target
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 _TIME_LIMIT = 1800.0
-_MADE = frozenset({"build", "stage", "dist", "reports", ".nox", ".venv"})
-"""What is made in the project's own folder, which may be that of the native code as well."""
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
 _LITTLE_ROOM = 2 * 1024 * 1024
@@ -51,7 +50,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     Raises BuildError or ToolError with CMake's words, BuildError for imported files of another floor; NotRun when there
     is no compiler for the target.
     """
-    source_hash, floor = hash_sources(config), config.floor(target)
+    source_hash, floor = hash_sources(config, workdir), config.floor(target)
     root = workdir / "stage" / target.rid
     found = open_stage(root)
     if found is not None and _is_current_import(found, source_hash):
@@ -88,7 +87,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
     """Whether stage_target() would look for a compiler: there is no import of the present sources."""
     found = open_stage(workdir / "stage" / target.rid)
-    return found is None or not _is_current_import(found, hash_sources(config))
+    return found is None or not _is_current_import(found, hash_sources(config, workdir))
 
 
 def _is_current_import(stage: Stage, source_hash: str) -> bool:
@@ -106,10 +105,10 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
         _build(config, target, config.floor(target), chosen, python, workdir, prefix, symbols=True)
 
 
-def hash_sources(config: Config) -> str:
+def hash_sources(config: Config, workdir: Path) -> str:
     """A hash of all that the native files are made from, but for the compiler: sources, loader, settings.
 
-    It is the same on every system: files that one built are imported on another.
+    It is the same on every system and for every working folder: files that one built are imported on another.
     """
     settings = {
         "version": config.project.version,
@@ -120,17 +119,13 @@ def hash_sources(config: Config) -> str:
         "components": sorted({package.component for package in config.packages.values()}),
     }
     text = json.dumps(settings, sort_keys=True)
-    native = hash_tree(config.native_source, not_at_top=_made(config), modes=False)
+    native = hash_tree(config.native_source, outputs=outputs(config, workdir), modes=False)
     return _digest([text, native, hash_tree(loader_dir(config), modes=False)])
 
 
-def native_files(config: Config) -> list[Path]:
+def native_files(config: Config, workdir: Path) -> list[Path]:
     """The files of the native code: what is hashed and what an sdist carries."""
-    return list_tree(config.native_source, not_at_top=_made(config))
-
-
-def _made(config: Config) -> frozenset[str]:
-    return _MADE if config.native_source.resolve() == config.root else frozenset()
+    return list_tree(config.native_source, outputs=outputs(config, workdir))
 
 
 def loader_dir(config: Config) -> Path:
@@ -208,7 +203,7 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
             advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
             raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
     inputs = [path for path in read_inputs(ninja, tree) if not path.is_relative_to(made.resolve())]
-    refuse_outside(config, inputs)
+    refuse_outside(config, inputs, native_files(config, workdir))
 
 
 def _start_afresh(tree: Path, stamp: str) -> None:

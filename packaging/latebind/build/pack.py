@@ -28,6 +28,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.log import LOG
 from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
+from latebind.outputs import outputs
 from latebind.parallel import each
 from latebind.plan import refused, unsupplied
 from latebind.pythonabi import abi_tags
@@ -151,7 +152,7 @@ def _symbols(config: Config, stages: Sequence[Stage]) -> list[_Job]:
 
 def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
     try:
-        made = ledger.make(job.name, _key(job), lambda: _make(job, workdir, dist))
+        made = ledger.make(job.name, _key(job, workdir), lambda: _make(job, workdir, dist))
     except NotRun as error:
         return NotMade(package=job.package, kind=job.kind, reason=error.reason, message=str(error))
     return [_artifact(path, job.stages) for path in made]
@@ -195,24 +196,25 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
     )
 
 
-def _key(job: _Job) -> str:
+def _key(job: _Job, workdir: Path) -> str:
     """A hash of all that a package is made from.
 
     Raises NotRun `no-dotnet` when there is nothing that compiles its managed part.
     """
     config, source = job.config, job.source
+    made = outputs(config, workdir)
     there = source is not None and source.is_dir()
     parts = [
         *(stage.manifest.key for stage in job.stages),
         *(file.sha256 for stage in job.stages for file in stage.manifest.files),
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
-        hash_sources(config) + hash_tree(config.native_source) if job.kind == "sdist" else "",
+        hash_sources(config, workdir) + hash_tree(config.native_source, outputs=made) if job.kind == "sdist" else "",
         sha256(config.file),
         abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",
         *(hash_file(config.root / icon) for icon in _icons(job)),
         job.commit,
-        hash_tree(source, without=_MADE) + outside_hash(source) if source is not None and there else "",
+        hash_tree(source, without=_MADE, outputs=made) + outside_hash(source, made) if source and there else "",
         *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
         str(source_date_epoch()),
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",

@@ -136,8 +136,8 @@ def _pack(arguments: argparse.Namespace) -> int:
 def _reproduce(arguments: argparse.Namespace) -> int:
     from latebind.reproduce import reproduce  # noqa: PLC0415
 
-    config, _ = configured(arguments)
-    result = reproduce(config, chosen(arguments, config))
+    config, workdir = configured(arguments)
+    result = reproduce(config, chosen(arguments, config), workdir)
     if arguments.format == "json":
         print_json(asdict(result))
         return int(bool(result.differences) or not result.equal)

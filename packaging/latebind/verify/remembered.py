@@ -11,8 +11,9 @@ import msgspec
 
 from latebind.archive import sha256, write_text
 from latebind.model import Cell, Outcome, State
+from latebind.outputs import outputs
 from latebind.resources import folder as resources
-from latebind.tree import hash_file, hash_tree
+from latebind.tree import hash_file, hash_tree, is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,10 +35,12 @@ class Memory:
     """What all cells of one run have in common of their keys, hashed once; and a folder of those that passed."""
 
     def __init__(
-        self, config: Config, artifacts: Sequence[Artifact], folder: Path, circumstances: Sequence[str]
+        self, config: Config, artifacts: Sequence[Artifact], workdir: Path, circumstances: Sequence[str]
     ) -> None:
         """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
-        self._config, self._artifacts, self._folder = config, artifacts, folder
+        self._config, self._artifacts = config, artifacts
+        self._folder = workdir / "build" / "verify" / "passed"
+        self._outputs = outputs(config, workdir)
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
@@ -88,5 +91,6 @@ class Memory:
         Of the project's own folder only the files count, not what is built below it.
         """
         if folder.resolve() == self._config.root.resolve():
-            return "".join(hash_file(path) for path in sorted(folder.iterdir()) if path.is_file())
-        return hash_tree(folder, without=frozenset({"bin", "obj", "__pycache__"}))
+            files = [path for path in folder.iterdir() if path.is_file() and not is_scratch(path.name)]
+            return "".join(hash_file(path) for path in sorted(files))
+        return hash_tree(folder, without=frozenset({"bin", "obj"}), outputs=self._outputs)

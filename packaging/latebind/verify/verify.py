@@ -89,7 +89,7 @@ def verify(
         pythons=pythons,
         machines={host_rid(): host_machine(pythons[0].path), **options.machines},
         silent=silent((row for rid, row in options.machines.items() if rid in rids), folder / "home"),
-        memory=Memory(config, artifacts, folder / "passed", (*pins, tool.name, _sdk(config))),
+        memory=Memory(config, artifacts, workdir, (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
     outcomes = tuple(each(lambda planned: _noted(run, planned), _longest_first(cells), jobs=options.jobs))

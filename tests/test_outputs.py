@@ -1,0 +1,160 @@
+"""A project whose sources are its root folder: what latebind writes there is never read as a source."""
+
+import contextlib
+import shutil
+import tarfile
+import threading
+import zipfile
+
+import pytest
+from latebind.build.native import hash_sources, stage_target
+from latebind.configfile import load
+from latebind.errors import BuildError
+from latebind.outputs import outputs
+from latebind.reproduce import reproduce
+from latebind.targets import target
+
+from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
+
+FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
+FILES = {
+    "latebind.toml": FLAT,
+    "CMakeLists.txt": CMAKE,
+    "tiny.c": SOURCE,
+    "pyproject.toml": PYPROJECT.partition("[tool.hatch.build.targets.sdist]")[0],
+    "LICENSE": "MIT\n",
+    "src/tiny/__init__.py": '"""Adds numbers."""\n',
+}
+NAMES = {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
+
+
+@pytest.fixture
+def flat(tmp_path):
+    """The small project with everything in its root folder."""
+    return write_flat(tmp_path / "tiny")
+
+
+def write_flat(folder, **changed):
+    for name, text in FILES.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(changed.get(path.stem.lower(), text), encoding="utf-8")
+    return folder
+
+
+def packages(folder):
+    return {path.name: path.read_bytes() for path in (folder / "dist").iterdir() if not path.name.startswith(".")}
+
+
+@contextlib.contextmanager
+def churn(*folders):
+    """Files and folders come and go, as other threads and other runs of latebind make them."""
+    stop = threading.Event()
+
+    def write(folder):
+        number = 0
+        while not stop.wait(0.0005):
+            number += 1
+            (folder / f"made{number % 50}").mkdir(parents=True, exist_ok=True)
+            (folder / f"made{number % 50}" / "x.c").write_text(str(number), encoding="utf-8")
+            (folder / f".x.whl.{number % 50}.part").write_text(str(number), encoding="utf-8")
+            shutil.rmtree(folder / f"made{(number + 25) % 50}", ignore_errors=True)
+            (folder / f".x.whl.{(number + 25) % 50}.part").unlink(missing_ok=True)
+
+    threads = [threading.Thread(target=write, args=[folder]) for folder in folders]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        for thread in threads:
+            thread.join()
+
+
+def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, tmp_path):
+    undisturbed = write_flat(tmp_path / "undisturbed")
+    assert latebind("-C", undisturbed, "pack").returncode == 0
+    folders = [flat / name / "other" for name in ("build", "stage", "dist", "reports")]
+    with churn(*folders):
+        for _ in range(3):
+            shutil.rmtree(flat / "build" / "linux-x64", ignore_errors=True)
+            (flat / "build" / "pack.json").unlink(missing_ok=True)
+            ended = latebind("-C", flat, "pack")
+            assert ended.returncode == 0, ended.stderr
+    shutil.rmtree(flat / "dist" / "other")
+    assert set(packages(undisturbed)) == NAMES
+    assert packages(flat) == packages(undisturbed)
+
+
+def test_a_second_run_makes_nothing(flat, latebind):
+    assert latebind("-C", flat, "pack").returncode == 0
+    before = {path.name: path.stat().st_mtime_ns for path in (flat / "dist").iterdir()}
+    assert latebind("-C", flat, "pack").returncode == 0
+    assert {path.name: path.stat().st_mtime_ns for path in (flat / "dist").iterdir()} == before
+    with tarfile.open(flat / "dist" / "tiny-1.2.3.tar.gz") as sdist:
+        held = {name.split("/")[1] for name in sdist.getnames()}
+    assert held >= {"tiny.c", "CMakeLists.txt", "pyproject.toml"}
+    assert not held & {"build", "stage", "dist", "reports"}
+
+
+@pytest.mark.parametrize("first", [".", "out", "deep/er"])
+def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, tmp_path, first):
+    """A working folder inside the sources that an earlier run had is none of the sources either."""
+    undisturbed = write_flat(tmp_path / "undisturbed")
+    assert latebind("-C", undisturbed, "pack").returncode == 0
+    inside, outside = flat / first, tmp_path / "outside"
+    for workdir in (inside, outside, inside):
+        ended = latebind("-C", flat, "--workdir", workdir, "pack")
+        assert ended.returncode == 0, ended.stderr
+        assert packages(workdir) == packages(undisturbed)
+    with zipfile.ZipFile(inside / "dist" / "Tiny.1.2.3.nupkg") as nupkg:
+        assert not [name for name in nupkg.namelist() if "part" in name]
+
+
+def test_sources_have_one_hash_for_every_working_folder(flat, tmp_path):
+    config = load(flat / "latebind.toml")
+    before = hash_sources(config, tmp_path / "elsewhere")
+    for place in ("build/a.c", "wheelhouse/a.whl", ".nox/a.c", ".a.c.17.part", "out/dist/a.c", "sub/.mypy_cache/a"):
+        (flat / place).parent.mkdir(parents=True, exist_ok=True)
+        (flat / place).write_text("1", encoding="utf-8")
+    assert hash_sources(config, flat / "out") == before
+    (flat / "sub" / "dist").mkdir()
+    (flat / "sub" / "dist" / "a.c").write_text("1", encoding="utf-8")
+    assert hash_sources(config, flat / "out") != before
+
+
+def test_a_link_to_an_output_folder_is_one(flat, tmp_path):
+    config = load(flat / "latebind.toml")
+    before = hash_sources(config, flat)
+    (tmp_path / "elsewhere").mkdir()
+    (flat / "stage").symlink_to(tmp_path / "elsewhere")
+    (flat / "src" / "libraries").symlink_to("../stage")
+    (tmp_path / "elsewhere" / "a.c").write_text("1", encoding="utf-8")
+    assert hash_sources(config, flat) == before
+    assert (tmp_path / "elsewhere").resolve() in outputs(config, flat)
+
+
+def test_a_header_that_the_hash_would_miss_is_refused(flat, tmp_path):
+    """A working folder elsewhere leaves the project's own build/ free, but a stage would not notice its changes."""
+    (flat / "build").mkdir()
+    (flat / "build" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
+    (flat / "tiny.c").write_text('#include "build/more.h"\n' + SOURCE, encoding="utf-8")
+    with pytest.raises(BuildError, match=r"build/more\.h"):
+        stage_target(load(flat / "latebind.toml"), target("linux-x64"), tmp_path / "elsewhere")
+
+
+def test_a_linked_file_counts_as_the_file_that_it_is(flat):
+    (flat.parent / ".git").mkdir()
+    (flat.parent / "more.h").write_text("#define MARK 1\n", encoding="utf-8")
+    (flat / "more.h").symlink_to("../more.h")
+    (flat / "tiny.c").write_text('#include "more.h"\n' + SOURCE, encoding="utf-8")
+    assert stage_target(load(flat / "latebind.toml"), target("linux-x64"), flat).manifest.files
+
+
+def test_reproducing_copies_no_working_folder(flat, latebind):
+    assert latebind("-C", flat, "--workdir", flat / "out", "pack").returncode == 0
+    (flat / "out" / "stage" / "gone").symlink_to("nowhere")
+    result = reproduce(load(flat / "latebind.toml"), ["linux-x64"], flat / "out")
+    assert set(result.equal) == NAMES
+    assert not result.differences
