@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from broken.packages import Members, Packages
 
-_DEPENDENCY = '<dependency id="Latenn" version="[0.1.0, 0.2.0-0)" />'
+_DEPENDENCY = '<dependency id="Latenn" version="[0.1.0, 0.2.0)" />'
 _OLD_RUNTIME = '<dependency id="Microsoft.ML.OnnxRuntime" version="[1.16.0, 1.17.0)" />'
 
 
@@ -87,7 +87,7 @@ WAYS: Sequence[Way] = (
     Way(name="nuspec-range", title="the nuspec wants a runtime older than the minimum",
         breaks=_named(_DEPENDENCY, _DEPENDENCY + _OLD_RUNTIME)),
     Way(name="nuspec-core", title="the backend's nuspec wants a core that does not exist",
-        breaks=_named('version="[0.1.0, 0.2.0-0)"', 'version="[0.2.0, 0.3.0-0)"')),
+        breaks=_named('version="[0.1.0, 0.2.0)"', 'version="[0.2.0, 0.3.0)"')),
     Way(name="nuspec-version", title="the nuspec's version is not that of the file name",
         breaks=_named("<version>0.1.0</version>", "<version>0.1.1</version>")),
     Way(name="relationships-lacking", title="_rels/.rels is missing",

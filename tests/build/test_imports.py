@@ -81,7 +81,7 @@ def test_an_imported_library_without_an_exact_export_is_not_packed(built, tmp_pa
     config, here = load(tiny / "latebind.toml"), tmp_path / "here"
     import_native(config, [workdir / "stage"], here)
     stages = [stage_target(config, target("linux-x64"), here)]
-    with pytest.raises(BuildError, match="tiny_sub; libtiny.so exports tiny_add"):
+    with pytest.raises(BuildError, match=r"tiny_sub; libtiny\.so exports tiny_add"):
         pack(config, stages, here, here / "dist")
 
 

@@ -114,7 +114,7 @@ def test_two_builds_in_different_folders_give_equal_bytes(tmp_path, library, man
 def test_a_sibling_becomes_a_dependency_of_the_same_minor_version(tmp_path):
     nuspec = describe(make_config(tmp_path), "extra")
 
-    assert nuspec.dependencies == (Dependency(id="Demo", range="[0.1.0, 0.2.0-0)"),)
+    assert nuspec.dependencies == (Dependency(id="Demo", range="[0.1.0, 0.2.0)"),)
     assert (nuspec.id, nuspec.version, nuspec.tags) == ("Demo.Extra", "0.1.0", ("onnx", "native"))
 
 
@@ -185,7 +185,7 @@ def test_the_dependencies_hold_for_each_framework(tmp_path, library, managed):
     nuspec = read(made, ".nuspec").decode()
     for framework in (".NETStandard2.0", ".NETStandard2.1"):
         group = nuspec.partition(f'<group targetFramework="{framework}">')[2].partition("</group>")[0]
-        assert '<dependency id="Demo" version="[0.1.0, 0.2.0-0)" />' in group
+        assert '<dependency id="Demo" version="[0.1.0, 0.2.0)" />' in group
 
 
 def split(tmp_path, library, managed=(), **changes):

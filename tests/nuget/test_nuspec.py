@@ -32,7 +32,7 @@ FULL = Nuspec(
     repository="https://example.org/demo?a=1&b=2",
     commit="0123456789abcdef",
     tags=("onnx", "native"),
-    dependencies=(Dependency(id="Zeta", range="1.19.0"), Dependency(id="Demo", range="[1.2.0, 1.3.0-0)")),
+    dependencies=(Dependency(id="Zeta", range="1.19.0"), Dependency(id="Demo", range="[1.2.0, 1.3.0)")),
 )
 SMALL = Nuspec(id="Demo", version="0.1.0", authors=("Ann",), description="d", frameworks=("net8.0",))
 
@@ -91,8 +91,8 @@ def test_pre_releases_sort_in_nuget_as_they_do_in_pep_440(one, one_phase, two, t
 
 
 def test_siblings_need_the_same_minor_version():
-    assert same_minor("0.1.4") == "[0.1.4, 0.2.0-0)"
-    assert same_minor("2") == "[2.0.0, 2.1.0-0)"
+    assert same_minor("0.1.4") == "[0.1.4, 0.2.0)"
+    assert same_minor("2") == "[2.0.0, 2.1.0)"
 
 
 def test_licences_are_spdx_and_their_address_is_escaped():

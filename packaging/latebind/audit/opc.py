@@ -35,6 +35,8 @@ class Nuspec:
     fields: Mapping[str, str]
     license_type: str
     dependencies: tuple[Dependency, ...]
+    frameworks: tuple[str, ...] = ()
+    """The frameworks of the groups of dependencies, also of empty groups."""
 
 
 def parse(data: bytes, where: str) -> Element:
@@ -72,17 +74,18 @@ def nuspec(data: bytes, where: str) -> Nuspec:
     if _local(root) != "package" or metadata is None:
         raise InputError("has no <package><metadata>", where=where)
     fields = {_local(child): (child.text or "").strip() for child in metadata}
-    dependencies = []
+    dependencies, frameworks = [], []
     for child in metadata:
         if _local(child) == "license":
             fields["license"] = (child.text or "").strip()
         for row in child.iter():
             if _local(child) == "dependencies" and _local(row) == "group":
+                frameworks.append(row.get("targetFramework", ""))
                 dependencies += [_dependency(leaf, row.get("targetFramework", "")) for leaf in row]
         if _local(child) == "dependencies":
             dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
     kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
-    return Nuspec(fields=fields, license_type=kind, dependencies=tuple(dependencies))
+    return Nuspec(fields=fields, license_type=kind, dependencies=tuple(dependencies), frameworks=tuple(frameworks))
 
 
 def content_types(package: Package) -> tuple[set[str], set[str]]:

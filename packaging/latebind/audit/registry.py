@@ -97,6 +97,7 @@ _MODULES = (
     "layout",
     "nupkgs",
     "buildfiles",
+    "nugetrules",
     "twins",
     "metadata",
     "dependencies",

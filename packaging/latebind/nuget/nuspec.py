@@ -138,11 +138,12 @@ def same_minor(version: str) -> str:
 
     The same rule as the wheels' `~=`: the binary interface between siblings is checked at run time, and a patch
     release of one must not force one of all. NuGet takes the lowest version in a range, so a fresh install gets
-    the pair that was verified. The upper end is `-0`, the lowest pre-release, which keeps 1.3.0-alpha out of 1.2.
+    the pair that was verified. The upper end has no `-0`, the lowest prerelease: NuGet counts that as a prerelease
+    dependency, which a stable package may not have (NU5104). It picks 1.3.0-alpha only where a project asks for it.
     """
     release = Version(version).release
     major, minor = (*release, 0)[:2]
-    return f"[{semantic_version(version)}, {major}.{minor + 1}.0-0)"
+    return f"[{semantic_version(version)}, {major}.{minor + 1}.0)"
 
 
 def exactly(version: str) -> str:

@@ -1,0 +1,277 @@
+"""Check LB414: the rules that NuGet itself holds a package to when it packs one, each with NuGet's own code.
+
+The rules are those of NuGet.Packaging's `RuleSet.PackageCreationRuleSet` (NuGet/NuGet.Client,
+src/NuGet.Core/NuGet.Packaging/Rules). NU5129 is LB411. NU5131, which compares `<references>` with ref/, and the hint
+that a readme is missing are not applied.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+
+from latebind.audit.opc import readable_nuspec
+from latebind.audit.registry import Hit, Skip, check
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from latebind.audit.opc import Nuspec
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Package
+    from latebind.model import Severity
+
+    Broken = Iterator[tuple[str, str]]
+    """The file inside the package, "" for the nuspec, and what is wrong."""
+
+_ASSEMBLIES = (".dll", ".winmd", ".exe")
+_FRAMEWORK_FOLDER = re.compile(r"(?:lib|ref)/([^/]+)/.+", re.IGNORECASE)
+_BUILD_FILE = re.compile(r"build/(?:([^/]+)/)?[^/]+\.(?:props|targets)", re.IGNORECASE)
+_KNOWN_FRAMEWORK = re.compile(
+    r"(net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
+    r"|(win|wp|wpa|sl|silverlight|aspnet|aspnetcore|dnx|dnxcore|dotnet|monoandroid|monotouch|monomac|tizen|portable"
+    r"|xamarin\.?\w+|nanoframework)[\w.+-]*|native|any|agnostic)",
+    re.IGNORECASE,
+)
+_WITH_ASSEMBLIES = ("lib/", "analyzers/", "ref/", "runtimes/", "native/", "build/", "buildcrosstargeting/",
+                    "buildtransitive/", "tools/", "contentfiles/", "embed/")  # fmt: skip
+"""Where NU5100 expects assemblies, in small letters."""
+_SCRIPTS = frozenset({"install", "uninstall", "init"})
+_LONGEST_PATH = 200
+_SAMPLES = {
+    "projectUrl": "http://PROJECT_URL_HERE_OR_DELETE_THIS_LINE/",
+    "licenseUrl": "http://LICENSE_URL_HERE_OR_DELETE_THIS_LINE/",
+    "iconUrl": "http://ICON_URL_HERE_OR_DELETE_THIS_LINE/",
+    "tags": "Tag1 Tag2",
+    "releaseNotes": "Summary of changes made in this release of the package.",
+    "description": "Package description",
+}
+"""What `nuget spec` writes for its user to replace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of NuGet's: its code, how much it weighs here, and the function that applies it."""
+
+    code: str
+    severity: Severity
+    broken: Callable[[Package, Nuspec], Broken]
+
+
+@check(
+    "LB414",
+    "Rule of NuGet broken",
+    "warning",
+    scope="package",
+    kinds=("nupkg",),
+    example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
+    cure="Look the code up in NuGet's reference of errors and warnings, which has a remedy for each.",
+)
+def nuget_rule_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """NuGet warns of these when it packs: a part of the package is ignored, or an older client cannot read it.
+
+    Tools that write the archive themselves never run these rules, so nobody is warned.
+    """
+    del policy
+    found = None if package.is_symbols else readable_nuspec(package)
+    if found is None:
+        return
+    name, spec = found
+    for rule in RULES:
+        for inner, message in rule.broken(package, spec):
+            yield Hit(
+                inner=inner or name,
+                message=f"{rule.code}: {message}",
+                evidence=(f"{rule.code} {inner or name}",),
+                severity=rule.severity,
+            )
+
+
+def _names(package: Package) -> list[str]:
+    return [file.name for file in package.files]
+
+
+def _assembly_elsewhere(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if name.lower().endswith((".dll", ".winmd")) and not name.lower().startswith(_WITH_ASSEMBLIES):
+            yield name, "an assembly outside lib/ is not referenced by projects; move it into lib/<framework>/"
+
+
+def _assembly_in_lib(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if posixpath.dirname(name).lower() == "lib" and name.lower().endswith(_ASSEMBLIES):
+            yield name, "an assembly directly in lib/ suits every framework; move it into lib/<framework>/"
+
+
+def _sample_value(_: Package, spec: Nuspec) -> Broken:
+    for key, sample in _SAMPLES.items():
+        if spec.fields.get(key) == sample:
+            yield "", f"{key} is still the sample value {sample!r}"
+    if any((row.id, row.version) == ("SampleDependency", "[1.0]") for row in spec.dependencies[:1]):
+        yield "", "the dependency is still the sample SampleDependency 1.0"
+
+
+def _unknown_framework(package: Package, spec: Nuspec) -> Broken:
+    language = spec.fields.get("language", "").lower()
+    for name in _names(package):
+        lib, _, rest = name.partition("/")
+        folder, _, inside = rest.partition("/")
+        known = folder.lower() == language or _KNOWN_FRAMEWORK.fullmatch(folder)
+        if lib.lower() == "lib" and inside and not known:
+            yield name, f"lib/{folder} names no framework, so no project gets its files"
+
+
+def _prerelease_dependency(_: Package, spec: Nuspec) -> Broken:
+    version = spec.fields.get("version", "")
+    if "-" in version:
+        return
+    for row in spec.dependencies:
+        if any("-" in bound for bound in row.version.strip("[]()").split(",")):
+            yield "", f"the stable package {version} depends on the prerelease {row.id} {row.version}"
+
+
+def _winrt(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if name.lower().startswith(("lib/winrt/", "lib/winrt45/")):
+            yield name, "the folder name winrt is obsolete; use netcore45"
+
+
+def _init_elsewhere(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if posixpath.basename(name).lower() == "init.ps1" and posixpath.dirname(name).lower() != "tools":
+            yield name, "NuGet runs init.ps1 only directly in tools/"
+
+
+def _transform_elsewhere(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if name.lower().endswith(".transform") and not name.lower().startswith("content/"):
+            yield name, "a transform outside content/ is not applied"
+
+
+def _placeholder_in_use(package: Package, _: Nuspec) -> Broken:
+    names = _names(package)
+    for name in names:
+        folder, base = posixpath.split(name)
+        if base == "_._" and sum(other.lower().startswith(f"{folder.lower()}/") for other in names) > 1:
+            yield name, "the placeholder of an empty folder is in a folder with other files; remove it"
+
+
+def _script_elsewhere(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        if name.lower().endswith(".ps1") and not name.lower().startswith("tools/"):
+            yield name, "a script outside tools/ is not run"
+
+
+def _script_unknown(package: Package, _: Nuspec) -> Broken:
+    for name in _names(package):
+        stem = posixpath.basename(name).lower().removesuffix(".ps1")
+        if name.lower().startswith("tools/") and name.lower().endswith(".ps1") and stem not in _SCRIPTS:
+            yield name, "NuGet runs install.ps1, uninstall.ps1 and init.ps1, and no other script"
+
+
+def _any_version(_: Package, spec: Nuspec) -> Broken:
+    for row in spec.dependencies[:1]:  # NuGet looks at the first alone
+        if not row.version:
+            yield "", f"the dependency {row.id} names no version"
+
+
+def _long_path(package: Package, spec: Nuspec) -> Broken:
+    place = f"{spec.fields.get('id', '')}/{spec.fields.get('version', '')}/"
+    for name in _names(package):
+        if len(place) + len(name) > _LONGEST_PATH:
+            yield name, f"its path in the package cache, {place}…, has over {_LONGEST_PATH} characters"
+
+
+def _unknown_license(_: Package, spec: Nuspec) -> Broken:
+    expression = spec.fields.get("license", "")
+    if spec.license_type == "expression":
+        try:
+            canonicalize_license_expression(expression)
+        except InvalidLicenseExpression as error:
+            yield "", f"{expression!r} is not an SPDX license expression: {error}"
+
+
+def _license_url(_: Package, spec: Nuspec) -> Broken:
+    if spec.fields.get("licenseUrl") and not spec.fields.get("license"):
+        yield "", "licenseUrl is deprecated; write <license>"
+
+
+def _icon_url(_: Package, spec: Nuspec) -> Broken:
+    if spec.fields.get("iconUrl") and not spec.fields.get("icon"):
+        yield "", "iconUrl is deprecated; write <icon> and pack the picture"
+
+
+def _no_library(package: Package, _: Nuspec) -> Broken:
+    if _file_frameworks(package):
+        return
+    matches = [match for name in _names(package) if (match := _BUILD_FILE.fullmatch(name))]
+    frameworks = sorted({match[1] for match in matches if match[1]} - {"native", "any", "dotnet"})
+    if frameworks:
+        folder = f"lib/{frameworks[0]}"
+        yield "", f"build/ names {', '.join(frameworks)}, and without lib/ every framework fits; add {folder}/_._"
+
+
+def _groups_differ(package: Package, spec: Nuspec) -> Broken:
+    files, groups = _file_frameworks(package), {short(name) for name in spec.frameworks if name}
+    missing, surplus = sorted(files - groups), sorted(groups - files)
+    if missing:
+        yield "", f"the nuspec has no group of dependencies for {', '.join(missing)}, which lib/ or ref/ has"
+    if surplus:
+        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, for which the nuspec has dependencies"
+
+
+def _undotted(package: Package, spec: Nuspec) -> Broken:
+    named = [*(("", name) for name in spec.frameworks), *_places(package)]
+    for inner, framework in named:
+        if re.fullmatch(r"net[5-9]\d*(-.*)?", framework, re.IGNORECASE):
+            yield inner, f"{framework} needs a dot: {framework[:4]}.{framework[4:5] or '0'}"
+
+
+def _places(package: Package) -> Iterator[tuple[str, str]]:
+    """Each file in a folder of lib/ or ref/, with the folder's framework."""
+    for name in _names(package):
+        match = _FRAMEWORK_FOLDER.fullmatch(name)
+        if match:
+            yield name, match[1]
+
+
+def _file_frameworks(package: Package) -> set[str]:
+    return {short(framework) for _, framework in _places(package)}
+
+
+def short(framework: str) -> str:
+    """The short name of a framework: `netstandard2.0` for `.NETStandard2.0` or `.NETStandard,Version=v2.0`."""
+    text = framework.strip().lower().lstrip(".").replace(",version=v", "")
+    text = re.sub(r"^netframework", "net", text)
+    text = re.sub(r"^net([5-9])(?=\d*(-|$))", r"net\1.", text)
+    text = re.sub(r"^(net[5-9]\.)(?=-|$)", r"\g<1>0", text)
+    text = re.sub(r"^netcoreapp(?=[5-9]\.|\d\d)", "net", text)
+    return text.replace(".", "") if re.fullmatch(r"net[1-4](\.\d+)+", text) else text
+
+
+RULES: tuple[Rule, ...] = (
+    Rule("NU5048", "note", _icon_url),
+    Rule("NU5100", "warning", _assembly_elsewhere),
+    Rule("NU5101", "warning", _assembly_in_lib),
+    Rule("NU5102", "warning", _sample_value),
+    Rule("NU5103", "warning", _unknown_framework),
+    Rule("NU5104", "warning", _prerelease_dependency),
+    Rule("NU5106", "note", _winrt),
+    Rule("NU5107", "warning", _init_elsewhere),
+    Rule("NU5108", "warning", _transform_elsewhere),
+    Rule("NU5109", "note", _placeholder_in_use),
+    Rule("NU5110", "warning", _script_elsewhere),
+    Rule("NU5111", "warning", _script_unknown),
+    Rule("NU5112", "note", _any_version),
+    Rule("NU5123", "warning", _long_path),
+    Rule("NU5124", "warning", _unknown_license),
+    Rule("NU5125", "note", _license_url),
+    Rule("NU5127", "warning", _no_library),
+    Rule("NU5128", "warning", _groups_differ),
+    Rule("NU5501", "warning", _undotted),
+)
+"""In the order of their codes."""

@@ -1,0 +1,73 @@
+"""Packages that break a rule of NuGet's own, one a rule, and good twins: subjects of LB414."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.audit.cases.case import Case
+from tests.audit.corpus import nuspec, pe
+
+if TYPE_CHECKING:
+    from tests.audit.corpus import Bench
+
+TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "ps1", "transform", "targets", "_")
+ASSEMBLY = "lib/netstandard2.0/Latenn.dll"
+GROUP = '<group targetFramework=".NETStandard2.0"{}</group>'
+NONE = GROUP.format(">")
+OTHER = '<group targetFramework="net8.0"></group>'
+LICENSE = '<license type="expression">MIT</license>'
+DEEP = "/".join(["contentFiles/any/any", *(["a" * 40] * 4), "b.txt"])
+
+
+def depends(version, id_="Latenn.Core"):
+    wanted = f' version="{version}"' if version else ""
+    return GROUP.format(f'><dependency id="{id_}"{wanted}/>')
+
+
+def package(*names, groups=NONE, extra="", version="1.0.0", without=(), license_=LICENSE):
+    """A nupkg with an assembly for .NET Standard 2.0, and what is given."""
+
+    def make(bench: Bench):
+        files = {name: pe(managed=True) if name.endswith(".dll") else b"1" for name in (ASSEMBLY, *names)}
+        spec = nuspec("Latenn", version, f"<dependencies>{groups}</dependencies>{extra}")
+        spec = spec.replace(LICENSE, license_)
+        spec = spec.replace("</license>", "") if not license_ else spec
+        kept = {name: data for name, data in files.items() if name not in without}
+        return bench.nupkg(kept, version=version, spec=spec, types=(*TYPES, "txt"))
+
+    return make
+
+
+def rule(code, bad, good=None, *, at="!Latenn.nuspec", severity="warning"):
+    return Case(
+        code="LB414", what=code, bad=bad, good=good or package(), at=at, says=f"{code}: ", severity=severity
+    )  # fmt: skip
+
+
+CASES = [
+    rule("NU5048", package(extra="<iconUrl>https://example.org/i.png</iconUrl>"), severity="note"),
+    rule("NU5100", package("other/Latenn.More.dll"), package("tools/Latenn.More.dll"), at="!other/Latenn.More.dll"),
+    rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
+    rule("NU5102", package(extra="<tags>Tag1 Tag2</tags>"), package(extra="<tags>onnx</tags>")),
+    rule("NU5103", package("lib/bananas2.0/Latenn.txt"), package("lib/uap10.0/Latenn.txt", groups=NONE + OTHER.replace("net8.0", "uap10.0")),
+         at="!lib/bananas2.0/Latenn.txt"),
+    rule("NU5104", package(groups=depends("[0.1.0, 0.2.0-0)")), package(groups=depends("[0.1.0, 0.2.0)"))),
+    rule("NU5104", package(groups=depends("0.2.0-rc.1")), package(groups=depends("0.2.0-rc.1"), version="1.0.0-rc.1")),
+    rule("NU5106", package("lib/winrt45/Latenn.txt"), at="!lib/winrt45/Latenn.txt", severity="note"),
+    rule("NU5107", package("tools/net46/init.ps1"), package("tools/init.ps1"), at="!tools/net46/init.ps1"),
+    rule("NU5108", package("web.config.transform"), package("content/web.config.transform"),
+         at="!web.config.transform"),
+    rule("NU5109", package("lib/netstandard2.0/_._"), at="!lib/netstandard2.0/_._", severity="note"),
+    rule("NU5110", package("other/install.ps1"), package("tools/install.ps1"), at="!other/install.ps1"),
+    rule("NU5111", package("tools/setup.ps1"), at="!tools/setup.ps1"),
+    rule("NU5112", package(groups=depends("")), package(groups=depends("1.0.0")), severity="note"),
+    rule("NU5123", package(DEEP), at=f"!{DEEP}"),
+    rule("NU5124", package(license_=LICENSE.replace("MIT", "Banana-1.0"))),
+    rule("NU5125", package(license_="<licenseUrl>https://example.org/l</licenseUrl>"), severity="note"),
+    rule("NU5127", package("build/net461/Latenn.targets", without=(ASSEMBLY,), groups=""),
+         package("build/Latenn.targets", without=(ASSEMBLY,), groups="")),
+    rule("NU5128", package(groups=NONE + OTHER), package("lib/net8.0/Latenn.dll", groups=NONE + OTHER)),
+    rule("NU5128", package(groups="")),
+    rule("NU5501", package("lib/net80/Latenn.dll", groups=NONE + OTHER),
+         package("lib/net8.0/Latenn.dll", groups=NONE + OTHER), at="!lib/net80/Latenn.dll"),
+]  # fmt: skip
