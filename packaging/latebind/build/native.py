@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind import __version__
 from latebind.build.extension import extension
 from latebind.build.inputs import read_inputs, refuse_outside
 from latebind.build.loadersource import write_sources
@@ -18,6 +17,7 @@ from latebind.build.promise import refuse_unexported
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
+from latebind.fingerprint import fingerprint
 from latebind.log import LOG
 from latebind.outputs import outputs
 from latebind.resources import cmake_dir
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 _TIME_LIMIT = 1800.0
+ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+"""What of latebind building and packing cannot reach: the layers in pyproject.toml keep it out."""
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
 _LITTLE_ROOM = 2 * 1024 * 1024
@@ -63,7 +65,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     own = [python.identity] if python else []
     # Not in the source hash: exports change no byte of the files, and are held against them after a build.
     exports = json.dumps([package.exports for package in config.packages.values()])
-    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, __version__, exports, *own])
+    key = _digest([source_hash, chosen.fingerprint(), target.rid, floor, fingerprint(*ELSEWHERE), exports, *own])
     identity = f"{identity}, {python.origin}" if python else identity
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")

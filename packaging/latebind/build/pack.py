@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import threading
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-import msgspec
-
-from latebind import resources
-from latebind.archive import sha256, source_date_epoch, write_text
+from latebind.archive import sha256, source_date_epoch
 from latebind.build.commit import source_commit
 from latebind.build.extension import refuse_foreign
 from latebind.build.inputs import outside_hash
+from latebind.build.ledger import Ledger
 from latebind.build.managed import build_managed
-from latebind.build.native import hash_sources
+from latebind.build.native import ELSEWHERE, hash_sources
 from latebind.build.nuget import pack_nupkgs
 from latebind.build.promise import refuse_newer, refuse_unexported
 from latebind.build.symbols import pack_symbols
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
-from latebind.log import LOG
+from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
 from latebind.outputs import outputs
@@ -35,14 +29,13 @@ from latebind.pythonabi import abi_tags
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Sequence
+    from pathlib import Path
 
     from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
     from latebind.config import Config
 
-_TOOLS = tuple(Path(__file__).parent.parent / room for room in ("build", "nuget", "binary"))
-"""The rooms of latebind whose code decides what a package holds."""
 _MADE = frozenset({"bin", "obj"})
 """What MSBuild makes beside a project."""
 _KINDS: dict[str, Kind] = {".whl": "wheel", ".gz": "sdist", ".nupkg": "nupkg", ".snupkg": "snupkg", ".zip": "symbols"}
@@ -56,13 +49,6 @@ class Packed:
     not_made: tuple[NotMade, ...] = ()
 
 
-class _Made(msgspec.Struct, frozen=True):
-    """A line of the ledger: what a key made, by file name."""
-
-    key: str
-    files: dict[str, str]
-
-
 def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> Packed:
     """Make all packages of a project from its stages.
 
@@ -70,7 +56,7 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
 
     Raises BuildError with the words of whoever failed.
     """
-    ledger = _Ledger(workdir / "build" / "pack.json", dist)
+    ledger = Ledger(workdir / "build" / "pack.json", dist)
     suited = {name: [row for row in stages if not unsupplied(config, name, row.rid)] for name in config.packages}
     commit = source_commit(config) if config.project.repository else ""
     jobs = [
@@ -150,7 +136,7 @@ def _symbols(config: Config, stages: Sequence[Stage]) -> list[_Job]:
     ]
 
 
-def _run(job: _Job, ledger: _Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
+def _run(job: _Job, ledger: Ledger, workdir: Path, dist: Path) -> list[Artifact] | NotMade:
     try:
         made = ledger.make(job.name, _key(job, workdir), lambda: _make(job, workdir, dist))
     except NotRun as error:
@@ -215,7 +201,7 @@ def _key(job: _Job, workdir: Path) -> str:
         *(hash_file(config.root / icon) for icon in _icons(job)),
         job.commit,
         hash_tree(source, without=_MADE, outputs=made) + outside_hash(source, made) if source and there else "",
-        *(_tool_hash(tool) for tool in (*_TOOLS, resources.folder("templates"))),
+        fingerprint(*ELSEWHERE),
         str(source_date_epoch()),
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
     ]
@@ -225,61 +211,3 @@ def _key(job: _Job, workdir: Path) -> str:
 def _icons(job: _Job) -> list[str]:
     nuget = job.config.packages[job.package].nuget if job.kind == "nupkg" else None
     return [icon] if nuget is not None and (icon := nuget.icon or job.config.project.icon) else []
-
-
-@cache
-def _tool_hash(folder: Path) -> str:
-    return hash_tree(folder)
-
-
-class _Ledger:
-    """build/pack.json: which key made which files, so that equal inputs make nothing twice."""
-
-    def __init__(self, file: Path, dist: Path) -> None:
-        self._file = file
-        self._dist = dist
-        self._lock = threading.Lock()
-        self._old = self._read()
-        self._new: dict[str, _Made] = {}
-
-    def make(self, name: str, key: str, build: Callable[[], Sequence[Path]]) -> tuple[Path, ...]:
-        """The files of a package: those that are there when the key and their hashes are unchanged, else new ones."""
-        known = self._old.get(name)
-        if known is not None and known.key == key and self._intact(known.files):
-            LOG.detail(f"{name}: up to date")
-            with self._lock:
-                self._new[name] = known
-            return tuple(self._dist / file for file in known.files)
-        with LOG.step(f"pack {name}"):
-            made = tuple(build())
-        if not made:
-            raise BuildError(f"{name} made no file")
-        row = _Made(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
-        with self._lock:
-            self._new[name] = row
-            self._write({**self._old, **self._new})
-        return made
-
-    def close(self) -> None:
-        """Remove what only an earlier run made, and keep the ledger of this one."""
-        kept = {file for made in self._new.values() for file in made.files}
-        for made in self._old.values():
-            for file in set(made.files) - kept:
-                (self._dist / file).unlink(missing_ok=True)
-        self._write(self._new)
-
-    def _intact(self, files: Mapping[str, str]) -> bool:
-        return all(
-            (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
-        )
-
-    def _read(self) -> dict[str, _Made]:
-        try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, _Made])
-        except (OSError, msgspec.DecodeError):
-            return {}
-
-    def _write(self, rows: Mapping[str, _Made]) -> None:
-        text = json.dumps(msgspec.to_builtins(rows), indent=1, sort_keys=True)
-        if not self._file.is_file() or self._file.read_bytes() != text.encode():
-            write_text(self._file, text)

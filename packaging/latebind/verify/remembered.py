@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.archive import sha256, write_text
+from latebind.archive import write_text
+from latebind.fingerprint import fingerprint
 from latebind.model import Cell, Outcome, State
 from latebind.outputs import outputs
-from latebind.resources import folder as resources
 from latebind.tree import hash_file, hash_tree, is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from latebind.config import Config
     from latebind.model import Artifact
     from latebind.verify.cells import Planned
+
+
+_ELSEWHERE = ("audit", "build", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+"""What of latebind verifying cannot reach: the layers in pyproject.toml keep it out."""
 
 
 class _Passed(msgspec.Struct, frozen=True):
@@ -44,8 +48,7 @@ class Memory:
         self._shared = (
             *circumstances,
             json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
-            *(sha256(path) for path in sorted(Path(__file__).parent.glob("*.py"))),
-            hash_tree(resources("templates") / "dotnet"),
+            fingerprint(*_ELSEWHERE),
         )
         verify = config.document.verify
         data = [verify.data, *(own.data for own in verify.own.values())]

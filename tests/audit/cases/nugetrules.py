@@ -16,6 +16,7 @@ GROUP = '<group targetFramework=".NETStandard2.0"{}</group>'
 NONE = GROUP.format(">")
 OTHER = '<group targetFramework="net8.0"></group>'
 LICENSE = '<license type="expression">MIT</license>'
+UAP = '<group targetFramework="uap10.0"></group>'
 DEEP = "/".join(["contentFiles/any/any", *(["a" * 40] * 4), "b.txt"])
 
 
@@ -49,7 +50,7 @@ CASES = [
     rule("NU5100", package("other/Latenn.More.dll"), package("tools/Latenn.More.dll"), at="!other/Latenn.More.dll"),
     rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
     rule("NU5102", package(extra="<tags>Tag1 Tag2</tags>"), package(extra="<tags>onnx</tags>")),
-    rule("NU5103", package("lib/bananas2.0/Latenn.txt"), package("lib/uap10.0/Latenn.txt", groups=NONE + OTHER.replace("net8.0", "uap10.0")),
+    rule("NU5103", package("lib/bananas2.0/Latenn.txt"), package("lib/uap10.0/Latenn.txt", groups=NONE + UAP),
          at="!lib/bananas2.0/Latenn.txt"),
     rule("NU5104", package(groups=depends("[0.1.0, 0.2.0-0)")), package(groups=depends("[0.1.0, 0.2.0)"))),
     rule("NU5104", package(groups=depends("0.2.0-rc.1")), package(groups=depends("0.2.0-rc.1"), version="1.0.0-rc.1")),

@@ -1,0 +1,77 @@
+"""build/pack.json: which key made which files of dist/, so that equal inputs make nothing twice."""
+
+from __future__ import annotations
+
+import json
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.archive import sha256, write_text
+from latebind.errors import BuildError
+from latebind.log import LOG
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+
+class Made(msgspec.Struct, frozen=True):
+    """A line of the ledger: what a key made, by file name."""
+
+    key: str
+    files: dict[str, str]
+
+
+class Ledger:
+    """build/pack.json: which key made which files, so that equal inputs make nothing twice."""
+
+    def __init__(self, file: Path, dist: Path) -> None:
+        self._file = file
+        self._dist = dist
+        self._lock = threading.Lock()
+        self._old = self._read()
+        self._new: dict[str, Made] = {}
+
+    def make(self, name: str, key: str, build: Callable[[], Sequence[Path]]) -> tuple[Path, ...]:
+        """The files of a package: those that are there when the key and their hashes are unchanged, else new ones."""
+        known = self._old.get(name)
+        if known is not None and known.key == key and self._intact(known.files):
+            LOG.detail(f"{name}: up to date")
+            with self._lock:
+                self._new[name] = known
+            return tuple(self._dist / file for file in known.files)
+        with LOG.step(f"pack {name}"):
+            made = tuple(build())
+        if not made:
+            raise BuildError(f"{name} made no file")
+        row = Made(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
+        with self._lock:
+            self._new[name] = row
+            self._write({**self._old, **self._new})
+        return made
+
+    def close(self) -> None:
+        """Remove what only an earlier run made, and keep the ledger of this one."""
+        kept = {file for made in self._new.values() for file in made.files}
+        for made in self._old.values():
+            for file in set(made.files) - kept:
+                (self._dist / file).unlink(missing_ok=True)
+        self._write(self._new)
+
+    def _intact(self, files: Mapping[str, str]) -> bool:
+        return all(
+            (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
+        )
+
+    def _read(self) -> dict[str, Made]:
+        try:
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Made])
+        except (OSError, msgspec.DecodeError):
+            return {}
+
+    def _write(self, rows: Mapping[str, Made]) -> None:
+        text = json.dumps(msgspec.to_builtins(rows), indent=1, sort_keys=True)
+        if not self._file.is_file() or self._file.read_bytes() != text.encode():
+            write_text(self._file, text)

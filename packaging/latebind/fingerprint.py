@@ -1,0 +1,42 @@
+"""Identifies this latebind: its own code and the versions of what it runs on, which all decide what it makes."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import zlib
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from latebind.resources import folder
+from latebind.tree import hash_file, hash_tree, is_scratch
+
+PACKAGE = Path(__file__).resolve().parent
+_LIBRARIES = ("build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
+
+
+def fingerprint(*others: str) -> str:
+    """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
+
+    `others` are rooms and modules at the top that the caller cannot reach (`audit`, `cli.py`). What is not named
+    counts, so that a new module is never missed.
+    """
+    return _fingerprint(PACKAGE, others)
+
+
+@cache
+def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
+    rows = sorted(path for path in package.iterdir() if path.name not in others and not is_scratch(path.name))
+    parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in rows]
+    parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
+    parts += [f"{name} {_version(name)}" for name in _LIBRARIES]
+    parts += [platform.python_version(), zlib.ZLIB_RUNTIME_VERSION]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _version(name: str) -> str:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return ""

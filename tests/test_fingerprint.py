@@ -1,0 +1,85 @@
+"""The fingerprint of latebind: whatever packing imports changes it, and then packages are made again."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from latebind import fingerprint
+from latebind.build.native import ELSEWHERE, stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.targets import target
+
+LISTING = """\
+import json, sys
+import latebind.build.hatch, latebind.build.pack, latebind.commands.make
+import latebind.binary.elf, latebind.binary.macho, latebind.binary.pe  # which are imported late
+print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() if name.startswith("latebind"))))
+"""
+
+
+def imported():
+    """The files of all modules that packing imports, below latebind's folder."""
+    ended = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, text=True, check=True)
+    files = (Path(name).relative_to(Path(fingerprint.__file__).parent) for name in json.loads(ended.stdout))
+    return [file.as_posix() for file in files if file.parts[0] != "commands"]
+
+
+@pytest.fixture
+def copy(tmp_path, monkeypatch):
+    """A latebind of the test's own, for the fingerprint alone."""
+    folder = shutil.copytree(fingerprint.PACKAGE, tmp_path / "latebind", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(fingerprint, "PACKAGE", folder)
+    fingerprint._fingerprint.cache_clear()
+    yield folder
+    fingerprint._fingerprint.cache_clear()
+
+
+def now():
+    fingerprint._fingerprint.cache_clear()
+    return fingerprint.fingerprint(*ELSEWHERE)
+
+
+def test_each_module_that_packing_imports_is_part_of_it(copy):
+    modules = imported()
+    assert {"archive.py", "build/pack.py", "plan.py", "targets.py", "binary/elf.py"} <= set(modules)
+    missed = []
+    for name in [*modules, "targets.toml", "runtimes/onnxruntime.toml", "stable_abi.txt"]:
+        before, text = now(), (copy / name).read_bytes()
+        (copy / name).write_bytes(text + b"#")
+        missed += [name] if now() == before else []
+        (copy / name).write_bytes(text)
+    assert missed == []
+
+
+def test_a_module_that_is_new_is_part_of_it(copy):
+    before = now()
+    (copy / "novel.py").touch()
+    assert now() != before
+
+
+def test_what_packing_cannot_reach_is_not(copy):
+    before = now()
+    assert all((copy / name).exists() for name in ELSEWHERE)
+    (copy / "verify" / "gate.py").write_bytes(b"")
+    (copy / "cli.py").write_bytes(b"")
+    assert now() == before
+
+
+def test_packages_are_made_again_when_the_code_that_writes_zips_has_changed(copy, tiny):
+    def packed():
+        config = load(tiny / "latebind.toml")
+        pack(config, [stage_target(config, target("linux-x64"), tiny)], tiny, tiny / "dist")
+        return {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
+
+    first = packed()
+    assert packed() == first
+    with (copy / "archive.py").open("a", encoding="utf-8") as file:
+        file.write("# changed\n")
+    fingerprint._fingerprint.cache_clear()
+    second = packed()
+    assert second.keys() == first.keys()
+    assert all(second[name] != first[name] for name in first)
