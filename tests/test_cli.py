@@ -228,14 +228,6 @@ def test_plan_names_the_parts_of_a_package_that_is_split(latebind, tiny):
     assert {path.name for path in (tiny / "dist").iterdir()} == set(names)
 
 
-@pytest.mark.parametrize("version", ["1.0", "1.0rc1", "1.0.dev3", "1.0.post1"])
-def test_plan_names_files_as_pack_does_for_every_form_of_version(latebind, tiny, version):
-    write_client(tiny, latebind=CONFIG.replace("1.2.3", version))
-    names = [Path(line).name for line in latebind("-C", tiny, "plan").stdout.splitlines()[::2]]
-    assert latebind("-C", tiny, "pack").returncode == 0
-    assert {path.name for path in (tiny / "dist").iterdir()} == set(names)
-
-
 @pytest.mark.parametrize("value", ['"yes"', "1"])
 def test_a_split_that_is_none_of_the_three_is_refused(latebind, tiny, value):
     file = tiny / "latebind.toml"

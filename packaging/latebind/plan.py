@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.model import SYMBOLS_SUFFIX, NotMade
-from latebind.nuget.nuspec import semantic_version
-from latebind.pythonabi import abi_tags
-from latebind.targets import host_rid, target, wheel_tag
+from latebind.errors import InputError
+from latebind.filenames import nupkg_file, part_id, sdist_file, snupkg_file, symbols_file, wheel_file
+from latebind.model import NotMade
+from latebind.targets import host_rid, target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from latebind.config import Config
     from latebind.document import Package
@@ -30,23 +30,18 @@ class Planned:
 
 def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
     """The files of all packages for those targets, in the order of the configuration."""
-    version = config.project.version
     rows: list[Planned] = []
     for name, package in config.packages.items():
         suited = [rid for rid in rids if not unsupplied(config, name, rid)]
         stages = [f"stage/{rid}/{package.component}" for rid in suited]
         if package.wheel is not None:
-            stem = f"{config.wheel_name(name).replace('-', '_')}-{version}"
-            abi = abi_tags(package.wheel.kind)
             for rid, stage in zip(suited, stages, strict=True):
                 if package.wheel.kind == "cpython" and rid != host_rid():
                     continue  # that machine's own CPython makes it
-                row = target(rid)
-                tag = wheel_tag(row, config.floor(row))
-                inputs = (stage, package.wheel.source)
-                rows.append(Planned(file=f"{stem}-{abi}-{tag}.whl", kind="wheel", package=name, inputs=inputs))
+                file = wheel_file(config, name, rid, config.floor(target(rid)))
+                rows.append(Planned(file=file, kind="wheel", package=name, inputs=(stage, package.wheel.source)))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
-            rows.append(Planned(file=f"{stem}.tar.gz", kind="sdist", package=name, inputs=sources))
+            rows.append(Planned(file=sdist_file(config, name), kind="sdist", package=name, inputs=sources))
         rows += _nupkgs(config, name, dict(zip(suited, stages, strict=True)))
     if config.document.native.symbols:
         components = sorted({package.component for package in config.packages.values()})
@@ -62,28 +57,56 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
     return tuple(rows)
 
 
-def symbols_file(config: Config, rid: str) -> str:
-    """The place of a target's archive of debug symbols below dist/."""
-    return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
-
-
 def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:
     """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
     nuget = config.packages[package].nuget
     if nuget is None or not stages:
         return []
-    version = semantic_version(config.project.version)
+    version = config.project.version
     managed = (nuget.managed,) if nuget.managed else ()
     split = nuget.split is True
     whole = (config.file.name, *managed) if split else (*stages.values(), *managed)
-    rows = [Planned(file=f"{nuget.id}.{version}.nupkg", kind="nupkg", package=package, inputs=whole)]
+    rows = [Planned(file=nupkg_file(nuget.id, version), kind="nupkg", package=package, inputs=whole)]
     rows += [
-        Planned(file=f"{nuget.id}.runtime.{rid}.{version}.nupkg", kind="nupkg", package=package, inputs=(stage,))
+        Planned(file=nupkg_file(part_id(nuget.id, rid), version), kind="nupkg", package=package, inputs=(stage,))
         for rid, stage in (stages.items() if split else ())
     ]
     if managed:
-        rows.append(Planned(file=f"{nuget.id}.{version}.snupkg", kind="snupkg", package=package, inputs=managed))
+        rows.append(Planned(file=snupkg_file(nuget.id, version), kind="snupkg", package=package, inputs=managed))
     return rows
+
+
+def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
+    """Refuse a configuration that names files which are not there, before anything is built or installed for them.
+
+    `sources` are those that packages are made from, `scripts` those that verify them. Raises InputError with all.
+    """
+    named = [*(_sources(config) if sources else ()), *(_scripts(config) if scripts else ())]
+    missing = [f"{key} = {name}" for key, name in named if name and not (config.root / name).exists()]
+    if missing:
+        raise InputError(
+            f"not there: {', '.join(missing)}", where=config.file.name, advice="Correct the path or remove the key."
+        )
+
+
+def _sources(config: Config) -> Iterator[tuple[str, str]]:
+    project = config.project
+    yield from (("project.readme", project.readme), ("project.icon", project.icon))
+    yield "project.license_file", project.license_file
+    for name, package in config.packages.items():
+        if package.wheel is not None:
+            yield f"package.{name}.wheel.source", f"{package.wheel.source}/pyproject.toml"
+        if package.nuget is not None:
+            yield f"package.{name}.nuget.managed", package.nuget.managed
+            yield f"package.{name}.nuget.icon", package.nuget.icon
+
+
+def _scripts(config: Config) -> Iterator[tuple[str, str]]:
+    verify = config.document.verify
+    yield from (("verify.python", verify.python), ("verify.reference", verify.reference))
+    yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c))
+    data = {"data": verify.data, **{f"own.{name}.data": own.data for name, own in verify.own.items()}}
+    yield from ((f"verify.{key}.script", row.script) for key, row in data.items() if row is not None)
 
 
 def unsupplied(config: Config, package: str, rid: str) -> str:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.archive import name_unix, write_text
@@ -26,10 +27,11 @@ from latebind.build.native import loader_dir, native_files, needs_compiler, stag
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
-from latebind.build.wheel import metadata_fields, tag, wheel_libraries
+from latebind.build.wheel import metadata_fields, wheel_libraries
 from latebind.configfile import FILE_NAME as CONFIG_NAME
 from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
+from latebind.filenames import tag
 from latebind.lock import exclusive
 from latebind.outputs import outputs
 from latebind.plan import unsupplied
@@ -54,7 +56,7 @@ class LatebindMetadataHook(MetadataHookInterface):
         config = load(find(Path(self.root)))
         package = _package(config, self.config)
         fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
-        if metadata["name"].replace("_", "-").lower() != config.wheel_name(package).lower():
+        if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
             raise BuildError(
                 f"the project is called {metadata['name']}, package {package} is {config.wheel_name(package)}",
                 where=f"{self.root}/pyproject.toml",
@@ -144,7 +146,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage)
-        build_data["tag"] = tag(stage, kind)
+        build_data["tag"] = tag(kind, stage.rid, stage.manifest.floor)
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"

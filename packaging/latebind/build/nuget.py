@@ -13,6 +13,7 @@ from latebind.archive import Entry, sha256
 from latebind.build import nugetfiles
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.errors import BuildError
+from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget.nuspec import (
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from latebind.build.stage import Stage
     from latebind.config import Config
     from latebind.document import NugetConfig
-    from latebind.model import Rid
 
 FEED_LIMIT = 250_000_000
 """Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
@@ -114,11 +114,6 @@ def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), co
     )
 
 
-def part_id(id_: str, rid: Rid | str) -> str:
-    """The id of the package that holds one target of a split package: `Latenn.runtime.linux-x64`."""
-    return f"{id_}.runtime.{rid}"
-
-
 def settings(config: Config, package: str) -> NugetConfig:
     """The [package.<name>.nuget] table. Raises BuildError when there is none."""
     nuget = config.packages[package].nuget
@@ -182,7 +177,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         Entry(name=f"sbom/{FILE_NAME}", data=bill),
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
-    path = job.outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
+    path = job.outdir / nupkg_file(nuspec.id, project.version)
     write_nupkg(path, render(nuspec), everything, _properties(nuspec))
     made_from = tuple(str(library) for stage in job.stages for library in stage.libraries(job.component))
     return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
@@ -194,7 +189,7 @@ def _symbols(job: _Job) -> list[Artifact]:
     if not files:
         return []
     nuspec = job.nuspec
-    path = job.outdir / f"{nuspec.id}.{nuspec.version}.snupkg"
+    path = job.outdir / snupkg_file(nuspec.id, job.config.project.version)
     write_nupkg(path, render_symbols(nuspec), files, _properties(nuspec))
     made_from = tuple(str(one.symbols) for one in job.managed if one.symbols)
     return [Artifact(path=path, kind="snupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)]

@@ -19,6 +19,7 @@ from latebind.build.promise import refuse_newer, refuse_unexported
 from latebind.build.symbols import pack_symbols
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
+from latebind.filenames import sdist_file, wheel_file
 from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
@@ -155,7 +156,9 @@ def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
     if rid:
         refuse_foreign(job.config.wheel_kind(job.package), rid)
     kind: Literal["wheel", "sdist"] = "wheel" if job.kind == "wheel" else "sdist"
-    return build_distribution(job.source, dist, kind, rid=rid, workdir=workdir)
+    name = wheel_file(job.config, job.package, rid, job.stages[0].manifest.floor) if rid else ""
+    file = dist / (name or sdist_file(job.config, job.package))
+    return [build_distribution(job.source, file, kind, rid=rid, workdir=workdir)]
 
 
 def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:

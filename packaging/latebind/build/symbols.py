@@ -17,8 +17,8 @@ from latebind.archive import Entry, sha256, write_zip
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.native import build_with_symbols
 from latebind.errors import InputError, NotRun
+from latebind.filenames import symbols_file
 from latebind.model import SYMBOLS_MANIFEST
-from latebind.plan import symbols_file
 from latebind.run import run, which
 from latebind.targets import target
 

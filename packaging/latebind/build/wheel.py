@@ -19,7 +19,6 @@ from latebind.errors import BuildError, ToolError
 from latebind.lock import HELD_VARIABLE
 from latebind.pythonabi import abi_tags
 from latebind.run import run
-from latebind.targets import target, wheel_tag
 
 if TYPE_CHECKING:
     from latebind.build.stage import Stage
@@ -82,21 +81,13 @@ def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, .
     return found
 
 
-def tag(stage: Stage, kind: str) -> str:
-    """The tag of a wheel that holds a stage's libraries: `cp310-abi3-manylinux_2_28_x86_64`.
-
-    The platform is the floor that they were built for, also when they would run on an older system.
-    """
-    return f"{abi_tags(kind)}-{wheel_tag(target(stage.rid), stage.manifest.floor)}"
-
-
 def build_distribution(
-    source: Path, outdir: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path
-) -> tuple[Path, ...]:
-    """Make the wheel or the sdist of a wheel source in this Python's environment; move it to `outdir` at the end.
+    source: Path, destination: Path, kind: Literal["wheel", "sdist"], *, rid: str, workdir: Path
+) -> Path:
+    """Make the wheel or the sdist of a wheel source in this Python's environment; move it to `destination` at the end.
 
-    `rid` is the target of a wheel. Raises BuildError with the backend's words; an earlier file in `outdir` stays when
-    this fails.
+    `rid` is the target of a wheel. Raises BuildError with the backend's words, and when it gives the file another name;
+    an earlier file at `destination` stays when this fails.
     """
     if not (source / "pyproject.toml").is_file():
         raise BuildError(
@@ -111,7 +102,6 @@ def build_distribution(
     }
     if rid:
         environment["LATEBIND_TARGET"] = rid
-    outdir.mkdir(parents=True, exist_ok=True)
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=workdir / "build") as aside:
         argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", aside]
@@ -121,7 +111,14 @@ def build_distribution(
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)
             ) from error
-        return tuple(_put(path, outdir / path.name) for path in sorted(Path(aside).iterdir()))
+        (made,) = Path(aside).iterdir()
+        if made.name != destination.name:
+            raise BuildError(
+                f"the backend wrote {made.name}, and the configuration makes it {destination.name}",
+                where=str(source / "pyproject.toml"),
+                advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
+            )
+        return _put(made, destination)
 
 
 def _own_words(error: ToolError) -> str:

@@ -94,7 +94,9 @@ def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]
 def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
     """Stage the chosen targets and pack them."""
     from latebind.build.pack import pack  # noqa: PLC0415
+    from latebind.plan import refuse_missing  # noqa: PLC0415
 
+    refuse_missing(configured(arguments)[0], scripts=False)  # before minutes of compiling
     config, workdir, stages = stage_all(arguments)
     return config, workdir, pack(config, stages, workdir, workdir / "dist")
 

@@ -73,10 +73,11 @@ def declare_cibuildwheel(add: Add) -> None:
 
 def _plan(arguments: argparse.Namespace) -> int:
     from latebind.build.table import not_made  # noqa: PLC0415
-    from latebind.plan import plan, refused  # noqa: PLC0415
+    from latebind.plan import plan, refuse_missing, refused  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     rids = chosen(arguments, config)
+    refuse_missing(config)
     if arguments.format == "json":
         files = [asdict(row) for row in plan(config, rids)]
         print_json({"files": files, "not_made": [asdict(row) for row in refused(config, rids)]})

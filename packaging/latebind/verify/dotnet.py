@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
+from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
-from latebind.nuget.nuspec import semantic_version
 from latebind.targets import target
 from latebind.verify.dotnet_access import settle
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
@@ -59,8 +59,8 @@ def run_dotnet_cell(bench: Bench) -> Outcome:
 def feed_of(bench: Bench) -> list[Path]:
     """The project's nupkgs, and the runtime's where the cell has one. Raises NotRun when one of them was not made."""
     packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
-    version = semantic_version(bench.config.project.version)
-    wanted = {f"{row.nuget.id}.{version}.nupkg" for row in bench.config.packages.values() if row.nuget is not None}
+    version = bench.config.project.version
+    wanted = {nupkg_file(row.nuget.id, version) for row in bench.config.packages.values() if row.nuget is not None}
     if not wanted <= {path.name for path in packages}:
         raise NotRun("not-built", "not every nupkg of the project was made")
     return [*packages, *_runtime_package(bench)]

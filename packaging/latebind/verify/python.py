@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
+from latebind.filenames import distribution
 from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
 from latebind.plan import unsupplied
@@ -163,11 +164,7 @@ def _left_out(bench: Bench, wheel: Artifact) -> bool:
     if not bench.situation.without:
         return False
     binding = [name for name in bench.config.packages if bench.config.runtime_of(name) is not None]
-    return any(wheel.path.name.startswith(f"{_distribution(bench, name)}-") for name in binding)
-
-
-def _distribution(bench: Bench, package: str) -> str:
-    return (bench.config.wheel_name(package) or "").replace("-", "_")
+    return any(wheel.path.name.startswith(f"{distribution(bench.config, name)}-") for name in binding)
 
 
 def _spoiled(bench: Bench, environment: Environment) -> str:

@@ -10,12 +10,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from latebind.errors import InputError, LatebindError, NotRun
+from latebind.errors import LatebindError, NotRun
 from latebind.limits import end_marked
 from latebind.log import LOG
 from latebind.model import Artifact, Outcome, Rid, State
 from latebind.nuget import dotnet, mono
 from latebind.parallel import each
+from latebind.plan import refuse_missing
 from latebind.run import check_limits
 from latebind.targets import host_rid
 from latebind.verify.cell import Bench
@@ -72,7 +73,7 @@ def verify(
     Outcomes of cells that passed are remembered by the content of all that they depend on.
     """
     folder = workdir / "build" / "verify"
-    _check_scripts(config)
+    refuse_missing(config, sources=False)
     check_limits()
     end_marked(folder / "work")  # what a run that was killed left running
     tool, pythons = prepare(config, folder)
@@ -102,17 +103,6 @@ def _longest_first(cells: Sequence[Planned]) -> list[Planned]:
     """A long cell that begins last would keep one processor busy and the others idle."""
     slow = ("frozen", "beside-gpu")
     return sorted(cells, key=lambda row: (row.cell.scenario not in slow, bool(scenario(row.cell.scenario).sample)))
-
-
-def _check_scripts(config: Config) -> None:
-    """Every script and folder that [verify] names must be there before anything is installed for it."""
-    verify = config.document.verify
-    named = {"python": verify.python, "reference": verify.reference, "dotnet": verify.dotnet, "c": verify.c}
-    data = {"data.script": verify.data, **{f"own.{name}.data.script": own.data for name, own in verify.own.items()}}
-    named |= {key: row.script if row else "" for key, row in data.items()}
-    missing = [f"verify.{key} = {name}" for key, name in named.items() if name and not (config.root / name).exists()]
-    if missing:
-        raise InputError(f"not there: {', '.join(missing)}", where=config.file.name, advice="Mend or remove the key.")
 
 
 def _pinned(tool: Installer, wanted: str, python: Path) -> str:

@@ -1,0 +1,66 @@
+"""Names the files of packages: the one place that planning, packing and verifying take them from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from latebind.model import SYMBOLS_SUFFIX
+from latebind.nuget.nuspec import semantic_version
+from latebind.pythonabi import abi_tags
+from latebind.targets import target, wheel_tag
+
+if TYPE_CHECKING:
+    from latebind.config import Config
+
+
+def distribution(config: Config, package: str) -> str:
+    """The distribution's name in the names of its files: `foo_bar` for `Foo.Bar`; "" for none.
+
+    packaging.python.org, "Binary distribution format", "Escaping and Unicode".
+    """
+    return canonicalize_name(config.wheel_name(package)).replace("-", "_")
+
+
+def tag(kind: str, rid: str, floor: str) -> str:
+    """The tag of a wheel: `cp310-abi3-manylinux_2_28_x86_64`.
+
+    The platform is the floor that its libraries were built for, also when they would run on an older system.
+    """
+    return f"{abi_tags(kind)}-{wheel_tag(target(rid), floor)}"
+
+
+def wheel_file(config: Config, package: str, rid: str, floor: str) -> str:
+    """`tiny-1.0.0rc1-py3-none-win_amd64.whl`."""
+    return f"{_stem(config, package)}-{tag(config.wheel_kind(package), rid, floor)}.whl"
+
+
+def sdist_file(config: Config, package: str) -> str:
+    """`tiny-1.0.0rc1.tar.gz`."""
+    return f"{_stem(config, package)}.tar.gz"
+
+
+def nupkg_file(id_: str, version: str) -> str:
+    """`Tiny.1.0.0-rc.1.nupkg`. `version` is PEP 440's. Raises BuildError for one that NuGet cannot express."""
+    return f"{id_}.{semantic_version(version)}.nupkg"
+
+
+def snupkg_file(id_: str, version: str) -> str:
+    """`Tiny.1.0.0-rc.1.snupkg`, as nupkg_file()."""
+    return f"{id_}.{semantic_version(version)}.snupkg"
+
+
+def part_id(id_: str, rid: str) -> str:
+    """The id of the package that holds one target of a split package: `Latenn.runtime.linux-x64`."""
+    return f"{id_}.runtime.{rid}"
+
+
+def symbols_file(config: Config, rid: str) -> str:
+    """The place of a target's archive of debug symbols below dist/."""
+    return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
+
+
+def _stem(config: Config, package: str) -> str:
+    return f"{distribution(config, package)}-{Version(config.project.version)}"

@@ -1,0 +1,126 @@
+"""What `plan` says and what `pack` makes: the same files, whatever the configuration."""
+
+from dataclasses import dataclass
+
+import pytest
+from latebind.build.imports import import_native
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.plan import plan, refused
+from latebind.targets import target
+
+from tests.client import CONFIG, PYPROJECT, write_client, write_portable
+
+ALL = ("linux-x64", "linux-arm64", "linux-musl-x64", "osx-arm64", "win-x64")
+HERE = ALL[:1]
+RUNTIME = """
+[[runtime]]
+preset = "onnxruntime"
+minimum = "1.20"
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant:
+    """A configuration; what is not given is as in tests/client.py."""
+
+    version: str = "1.2.3"
+    name: str = "tiny"
+    rids: tuple[str, ...] = HERE
+    glibc: str = "2.28"
+    macos: str = "11.0"
+    wheel: bool = True
+    nuget: str = '{ id = "Tiny" }'
+    runtime: bool = False
+
+    def write(self, folder):
+        text = CONFIG.replace("1.2.3", self.version).replace('["linux-x64"]', str(list(self.rids)))
+        text = text.replace('glibc = "2.28"', f'glibc = "{self.glibc}"\nmacos = "{self.macos}"')
+        named = f'wheel = {{ source = "python/tiny", name = "{self.name}" }}' if self.wheel else ""
+        text = text.replace('wheel = { source = "python/tiny" }', named)
+        text = text.replace('nuget = { id = "Tiny" }', f"nuget = {self.nuget}" if self.nuget else "")
+        if self.runtime:
+            text = text.replace("exports = [", 'runtime = "onnxruntime"\nexports = [') + RUNTIME
+        return write_client(
+            folder, latebind=text, pyproject=PYPROJECT.replace('name = "tiny"', f'name = "{self.name}"')
+        )
+
+
+VERSIONS = ["1.0", "1.0rc1", "1.0.0-rc.1", "1.0.0-alpha.2", "v1.0.0", "01.2.3", "1.0.dev3", "1.0.post1", "1.0.0.0",
+            "2026.11.21", "1.2-1"]  # fmt: skip
+NAMES = ["Tiny", "tiny-pack", "tiny_pack", "tiny.pack", "Tiny__Pack", "tiny-._pack"]
+SPLIT = '{ id = "Tiny.Core", split = true }'
+VARIANTS = [
+    *(Variant(version=version) for version in VERSIONS),
+    *(Variant(name=name, nuget="") for name in NAMES),
+    *(Variant(nuget=nuget, wheel=False) for nuget in (SPLIT, SPLIT.replace("true", "false"), '{ id = "Tiny.Core" }')),
+    Variant(nuget=SPLIT, version="1.0.0-rc.1", rids=("linux-x64", "win-x64"), wheel=False),
+    Variant(nuget=SPLIT, rids=ALL),
+    *(Variant(glibc=glibc, nuget="") for glibc in ("2.17", "2.31", "2.40")),
+    *(Variant(macos=macos, rids=("osx-arm64",), nuget="") for macos in ("12.0", "13.0", "26.0")),
+    *(Variant(rids=(rid,), version="1.0.0-rc.1") for rid in ALL[1:]),
+    Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True),
+    Variant(rids=("linux-musl-x64",), runtime=True, wheel=False),
+]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    """The library for each target, below folders named after the targets."""
+    folder = tmp_path_factory.mktemp("built")
+    write_portable(folder, list(ALL))
+    file = folder / "latebind.toml"
+    file.write_text(file.read_text("utf-8").replace("2.28", "2.17"), encoding="utf-8")
+    config = load(file)
+    for rid in ALL:
+        stage_target(config, target(rid), folder)
+    return folder / "stage"
+
+
+def test_there_are_at_least_thirty_configurations():
+    assert len(VARIANTS) == len(set(VARIANTS)) >= 30
+
+
+@pytest.mark.slow  # all of them together
+@pytest.mark.parametrize("variant", VARIANTS, ids=str)
+def test_plan_names_the_files_that_pack_makes(built, tmp_path, variant):
+    config = load(variant.write(tmp_path / "tiny") / "latebind.toml")
+    work = tmp_path / "work"
+    for rid in variant.rids:
+        folder = tmp_path / "native" / rid
+        folder.mkdir(parents=True)
+        (folder / "tiny").symlink_to(built / rid / "tiny")
+        import_native(config, [folder], work, rid)
+    made = pack(config, [stage_target(config, target(rid), work) for rid in variant.rids], work, work / "dist")
+    planned = sorted(row.file for row in plan(config, variant.rids))
+    assert planned == sorted(path.name for path in (work / "dist").glob("*"))
+    assert planned or variant.runtime
+    assert [(row.kind, row.reason) for row in made.not_made] == [
+        (row.kind, row.reason) for row in refused(config, variant.rids)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("key", "before", "after"),
+    [
+        ("package.tiny.wheel.source = python/none/pyproject.toml", "python/tiny", "python/none"),
+        ("verify.python = gone.py", "[verify]", '[verify]\npython = "gone.py"'),
+        ("verify.data.script = gone.py", "[verify]", '[verify]\ndata = { script = "gone.py" }'),
+        ("package.tiny.nuget.managed = dotnet", 'id = "Tiny"', 'id = "Tiny", managed = "dotnet"'),
+        ("project.readme = READ.md", 'license = "MIT"', 'license = "MIT"\nreadme = "READ.md"'),
+    ],
+)
+def test_plan_refuses_files_that_are_not_there(latebind, tiny, key, before, after):
+    write_client(tiny, latebind=(CONFIG + "[verify]\n").replace(before, after))
+    ended = latebind("-C", tiny, "plan")
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert f"latebind.toml: not there: {key}\n" in ended.stderr
+
+
+def test_pack_refuses_files_that_are_not_there_before_it_builds(latebind, tiny):
+    write_client(tiny, latebind=CONFIG.replace("python/tiny", "python/none"))
+    ended = latebind("-C", tiny, "pack", "--target", "linux-x64")
+    assert ended.returncode == 2
+    assert "package.tiny.wheel.source = python/none/pyproject.toml" in ended.stderr
+    assert not (tiny / "stage").exists()
