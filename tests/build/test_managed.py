@@ -61,6 +61,22 @@ def test_nothing_is_written_into_the_source_folder(tmp_path):
     assert not any(path.name.startswith(".managed-") for path in tmp_path.iterdir())
 
 
+def test_files_in_output_folders_below_the_project_are_not_compiled(tmp_path):
+    project = tmp_path / "a (b)"
+    shutil.copytree(BINDING, project)
+    made = [project / "build", project / "50% done; 2" / "dist"]
+    for folder in made:
+        folder.mkdir(parents=True)
+        (folder / "Broken.cs").write_text("class {", encoding="utf-8")
+    arguments = {"version": "0.1.0", "environment": dotnet_environment(), "home": tmp_path / "home"}
+
+    built = build_managed(project, project / "build" / "managed", apart=made, **arguments)
+
+    assert content(built) == content(build(BINDING, tmp_path))
+    with pytest.raises(BuildError, match=r"Broken\.cs"):
+        build_managed(project, project / "build" / "managed", **arguments)
+
+
 def test_a_compile_error_is_told_and_the_earlier_result_stays(tmp_path):
     copy = tmp_path / "source"
     shutil.copytree(BINDING, copy)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
 
+from latebind.archive import write_text
 from latebind.build.stage import swap_in
 from latebind.errors import BuildError, ToolError
 from latebind.nuget import dotnet
@@ -17,9 +21,11 @@ from latebind.nuget.nuspec import semantic_version
 from latebind.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _TIME_LIMIT = 600.0
+_SPECIAL = re.compile(r"[%$@'();?*]")
+"""Characters that mean something in MSBuild's lists; %XX is how they are written plainly."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +47,15 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     environment: Mapping[str, str],
     home: Path,
     sources: Sequence[str] = (),
+    apart: Iterable[Path] = (),
 ) -> tuple[ManagedBuild, ...]:
     """Compile the one .csproj of a folder for each of its frameworks, deterministically, in the project's order.
 
     What is made goes below the folder `output`, into one folder for each framework. `version` is the project's,
     PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
     none, nothing is fetched and the property LatebindFallbackSdk=true tells the project to compile against the
-    reference assemblies that the SDK carries. An earlier `output` stays when this fails.
+    reference assemblies that the SDK carries. `apart` are folders whose files are not the project's, though they may
+    be below its own folder. An earlier `output` stays when this fails.
 
     Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words.
     """
@@ -61,7 +69,10 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
         work = Path(folder)
         feeds = work / "NuGet.config"
         dotnet.write_nuget_config(feeds, sources)
+        props = work / "latebind.props"
+        write_text(props, _props(project, apart))
         common = {
+            "CustomBeforeMicrosoftCommonProps": str(props),
             "Version": semantic_version(version),
             "Deterministic": "true",
             "RestoreConfigFile": str(feeds),
@@ -90,6 +101,22 @@ def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
         "PathMap": _path_map({obj: "/_/obj/", project.resolve(): "/_/"}),
         "BaseIntermediateOutputPath": f"{obj}/",
     }
+
+
+def _props(project: Path, apart: Iterable[Path]) -> str:
+    """MSBuild's settings that keep folders out of the files that an SDK-style project takes without naming them."""
+    inside = [
+        os.path.relpath(folder, project.resolve()) for folder in apart if folder.is_relative_to(project.resolve())
+    ]
+    excluded = "".join(
+        f";{escape(_SPECIAL.sub(lambda found: f'%{ord(found[0]):X}', name))}/**" for name in sorted(inside)
+    )
+    return f"""<Project>
+  <PropertyGroup>
+    <DefaultItemExcludes>$(DefaultItemExcludes){excluded}</DefaultItemExcludes>
+  </PropertyGroup>
+</Project>
+"""
 
 
 def _take(out: Path, taken: Path, name: str) -> None:

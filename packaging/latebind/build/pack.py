@@ -173,6 +173,7 @@ def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
             version=job.config.project.version,
             environment=os.environ,
             home=workdir / "build" / "dotnet-home" / job.package,
+            apart=outputs(job.config, workdir).known,
         )
     made = pack_nupkgs(job.config, job.package, job.stages, dist, managed=managed, commit=job.commit)
     return [artifact.path for artifact in made]
