@@ -209,6 +209,50 @@ def test_a_header_from_outside_the_native_folder_is_refused_by_name(tiny):
     assert not (tiny / "stage" / "linux-x64").exists()
 
 
+OTHER = "int other(void);\nint other(void) { return 1; }\n"
+OUTSIDE = {
+    "source": "target_sources(tiny PRIVATE ../shared/other.c)",
+    "generated": "add_custom_command(OUTPUT a.c COMMAND cmake -E copy ${S}/other.c a.c DEPENDS ${S}/other.c)\n"
+    "target_sources(tiny PRIVATE a.c)",
+    "script": "include(../shared/more.cmake)",
+    "template": "configure_file(../shared/other.c other.c)",
+    "subfolder": "add_subdirectory(../shared shared)",
+    "library": "target_link_libraries(tiny PRIVATE ${S}/other.c.a)",
+}
+
+
+def with_shared(tiny, lines):
+    """The small project with `shared/` next to the folder of its native code, and more lines in its CMakeLists.txt."""
+    (tiny / "shared").mkdir()
+    files = {"other.c": OTHER, "more.cmake": "", "CMakeLists.txt": "", "other.c.a": "", "more.h": "#define MARK 1\n"}
+    for name, text in files.items():
+        (tiny / "shared" / name).write_text(text, encoding="utf-8")
+    return write_client(tiny, cmakelists=CMAKE + "set(S ${CMAKE_SOURCE_DIR}/../shared)\n" + lines + "\n")
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_a_file_from_outside_the_native_folder_is_refused_before_any_compiler_runs(tiny, kind):
+    with_shared(tiny, OUTSIDE[kind])
+    with pytest.raises(BuildError, match=r"from outside native/: shared/"):
+        stage(tiny)
+    assert not list((tiny / "build" / "linux-x64").glob("CMakeFiles/tiny.dir/**/*.o"))
+    assert not (tiny / "stage" / "linux-x64").exists()
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "add_library(other STATIC EXCLUDE_FROM_ALL ${S}/other.c)",
+        "target_include_directories(tiny PRIVATE ${S})",
+        "include(${S}/nothing.cmake OPTIONAL)",
+    ],
+)
+def test_what_is_outside_and_not_used_is_not_refused(tiny, lines, capsys):
+    assert library(stage(with_shared(tiny, lines))).is_file()
+    noted = "note: the compiler looks for headers outside native/: shared." in capsys.readouterr().err
+    assert noted == ("include_directories" in lines)
+
+
 def test_a_linked_folder_inside_counts(tiny):
     (tiny / "shared").mkdir()
     (tiny / "shared" / "more.h").write_text("#define MARK 1\n", encoding="utf-8")

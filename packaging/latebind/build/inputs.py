@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from latebind.errors import BuildError
+from latebind.log import LOG
+from latebind.outputs import NAMES
 from latebind.resources import cmake_dir
 from latebind.run import run
 from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Iterator, Sequence
 
     from latebind.config import Config
     from latebind.tree import Folders
@@ -32,6 +35,7 @@ _MSBUILD = (
 """What MSBuild and NuGet look for in every folder above a project."""
 _INSTALLED = frozenset({"site-packages", "dist-packages", "node_modules"})
 _LIMIT = 60.0
+_SHOWN = 5
 
 
 def read_inputs(ninja: Path, tree: Path) -> list[Path]:
@@ -41,32 +45,67 @@ def read_inputs(ninja: Path, tree: Path) -> list[Path]:
     return sorted((tree / name).resolve() for name in names)
 
 
-def refuse_outside(config: Config, inputs: Sequence[Path], sources: Sequence[Path]) -> None:
-    """Refuse files of the project that the native code is made from but that are not among its sources.
+class Sources:
+    """The files that native code may be made from: the key of a stage is a hash of them, and the sdist carries them.
 
-    The key of a stage is a hash of the sources, and the sdist carries them: both would miss such a file. Headers of
-    the system, of compilers and of other installations are not the project's.
-
-    Raises BuildError naming them.
+    Both would miss any other file of the project. Headers of the system, of compilers and of other installations are
+    not the project's; `made` is the folder of what is made from the sources.
     """
-    repository = next((folder for folder in (config.root, *config.root.parents) if (folder / ".git").exists()), None)
-    carried = (config.root / "loader").resolve()
-    known = {path.resolve() for path in sources}
-    strangers = [
-        path
-        for path in inputs
-        if path.is_relative_to(repository or config.root)
-        and path not in known
-        and not any(path.is_relative_to(folder) for folder in (carried, cmake_dir().resolve()))
-        and not _is_installed(path.relative_to(repository or config.root))
-    ]
-    if strangers:
-        shown = ", ".join(str(path) for path in strangers[:5])
-        raise BuildError(
-            f"the native code includes files from outside {config.document.native.source}/: {shown}",
-            where=config.file.name,
-            advice="Move them below it, or set native.source to a folder that holds them all, as the sdist must.",
+
+    def __init__(self, config: Config, files: Sequence[Path], made: Path) -> None:
+        self._config = config
+        self._native = config.native_source.resolve()
+        self._files = {path.resolve() for path in files}
+        roots = (folder for folder in (config.root, *config.root.parents) if (folder / ".git").exists())
+        self._repository = next(roots, config.root)
+        self._apart = [made.resolve(), (config.root / "loader").resolve(), cmake_dir().resolve()]
+
+    def refuse_outside(self, inputs: Iterable[Path]) -> None:
+        """Raises BuildError that names the files of the project that are not among the sources."""
+        strangers = [path for path in inputs if path not in self._files and self._is_of_project(path)]
+        outside = [path for path in strangers if not path.is_relative_to(self._native)]
+        if outside:
+            raise BuildError(
+                f"the native code includes files from outside {self._folder}: {self._shown(outside)}",
+                where=self._config.file.name,
+                advice="Move them below it, or set native.source to a folder that holds them all, as the sdist must.",
+            )
+        if strangers:
+            raise BuildError(
+                f"the native code includes files that latebind does not count as sources: {self._shown(strangers)}",
+                where=self._config.file.name,
+                advice=f"Move them out of folders for outputs and caches: {', '.join(NAMES)}.",
+            )
+
+    def note_outside(self, searched: Iterable[Path]) -> None:
+        """Say which folders of the project can only lead to files that are refused once they were included."""
+        outside = [
+            folder
+            for folder in searched
+            if not folder.is_relative_to(self._native)
+            and self._is_of_project(folder)
+            and not any(path.is_relative_to(folder) for path in self._files)
+        ]
+        if outside:
+            LOG.say(
+                f"note: the compiler looks for headers outside {self._folder}: {self._shown(outside)}. "
+                "The build is refused if it finds any there."
+            )
+
+    @property
+    def _folder(self) -> str:
+        return f"{self._config.document.native.source}/"
+
+    def _is_of_project(self, path: Path) -> bool:
+        return (
+            path.is_relative_to(self._repository)
+            and not any(path.is_relative_to(folder) for folder in self._apart)
+            and not _is_installed(path.relative_to(self._repository))
         )
+
+    def _shown(self, paths: Sequence[Path]) -> str:
+        more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+        return ", ".join(Path(os.path.relpath(path, self._config.root)).as_posix() for path in paths[:_SHOWN]) + more
 
 
 def outside_hash(source: Path, outputs: Folders) -> str:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.build.extension import extension
-from latebind.build.inputs import read_inputs, refuse_outside
+from latebind.build.inputs import Sources, read_inputs
 from latebind.build.loadersource import write_sources
+from latebind.build.planned import ask_cmake, read_planned
 from latebind.build.promise import refuse_unexported
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
@@ -191,21 +192,24 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
     _start_afresh(tree, stamp)
     write_sources(config, tree / _DESCRIBED)
     log.unlink(missing_ok=True)
-    steps: list[list[str | Path]] = [
-        [cmake, "-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments],
-        [cmake, "--build", tree],
-    ]
-    steps += [
-        [cmake, "--install", tree, "--component", one, "--prefix", prefix / one] for one in _components(config, python)
-    ]
-    for step in steps:
+
+    def step(*words: str | Path) -> None:
         try:
-            run(step, env=chosen.environment(made), timeout=_TIME_LIMIT, log=log)
+            run([cmake, *words], env=chosen.environment(made), timeout=_TIME_LIMIT, log=log)
         except ToolError as error:
             advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
             raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
-    inputs = [path for path in read_inputs(ninja, tree) if not path.is_relative_to(made.resolve())]
-    refuse_outside(config, inputs, native_files(config, workdir))
+
+    ask_cmake(tree)
+    step("-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments)
+    sources = Sources(config, native_files(config, workdir), made)
+    planned = read_planned(ninja, tree, config.native_source)
+    sources.refuse_outside(planned.files)
+    sources.note_outside(planned.searched)
+    step("--build", tree)
+    for one in _components(config, python):
+        step("--install", tree, "--component", one, "--prefix", prefix / one)
+    sources.refuse_outside(read_inputs(ninja, tree))
 
 
 def _start_afresh(tree: Path, stamp: str) -> None:

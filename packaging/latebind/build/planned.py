@@ -1,0 +1,70 @@
+"""What a configured build tree will be made from, as CMake and ninja state it before anything is compiled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.errors import BuildError
+from latebind.run import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_API = ".cmake/api/v1"
+_CLIENT = "client-latebind"
+_CMAKE_FILES, _CODEMODEL = "cmakeFiles-v1", "codemodel-v2"
+_NODE = re.compile(r'^"[^"]+" \[label="(.*)"\]$', re.MULTILINE)
+_LIMIT = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Planned:
+    """Resolved paths. Files in the build tree are among them."""
+
+    files: tuple[Path, ...]
+    """What CMake read, and what the commands of a build name: sources, scripts, libraries. No headers."""
+    searched: tuple[Path, ...]
+    """Folders in which the compiler will look for headers; it need not find any there."""
+
+
+def ask_cmake(tree: Path) -> None:
+    """Have CMake write what read_planned() reads when it configures a build tree (cmake-file-api(7))."""
+    folder = tree / _API / "query" / _CLIENT
+    folder.mkdir(parents=True, exist_ok=True)
+    for kind in (_CMAKE_FILES, _CODEMODEL):
+        (folder / kind).touch()
+
+
+def read_planned(ninja: Path, tree: Path, source: Path) -> Planned:
+    """What a configured tree of the project in `source` will be built from.
+
+    Raises BuildError for a CMake that answers nothing, ToolError when ninja fails.
+    """
+    listed = [row["path"] for row in _reply(tree, _CMAKE_FILES)["inputs"]]
+    # The graph of what is built by default: targets that are excluded from it are not compiled.
+    commanded = _NODE.findall(run([ninja, "-C", tree, "-t", "graph"], timeout=_LIMIT).output)
+    files = {*(source / path for path in listed), *(tree / path for path in commanded)}
+    model = _reply(tree, _CODEMODEL)
+    targets = [_read(tree, row["jsonFile"]) for one in model["configurations"] for row in one["targets"]]
+    groups = [group for target in targets for group in target.get("compileGroups", [])]
+    searched = {source / row["path"] for group in groups for row in group.get("includes", [])}
+    return Planned(files=_resolved(files), searched=_resolved(searched))
+
+
+def _resolved(paths: set[Path]) -> tuple[Path, ...]:
+    return tuple(sorted({path.resolve() for path in paths if path.exists()}))
+
+
+def _reply(tree: Path, kind: str) -> Any:
+    index = max((tree / _API / "reply").glob("index-*.json"), key=lambda path: path.name, default=None)
+    if index is None:
+        raise BuildError("CMake did not say what it will build", where=str(tree), advice="Use CMake 3.25 or newer.")
+    return _read(tree, _read(tree, index.name)["reply"][_CLIENT][kind]["jsonFile"])
+
+
+def _read(tree: Path, name: str) -> Any:
+    return msgspec.json.decode((tree / _API / "reply" / name).read_bytes())
