@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.log import LOG
+from latebind.processes import end_trees, watched_over
 
 if sys.platform == "win32":
     import msvcrt
@@ -18,6 +19,7 @@ else:
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import BinaryIO
 
 HELD_VARIABLE = "LATEBIND_HELD"
 """Names the working folder that a process above this one has locked: build backends run below latebind."""
@@ -35,7 +37,7 @@ _LEFTOVERS = (
 
 @contextmanager
 def exclusive(workdir: Path) -> Iterator[None]:
-    """Hold the working folder; wait, and say so, while another latebind has it."""
+    """Hold the working folder; wait, and say so, while another latebind has it, or what a killed one left is ended."""
     if os.environ.get(HELD_VARIABLE) == str(workdir):
         yield
         return
@@ -45,14 +47,38 @@ def exclusive(workdir: Path) -> Iterator[None]:
         if not _locked(stream.fileno(), wait=False):
             LOG.say(f"waiting for another latebind in {workdir}")
             _locked(stream.fileno(), wait=True)
-        for pattern in _LEFTOVERS:
-            for path in workdir.glob(pattern):
-                _remove(path)
-        os.environ[HELD_VARIABLE] = str(workdir)
-        try:
-            yield
-        finally:
-            del os.environ[HELD_VARIABLE]
+        with watched_over([stream.fileno()]) as mark:
+            _end_earlier(stream, mark)
+            for pattern in _LEFTOVERS:
+                for path in workdir.glob(pattern):
+                    _remove(path)
+            os.environ[HELD_VARIABLE] = str(workdir)
+            try:
+                yield
+            finally:
+                del os.environ[HELD_VARIABLE]
+        _write(stream, "")
+
+
+def _end_earlier(stream: BinaryIO, mark: str) -> None:
+    """End what a holder of the lock left running that was killed together with what watched over it.
+
+    The file names whoever holds the lock by its mark, and nobody once the work has ended.
+    """
+    stream.seek(0)
+    earlier = stream.read().decode("ascii", "replace").split()
+    _write(stream, " ".join([*earlier, mark]))
+    if earlier:
+        end_trees(earlier)
+        _write(stream, mark)
+
+
+def _write(stream: BinaryIO, text: str) -> None:
+    if sys.platform != "win32":  # whose locks are of ranges, and whose jobs leave nothing running
+        stream.seek(0)
+        stream.truncate()
+        stream.write(text.encode())
+        stream.flush()
 
 
 def _locked(descriptor: int, *, wait: bool) -> bool:

@@ -6,7 +6,7 @@ import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from latebind.run import end_all
+from latebind.run import all_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,5 +29,6 @@ def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) ->
             return [task.result() for task in failed or tasks]
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
-            end_all()
+            with all_ended():
+                pool.shutdown()
             raise

@@ -16,6 +16,7 @@ from latebind.build.commit import VARIABLE, source_commit
 from latebind.build.toolchain import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import outputs
+from latebind.processes import watched_over
 from latebind.run import run
 from latebind.tree import is_scratch
 
@@ -85,7 +86,7 @@ def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
 
     Raises BuildError with the words of a run that failed.
     """
-    with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place:
+    with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place, watched_over():
         clock = _make_clock(Path(place))
         rooms = [Path(place).resolve() / around.folder for around in (FIRST, SECOND)]
         for room in rooms:

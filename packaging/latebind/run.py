@@ -11,23 +11,58 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
 from latebind.limits import MARK, Limits, PastLimitError, end_marked, watch
+from latebind.processes import TREE, end_trees, extended
+
+if sys.platform == "win32":
+    from latebind.job import Job
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 TAIL_LINES = 40
 _LOOK_SECONDS = 0.5
 _LEFT_SECONDS = 10.0
 _VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
-_LIVE: set[subprocess.Popen[bytes]] = set()
+_LIVE: set[_Started] = set()
 _LOCK = threading.Lock()
+_STOPPING = threading.Event()
+"""Set while all processes are being ended: none may be started."""
 _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
+
+
+class _Started:
+    """A running process and how all that it started is ended. `place` is set where limits hold."""
+
+    def __init__(self, process: subprocess.Popen[bytes], mark: str, place: Path | None) -> None:
+        self.process, self.mark, self.place = process, mark, place
+        if sys.platform == "win32":
+            self._job = Job(int(process._handle))  # noqa: SLF001  # Popen has no other way to its handle
+
+    def kill(self) -> None:
+        """End the process, its group, on Windows its job."""
+        try:
+            if sys.platform == "win32":
+                self._job.end()
+                self.process.kill()
+            else:
+                os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def close(self) -> None:
+        """Let go of what is needed to end it; what it left behind is ended where limits hold: builds may leave it."""
+        if self.place is not None:
+            self.kill()
+            end_marked(self.place)
+        if sys.platform == "win32":
+            self._job.close()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,10 +90,10 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     """Run a program to its end and return what it printed.
 
     `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
-    seconds; at the limit, and on Ctrl-C, the whole process group is ended. `limits` replaces it and adds memory,
-    processes and output; then all that the program started is ended with it, daemons, too, and nothing else may run in
-    `cwd`. `user` is the number of a user and group to become, for which one must be root. With `check`, a status other
-    than 0 raises. `log` receives the command and all output.
+    seconds; at the limit, and on Ctrl-C, all that the program started is ended with it. `limits` replaces it and adds
+    memory, processes and output; then what the program leaves behind at its end is ended, too, and nothing else may
+    run in `cwd`. `user` is the number of a user and group to become, for which one must be root. With `check`, a
+    status other than 0 raises. `log` receives the command and all output.
 
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
     its output.
@@ -70,50 +105,50 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
         check_limits()
     if place is not None:
         env = {**(os.environ if env is None else env), MARK: str(place)}
-    process = _start(words, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
-    with _LOCK:
-        _LIVE.add(process)
+    started = _start(words, place, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
     try:
-        raw = _waited(process, limits or Limits(seconds=timeout), place)
+        raw = _waited(started, limits or Limits(seconds=timeout))
     except PastLimitError as error:
-        _end_left(process, place)
-        raw = end_group(process)
+        raw = _end(started)
         text = _decode(raw)
         _write_log(log, words, text)
         raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
     except BaseException:
-        end_group(process)
+        _end(started)
         raise
     finally:
         with _LOCK:
-            _LIVE.discard(process)
-        _end_left(process, place)
+            _LIVE.discard(started)
+        started.close()
     text = _decode(raw)
     _write_log(log, words, text)
-    if check and process.returncode != 0:
+    status = started.process.returncode
+    if check and status != 0:
         raise ToolError(
-            f"{name} failed with status {process.returncode}: {shown(words)}\n{tail(text)}",
+            f"{name} failed with status {status}: {shown(words)}\n{tail(text)}",
             where="" if log is None else str(log),
             advice=advice,
         )
-    return Completed(argv=words, returncode=process.returncode, output=text)
+    return Completed(argv=words, returncode=status, output=text)
 
 
 def _start(  # noqa: PLR0913  # as run()
     words: tuple[str, ...],
+    place: Path | None,
     *,
     cwd: Path | None,
     env: Mapping[str, str] | None,
     umask: int,
     user: int | None,
     advice: str,
-) -> subprocess.Popen[bytes]:
+) -> _Started:
     """Start a program in a session of its own. Raises ToolError when it or its folder is missing."""
+    mark = extended(os.environ.get(TREE, ""))
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             words,
             cwd=cwd,
-            env=None if env is None else dict(env),
+            env={**(os.environ if env is None else env), TREE: mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -128,6 +163,13 @@ def _start(  # noqa: PLR0913  # as run()
         raise ToolError(f"{missing} is not there", advice=advice) from error
     except OSError as error:
         raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
+    started = _Started(process, mark, place)
+    with _LOCK:
+        _LIVE.add(started)
+    if _STOPPING.is_set():  # it may have come too late to be ended with the others
+        started.kill()
+        end_trees([mark])
+    return started
 
 
 def check_limits() -> None:
@@ -136,8 +178,9 @@ def check_limits() -> None:
         raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
 
 
-def _waited(process: subprocess.Popen[bytes], limits: Limits, place: Path | None) -> bytes:
+def _waited(started: _Started, limits: Limits) -> bytes:
     """What a process printed by its end. Raises PastLimitError."""
+    process = started.process
     if not limits.watched:
         try:
             return process.communicate(timeout=limits.seconds)[0] or b""
@@ -149,8 +192,7 @@ def _waited(process: subprocess.Popen[bytes], limits: Limits, place: Path | None
             return process.communicate(timeout=_LOOK_SECONDS)[0] or b""
         except subprocess.TimeoutExpired as error:
             if process.poll() is not None:  # what it left behind holds its output open
-                _end_left(process, place)
-                return end_group(process)
+                return _end(started)
             if len(error.output or b"") > limits.output:
                 raise PastLimitError(f"{limits.output >> 20} MiB of output") from None
             watch(process.pid, limits)
@@ -158,42 +200,36 @@ def _waited(process: subprocess.Popen[bytes], limits: Limits, place: Path | None
             raise PastLimitError(f"{limits.seconds:.0f} s")
 
 
-def _end_left(process: subprocess.Popen[bytes], place: Path | None) -> None:
-    """End what a program that was started in a folder with limits left behind; without limits builds may leave it."""
-    if place is not None:
-        _kill_group(process)
-        end_marked(place)
-
-
-def end_all() -> None:
-    """End every process that any thread has running; whoever waits for one gets a ToolError.
-
-    An interruption reaches the main thread alone, and processes in sessions of their own not at all.
-    """
-    with _LOCK:
-        live = list(_LIVE)
-    for process in live:
-        _kill_group(process)
-
-
-def end_group(process: subprocess.Popen[bytes]) -> bytes:
+def _end(started: _Started) -> bytes:
     """End a process and everything that it started; return what it had printed."""
-    _kill_group(process)
+    started.kill()
+    end_trees([started.mark])
+    if started.place is not None:
+        end_marked(started.place)
     try:
-        raw, _ = process.communicate(timeout=_LEFT_SECONDS)
-    except subprocess.TimeoutExpired as error:  # a grandchild in its own session holds the pipe
+        raw, _ = started.process.communicate(timeout=_LEFT_SECONDS)
+    except subprocess.TimeoutExpired as error:  # something without a mark holds the pipe
         return error.output or b""
     return raw or b""
 
 
-def _kill_group(process: subprocess.Popen[bytes]) -> None:
+@contextmanager
+def all_ended() -> Iterator[None]:
+    """End every process that any thread has running, and keep any from starting one within the block.
+
+    Whoever waits for one gets a ToolError. An interruption reaches the main thread alone, and processes in sessions of
+    their own not at all.
+    """
+    _STOPPING.set()
     try:
-        if sys.platform == "win32":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+        with _LOCK:
+            live = list(_LIVE)
+        for started in live:
+            started.kill()
+        end_trees([started.mark for started in live])
+        yield
+    finally:
+        _STOPPING.clear()
 
 
 def which(name: str, *, path: str | None = None) -> Path | None:

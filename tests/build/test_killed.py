@@ -1,14 +1,23 @@
-"""Killed at any moment, with its children or without, latebind leaves whole packages only; the next run completes."""
+"""Killed at any moment, with its children or without, latebind leaves whole packages only and nothing running.
+
+The next run completes, also one that starts at once.
+"""
 
 import hashlib
+import itertools
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
 
 import pytest
 
+from tests.build.kills import Campaign, programs, running, wait_until_gone, write_slow
+from tests.build.kills import finish as finish_build
+from tests.build.kills import start as begin
 from tests.client import PORTABLE_SOURCE, write_portable
 
 MOMENTS = 20
@@ -86,3 +95,57 @@ def test_killed_at_random_moments(tiny_for_two):
         assert after != before
         before = after
     assert running > MOMENTS // 2
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: /proc is Linux's")
+WHEN = pytest.mark.parametrize("second", [False, True], ids=["alone", "with-a-second-run"])
+
+
+@LINUX
+@pytest.mark.slow
+@WHEN
+@pytest.mark.parametrize("command", ["build", "pack"])
+def test_twenty_kills_leave_nothing_running_and_change_no_byte(tmp_path, command, second, record_property):
+    campaign = Campaign(tmp_path, command, seed=17)
+    campaign.run(itertools.islice(itertools.cycle(SIGNALS), MOMENTS), second=second)
+    record_property("killed", campaign.killed)
+    record_property("seconds until all had ended", campaign.slowest)
+    assert campaign.killed > MOMENTS // 2
+
+
+def compiling(folder):
+    process = begin(folder, "build")
+    while not any(" -c " in words and ".o" in words for words in running(folder)):
+        assert process.poll() is None, process.communicate()[0].decode()
+        time.sleep(0.02)
+    return process
+
+
+@LINUX
+@WHEN
+@pytest.mark.parametrize("how", SIGNALS)
+def test_killed_while_it_compiles_it_leaves_nothing_running(tmp_path, how, second):
+    process = compiling(write_slow(tmp_path, 1))
+    process.send_signal(how)
+    again = begin(tmp_path, "build") if second else None
+    process.communicate(timeout=10)
+    if again:
+        finish_build(again)
+    wait_until_gone(tmp_path)
+
+
+@LINUX
+def test_what_was_killed_with_its_watcher_is_ended_by_the_next_run(tmp_path):
+    """As when memory runs out for both: compilers go on, and the next run ends them before it writes."""
+    process = compiling(write_slow(tmp_path, 1))
+    mark = (tmp_path / "build" / ".lock").read_text(encoding="ascii")
+    (watcher,) = [pid for pid, words in programs().items() if words.endswith(f" {mark}")]
+    os.kill(watcher, signal.SIGKILL)
+    process.kill()
+    process.communicate()
+    earlier = {pid for pid, words in programs().items() if str(tmp_path) in words}
+    assert earlier
+    finish_build(begin(tmp_path, "build"))
+    assert not earlier & set(programs())
+    assert (tmp_path / "build" / ".lock").read_bytes() == b""

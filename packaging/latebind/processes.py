@@ -1,0 +1,137 @@
+"""Finds and ends all that a process started, in whatever group or session it is; also a program that watches over one.
+
+Compilers leave the group of the tool that started them (ninja gives each a group), and daemons their parent. What none
+of them loses is its environment: each start extends the variable TREE, so a value names a process with all below it.
+
+Run as a program, it waits for its standard input to end and then ends a tree: a killed process cannot do so itself.
+This file imports nothing of latebind, so that the program starts quickly.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+TREE = "LATEBIND_TREE"
+"""The variable: marks joined by `/`, that of the first ancestor first."""
+DISMISSED = b"."
+"""What the watching program reads when there is nothing to end."""
+_ROUNDS = 3
+"""So many looks in a row must find nothing: a process that is just being started has no mark of its own yet."""
+_PAUSE, _LIMIT = 0.02, 30.0
+_LINE = re.compile(rf"^\s*(\d+)\s.*\b{TREE}=(\S*)", re.MULTILINE)
+
+
+def extended(own: str) -> str:
+    """A new mark for a process that one with the mark `own` starts."""
+    mark = secrets.token_hex(6)
+    return f"{own}/{mark}" if own else mark
+
+
+def end_trees(marks: Collection[str]) -> None:
+    """End every process with one of those marks or below one, and return when they are gone.
+
+    On Windows processes are held in a job, which ends them; there this does nothing.
+    """
+    quiet, end = 0, time.monotonic() + _LIMIT
+    while marks and quiet < _ROUNDS and time.monotonic() < end:
+        found = [pid for pid, mark in marked() if pid != os.getpid() and _is_below(mark, marks)]
+        for pid in found:
+            try:
+                os.kill(pid, signal.SIGKILL if sys.platform != "win32" else signal.SIGTERM)
+            except (ProcessLookupError, PermissionError):
+                continue
+        quiet = 0 if found else quiet + 1
+        time.sleep(_PAUSE)
+
+
+@contextmanager
+def watched_over(keep: Sequence[int] = ()) -> Iterator[str]:
+    """Within the block, all that this process starts ends with it, even when it is killed; gives the mark of all that.
+
+    `keep` are descriptors, of locks, that stay open until all has ended. An interruption ends it as well.
+    """
+    own = os.environ.get(TREE, "")
+    mark = extended(own)
+    watcher = None if sys.platform == "win32" else _watcher(mark, keep)  # Windows' jobs end with their holder
+    os.environ[TREE] = mark
+    last = b""
+    try:
+        yield mark
+        last = DISMISSED
+    except Exception:
+        last = DISMISSED
+        raise
+    finally:
+        os.environ.pop(TREE)
+        if own:
+            os.environ[TREE] = own
+        if watcher is not None:
+            watcher.communicate(last)
+
+
+def _watcher(mark: str, keep: Sequence[int]) -> subprocess.Popen[bytes]:
+    """A process in a session of its own that ends a tree when the other end of its standard input is gone."""
+    return subprocess.Popen(
+        [sys.executable, "-IS", __file__, mark],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        pass_fds=keep,
+        start_new_session=True,
+    )
+
+
+def marked() -> Iterator[tuple[int, str]]:
+    """Every process that has a mark, with it. Zombies have none."""
+    if sys.platform == "linux":
+        yield from _of_proc(Path("/proc"))
+    elif sys.platform != "win32":
+        yield from _of_ps(["ps", "-A", "-E", "-ww", "-o", "pid=,command="])
+
+
+def _of_proc(folder: Path) -> Iterator[tuple[int, str]]:
+    for name in os.listdir(folder):  # noqa: PTH208  # a third of the time, and this is asked again and again
+        if not name.isdigit():
+            continue
+        try:
+            environment = (folder / name / "environ").read_bytes()
+        except OSError:  # it has ended, or is another user's
+            continue
+        _, found, rest = (b"\0" + environment).partition(f"\0{TREE}=".encode())
+        if found:
+            yield int(name), rest.partition(b"\0")[0].decode("ascii", "replace")
+
+
+def _of_ps(command: list[str]) -> Iterator[tuple[int, str]]:
+    """What `ps` prints when it is asked for environments, which come after the command line."""
+    printed = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "LC_ALL": "C"}).stdout
+    for pid, mark in _LINE.findall(printed.decode("utf-8", "replace")):
+        yield int(pid), mark
+
+
+def _is_below(mark: str, marks: Iterable[str]) -> bool:
+    return any(f"{mark}/".startswith(f"{wanted}/") for wanted in marks)
+
+
+def main(mark: str) -> None:
+    """Wait until whoever holds the other end of standard input is gone; end its tree unless it was dismissed first."""
+    for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])):
+        signal.signal(number, signal.SIG_IGN)
+    if sys.stdin.buffer.read(1) != DISMISSED:
+        end_trees([mark])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

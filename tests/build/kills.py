@@ -1,0 +1,131 @@
+"""A project that compiles for seconds, and latebind killed while it does; shared by tests that differ in how."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.client import CMAKE, CONFIG, SOURCE, write_client
+
+if TYPE_CHECKING:
+    import signal
+    from collections.abc import Iterable
+
+FILES = 3
+HOST = '\n[targets.linux-x64]\ntoolchain = "host"\n'
+"""The machine's own compiler: zig would remember what it compiled once."""
+_LIMIT = 300.0
+_GONE_WITHIN = 10.0
+
+
+def write_slow(folder: Path, variant: int) -> Path:
+    """The small project with files that compile for a second each; `variant` makes other ones."""
+    more = "\n".join(f"target_sources(tiny PRIVATE more{number}.c)" for number in range(FILES))
+    write_client(folder, latebind=CONFIG + HOST, cmakelists=CMAKE + more + "\ntarget_compile_options(tiny PRIVATE -O2)")
+    for number in range(FILES):
+        functions = (
+            f"double f{number}_{at}(double* x, int n);\n"
+            f"double f{number}_{at}(double* x, int n) {{ double s = {variant}; for (int i = 0; i < n; ++i)"
+            f" s += x[i] * x[i + {at}] - s / (x[i] + {at}); return s; }}\n"
+            for at in range(300)
+        )
+        (folder / "native" / f"more{number}.c").write_text("".join(functions), encoding="utf-8")
+    (folder / "native" / "tiny.c").write_text(SOURCE.replace("+ b", f"+ b + {variant}"), encoding="utf-8")
+    return folder
+
+
+def start(folder: Path, command: str) -> subprocess.Popen[bytes]:
+    words = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(folder), command]
+    return subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+
+
+def finish(process: subprocess.Popen[bytes]) -> None:
+    output, _ = process.communicate(timeout=_LIMIT)
+    assert process.returncode == 0, output.decode()
+
+
+def made(folder: Path, command: str) -> dict[str, str]:
+    """The hash of every file that a command is for: those of the stage, and packages."""
+    paths = [*(folder / "stage").rglob("*"), *(folder / "dist" if command == "pack" else folder / "no").rglob("*")]
+    return {
+        path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in paths
+        if path.is_file()
+    }
+
+
+def programs() -> dict[int, str]:
+    """Every process that runs, with its words."""
+    found = {}
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (place / "cmdline").read_bytes().rstrip(b"\0").replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue
+        if words:  # a zombie has none
+            found[int(place.name)] = words
+    return found
+
+
+def running(folder: Path) -> list[str]:
+    """What still runs for a project: programs that name its folder in their words, or are in it."""
+    found = []
+    for pid, words in programs().items():
+        try:
+            inside = Path(f"/proc/{pid}/cwd").resolve().is_relative_to(folder)
+        except OSError:
+            continue
+        if str(folder) in words or inside:
+            found.append(words)
+    return found
+
+
+def wait_until_gone(folder: Path) -> float:
+    """Wait until nothing runs for a project; how long that took. Fails when something goes on."""
+    started = time.monotonic()
+    while left := running(folder):
+        assert time.monotonic() < started + _GONE_WITHIN, left
+        time.sleep(0.05)
+    return time.monotonic() - started
+
+
+class Campaign:
+    """Kills at random moments, always the same for one seed, and what undisturbed runs make."""
+
+    def __init__(self, root: Path, command: str, seed: int) -> None:
+        self.folder, self.command = root / "killed", command
+        self.chance = random.Random(seed)  # noqa: S311  # the same moments in every run
+        self.expected = [self._undisturbed(root / f"undisturbed{variant}", variant) for variant in range(2)]
+        self.killed, self.slowest = 0, 0.0
+
+    def _undisturbed(self, folder: Path, variant: int) -> dict[str, str]:
+        begun = time.monotonic()
+        finish(start(write_slow(folder, variant), self.command))
+        self.seconds = time.monotonic() - begun
+        return made(folder, self.command)
+
+    def kill(self, number: int, how: signal.Signals, *, second: bool) -> None:
+        """Start, kill, and run again: at once, or when nothing is left running."""
+        write_slow(self.folder, number % 2)
+        process = start(self.folder, self.command)
+        time.sleep(self.chance.random() * self.seconds)
+        self.killed += process.poll() is None
+        process.send_signal(how)
+        again = start(self.folder, self.command) if second else None
+        process.communicate(timeout=_LIMIT)
+        if again is None:
+            self.slowest = max(self.slowest, wait_until_gone(self.folder))
+            again = start(self.folder, self.command)
+        finish(again)
+        wait_until_gone(self.folder)
+        assert made(self.folder, self.command) == self.expected[number % 2], f"kill {number} by {how.name}"
+
+    def run(self, signals: Iterable[signal.Signals], *, second: bool) -> None:
+        """One kill for each signal."""
+        for number, how in enumerate(signals):
+            self.kill(number, how, second=second)
