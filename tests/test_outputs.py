@@ -7,7 +7,8 @@ import threading
 import zipfile
 
 import pytest
-from latebind.build.native import hash_sources, stage_target
+from latebind.build.native import stage_target
+from latebind.build.sources import hash_sources
 from latebind.configfile import load
 from latebind.errors import BuildError
 from latebind.outputs import outputs

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 
+SDIST_NATIVE, SDIST_LOADER = "native", "loader"
+"""Where an sdist has the native code and the loader, whatever their places in the project."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """A configuration that was read and checked. `root` is the folder of `file`; all paths hang on it."""
@@ -25,6 +29,8 @@ class Config:
     root: Path
     file: Path
     document: Document
+    unpacked: bool = False
+    """Whether `root` is an unpacked sdist, which has the native code and the loader at fixed places."""
 
     @property
     def project(self) -> Project:
@@ -48,7 +54,7 @@ class Config:
     @property
     def native_source(self) -> Path:
         """The folder of the top CMakeLists.txt."""
-        return self.root / self.document.native.source
+        return self.root / (SDIST_NATIVE if self.unpacked else self.document.native.source)
 
     def toolchain(self, rid: str) -> str:
         """The toolchain that builds a target."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config import Config
+from latebind.config import SDIST_LOADER, Config
 from latebind.configcheck import check, check_source
 from latebind.document import Document
 from latebind.errors import ConfigError, InputError
@@ -55,7 +55,9 @@ def load(file: Path, *, alone: bool = False) -> Config:
     reader = Reader(file, file.read_text("utf-8"), prefix)
     document = reader.read(Document, _split_targets(raw), ())
     if document is not None:
-        config = Config(root=file.parent.resolve(), file=file, document=document)
+        root = file.parent.resolve()
+        unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
+        config = Config(root=root, file=file, document=document, unpacked=unpacked)
         check(config, reader)
         if not alone:
             check_source(config, reader)

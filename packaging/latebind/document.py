@@ -37,6 +37,13 @@ class Native(Table, frozen=True):
     """The CMake project that holds the native code."""
 
     source: Annotated[str, Meta(description="Folder of the top CMakeLists.txt, relative to this file.")] = "native"
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="Globs, relative to the source folder, of files and folders that no build reads, such as test "
+            "data and prebuilt libraries: they are not hashed, and not in the sdist."
+        ),
+    ] = ()
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
         default_factory=dict
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 
 class Folders(Protocol):
@@ -43,8 +43,13 @@ def hash_tree(
     `without` and `outputs` are as in list_tree(). Without `modes` the hash is the same on Windows, which has no
     executable bits.
     """
+    return hash_files(root, list_tree(root, without=without, outputs=outputs), modes=modes)
+
+
+def hash_files(root: Path, files: Iterable[Path], *, modes: bool = True) -> str:
+    """The same of some files below a folder, in their order."""
     digest = hashlib.sha256()
-    for path in list_tree(root, without=without, outputs=outputs):
+    for path in files:
         mark = b"x" if modes and path.stat().st_mode & 0o100 else b"-"
         digest.update(path.relative_to(root).as_posix().encode("utf-8", "surrogateescape") + b"\0" + mark)
         digest.update(hashlib.sha256(path.read_bytes()).digest())

@@ -4,7 +4,8 @@ import os
 import shutil
 
 import pytest
-from latebind.build.native import hash_sources, stage_target
+from latebind.build.native import stage_target
+from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
 from latebind.build.toolchain import find_zig, missing_requirements, toolchain
 from latebind.configfile import load

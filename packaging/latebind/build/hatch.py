@@ -11,7 +11,7 @@ import os
 import shutil
 import tempfile
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -23,11 +23,13 @@ from packaging.version import Version
 from latebind.archive import name_unix, write_text
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.native import loader_dir, native_files, needs_compiler, stage_target
+from latebind.build.native import needs_compiler, stage_target
 from latebind.build.sbom import FILE_NAME, sbom
+from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, wheel_libraries
+from latebind.config import SDIST_LOADER, SDIST_NATIVE
 from latebind.configfile import FILE_NAME as CONFIG_NAME
 from latebind.configfile import find, load, own_file
 from latebind.errors import BuildError
@@ -37,7 +39,7 @@ from latebind.outputs import outputs
 from latebind.plan import unsupplied
 from latebind.targets import host_rid, target
 from latebind.templates import render
-from latebind.tree import is_scratch, list_tree
+from latebind.tree import is_scratch, link_or_copy, list_tree
 
 if TYPE_CHECKING:
     from latebind.config import Config
@@ -189,25 +191,25 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             shutil.rmtree(self._made, ignore_errors=True)
 
     def _sources(self) -> dict[str, str]:
-        """What an sdist carries at fixed places: the configuration, the native sources, the loader."""
+        """What an sdist carries at fixed places: the configuration, the native code, the loader.
+
+        Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
+        """
         config = self._project
-        native = config.native_source
-        place = PurePosixPath(config.document.native.source)
-        files = {
-            path: (place / path.relative_to(native).as_posix()).as_posix()
-            for path in native_files(config, self._workdir)
+        made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        folders = {
+            SDIST_NATIVE: (config.native_source, native_files(config, self._workdir)),
+            SDIST_LOADER: (loader_dir(config), list_tree(loader_dir(config))),
         }
-        loader = loader_dir(config)
-        files |= {path: f"loader/{path.relative_to(loader).as_posix()}" for path in list_tree(loader)}
-        if config.file.name == CONFIG_NAME:
-            files[config.file] = CONFIG_NAME
-        else:
-            self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
-            own = self._made / CONFIG_NAME
-            write_text(own, own_file(config.file))
-            files[own] = CONFIG_NAME
-        inside = Path(self.root).resolve()
-        return {str(path): name for path, name in files.items() if path.resolve() != inside / name}
+        for name, (root, files) in folders.items():
+            for file in files:
+                place = made / name / file.relative_to(root)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                link_or_copy(file, place)
+        text = config.file.read_text("utf-8")
+        write_text(made / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
+        self.build_config.build_reserved_paths.update((*folders, CONFIG_NAME))
+        return {str(made / name): name for name in (*folders, CONFIG_NAME)}
 
 
 @hookimpl

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.archive import ZipReader
-from latebind.build.native import hash_sources, refuse_floor
+from latebind.build.native import refuse_floor
+from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, Manifest, StagedFile, is_library, open_stage, put_manifest, swap_in
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256

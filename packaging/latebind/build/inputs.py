@@ -74,7 +74,8 @@ class Sources:
             raise BuildError(
                 f"the native code includes files that latebind does not count as sources: {self._shown(strangers)}",
                 where=self._config.file.name,
-                advice=f"Move them out of folders for outputs and caches: {', '.join(NAMES)}.",
+                advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
+                "project, or take them out of native.exclude.",
             )
 
     def note_outside(self, searched: Iterable[Path]) -> None:

@@ -8,23 +8,19 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from latebind.build.extension import extension
 from latebind.build.inputs import Sources, read_inputs
 from latebind.build.loadersource import write_sources
 from latebind.build.planned import ask_cmake, read_planned
 from latebind.build.promise import refuse_unexported
+from latebind.build.sources import hash_sources, loader_dir, native_files
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
 from latebind.fingerprint import fingerprint
 from latebind.log import LOG
-from latebind.outputs import outputs
-from latebind.resources import cmake_dir
 from latebind.run import run
 from latebind.targets import target as find_target
-from latebind.tree import hash_tree, list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -106,35 +102,6 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
     python = extension(config.module_kind, target, chosen) if config.module_kind else None
     with LOG.step(f"build {target.rid} with debug symbols"):
         _build(config, target, config.floor(target), chosen, python, workdir, prefix, symbols=True)
-
-
-def hash_sources(config: Config, workdir: Path) -> str:
-    """A hash of all that the native files are made from, but for the compiler: sources, loader, settings.
-
-    It is the same on every system and for every working folder: files that one built are imported on another.
-    """
-    settings = {
-        "version": config.project.version,
-        "define": config.document.native.define,
-        "runtimes": {use.name: use.minimum for use in config.document.runtime},
-        "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
-        "modules": config.module_kind,
-        "components": sorted({package.component for package in config.packages.values()}),
-    }
-    text = json.dumps(settings, sort_keys=True)
-    native = hash_tree(config.native_source, outputs=outputs(config, workdir), modes=False)
-    return _digest([text, native, hash_tree(loader_dir(config), modes=False)])
-
-
-def native_files(config: Config, workdir: Path) -> list[Path]:
-    """The files of the native code: what is hashed and what an sdist carries."""
-    return list_tree(config.native_source, outputs=outputs(config, workdir))
-
-
-def loader_dir(config: Config) -> Path:
-    """The loader that a project builds with: the copy that its sdist carries, else this latebind's own."""
-    carried = config.root / "loader"
-    return carried if (config.root / "PKG-INFO").is_file() and carried.is_dir() else cmake_dir()
 
 
 def refuse_floor(config: Config, manifest: Manifest, where: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from latebind.archive import sha256, source_date_epoch
 from latebind.build.commit import source_commit
@@ -13,13 +13,15 @@ from latebind.build.extension import refuse_foreign
 from latebind.build.inputs import outside_hash
 from latebind.build.ledger import Ledger
 from latebind.build.managed import build_managed
-from latebind.build.native import ELSEWHERE, hash_sources
+from latebind.build.native import ELSEWHERE
 from latebind.build.nuget import pack_nupkgs
 from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.sdist import build_sdist
+from latebind.build.sources import hash_sources, native_files
 from latebind.build.symbols import pack_symbols
 from latebind.build.wheel import build_distribution
 from latebind.errors import BuildError, NotRun
-from latebind.filenames import sdist_file, wheel_file
+from latebind.filenames import wheel_file
 from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
@@ -27,7 +29,7 @@ from latebind.outputs import outputs
 from latebind.parallel import each
 from latebind.plan import refused, unsupplied
 from latebind.pythonabi import abi_tags
-from latebind.tree import hash_file, hash_tree
+from latebind.tree import hash_file, hash_files, hash_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -67,6 +69,11 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
     ]
     jobs += _symbols(config, stages)
     made = each(lambda job: _run(job, ledger, workdir, dist), jobs)
+    # Each sdist is held against a wheel, so these come second.
+    wheels = {job.package: (rows[0].path, job.stages[0].rid) for job, rows in zip(jobs, made, strict=True)
+              if job.kind == "wheel" and not isinstance(rows, NotMade)}  # fmt: skip
+    sdists = [_sdist(config, name, wheels.get(name)) for name in suited if config.packages[name].wheel is not None]
+    made += each(lambda job: _run(job, ledger, workdir, dist), sdists)
     ledger.close()
     artifacts = [row for rows in made if not isinstance(rows, NotMade) for row in rows]
     return Packed(
@@ -91,22 +98,36 @@ class _Job:
     """The wheel source or the managed project."""
     commit: str = ""
     """The commit that a nupkg names."""
+    wheel: tuple[Path, str] | None = None
+    """The wheel that an sdist must build, and its target; None where no wheel was made."""
 
 
 def _wheels(config: Config, package: str, stages: Sequence[Stage]) -> list[_Job]:
-    """A wheel for each target, and one sdist, which knows no target."""
+    """A wheel for each target."""
     wheel = config.packages[package].wheel
     if wheel is None:
         return []
     source = config.root / wheel.source
-    rows: list[tuple[str, Kind, tuple[Stage, ...]]] = [
-        *((f"wheel {package} {stage.rid}", "wheel", (stage,)) for stage in stages),
-        (f"sdist {package}", "sdist", ()),
-    ]
     return [
-        _Job(name=name, package=package, kind=kind, config=config, stages=own, source=source)
-        for name, kind, own in rows
+        _Job(
+            name=f"wheel {package} {one.rid}",
+            package=package,
+            kind="wheel",
+            config=config,
+            stages=(one,),
+            source=source,
+        )
+        for one in stages
     ]
+
+
+def _sdist(config: Config, package: str, wheel: tuple[Path, str] | None) -> _Job:
+    """The sdist, which knows no target, and the wheel that it must build."""
+    wheels = config.packages[package].wheel
+    source = config.root / wheels.source if wheels is not None else None
+    return _Job(
+        name=f"sdist {package}", package=package, kind="sdist", config=config, stages=(), source=source, wheel=wheel
+    )
 
 
 def _nupkgs(config: Config, package: str, stages: Sequence[Stage], commit: str) -> list[_Job]:
@@ -152,13 +173,12 @@ def _make(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
         return [pack_symbols(job.config, job.stages[0], workdir, dist)]
     if job.source is None:
         raise BuildError(f"package {job.package} has no wheel source")
-    rid = job.stages[0].rid if job.stages else ""
-    if rid:
-        refuse_foreign(job.config.wheel_kind(job.package), rid)
-    kind: Literal["wheel", "sdist"] = "wheel" if job.kind == "wheel" else "sdist"
-    name = wheel_file(job.config, job.package, rid, job.stages[0].manifest.floor) if rid else ""
-    file = dist / (name or sdist_file(job.config, job.package))
-    return [build_distribution(job.source, file, kind, rid=rid, workdir=workdir)]
+    if job.kind == "sdist":
+        return [build_sdist(job.config, job.package, dist, workdir, job.wheel)]
+    stage = job.stages[0]
+    refuse_foreign(job.config.wheel_kind(job.package), stage.rid)
+    file = dist / wheel_file(job.config, job.package, stage.rid, stage.manifest.floor)
+    return [build_distribution(job.source, file, "wheel", rid=stage.rid, workdir=workdir)]
 
 
 def _make_nupkgs(job: _Job, workdir: Path, dist: Path) -> Sequence[Path]:
@@ -198,7 +218,7 @@ def _key(job: _Job, workdir: Path) -> str:
         *(stage.manifest.key for stage in job.stages),
         *(file.sha256 for stage in job.stages for file in stage.manifest.files),
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
-        hash_sources(config, workdir) + hash_tree(config.native_source, outputs=made) if job.kind == "sdist" else "",
+        _sources_key(job, workdir) if job.kind == "sdist" else "",
         sha256(config.file),
         abi_tags(config.wheel_kind(job.package)) if job.kind == "wheel" else "",
         hash_file(config.root / config.project.readme) if config.project.readme else "",
@@ -210,6 +230,12 @@ def _key(job: _Job, workdir: Path) -> str:
         dotnet.sdk_version(os.environ, source) if job.kind == "nupkg" and source is not None and there else "",
     ]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _sources_key(job: _Job, workdir: Path) -> str:
+    """What an sdist carries besides the wheel's own files, executable bits included."""
+    files = native_files(job.config, workdir)
+    return hash_sources(job.config, workdir) + hash_files(job.config.native_source, files)
 
 
 def _icons(job: _Job) -> list[str]:

@@ -1,0 +1,107 @@
+"""Makes an sdist and shows that it builds the wheel that the project's tree builds, before anybody gets it."""
+
+from __future__ import annotations
+
+import shutil
+import tarfile
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.archive import replacing, sha256
+from latebind.build.sources import hash_sources, native_files
+from latebind.build.wheel import build_distribution
+from latebind.config import SDIST_NATIVE
+from latebind.configfile import FILE_NAME, load
+from latebind.errors import BuildError
+from latebind.filenames import sdist_file
+from latebind.tree import hash_file
+
+if TYPE_CHECKING:
+    from latebind.config import Config
+
+_SHOWN = 5
+
+
+def build_sdist(config: Config, package: str, dist: Path, workdir: Path, wheel: tuple[Path, str] | None) -> Path:
+    """Make the sdist of a package in `dist`, once it has built `wheel` again: the one that the tree made, and its RID.
+
+    Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
+    the same native code: nothing is compiled again.
+
+    Raises BuildError with what differs; an earlier sdist then stays.
+    """
+    (workdir / "build").mkdir(parents=True, exist_ok=True)
+    source = config.root / config.document.package[package].wheel.source  # type: ignore[union-attr]  # it has a wheel
+    with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
+        made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
+        root = _unpacked(made, Path(aside) / "unpacked")
+        _refuse_unbuildable(root, made.name)
+        _refuse_other_sources(config, load(root / FILE_NAME), workdir, made.name)
+        if wheel is not None:
+            again = build_distribution(root, Path(aside) / wheel[0].name, "wheel", rid=wheel[1], workdir=workdir)
+            _refuse_other_wheel(wheel[0], again, made.name)
+        with replacing(dist / made.name) as place:
+            shutil.move(made, place)
+    return dist / made.name
+
+
+def _unpacked(sdist: Path, folder: Path) -> Path:
+    """The one folder of an unpacked sdist."""
+    with tarfile.open(sdist) as archive:
+        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.10.12, 3.11.4 and newer
+        archive.extractall(folder, **safe)  # type: ignore[arg-type]  # noqa: S202  # ours, made a moment ago
+    (root,) = folder.iterdir()
+    return root
+
+
+def _refuse_unbuildable(root: Path, name: str) -> None:
+    if not (root / "pyproject.toml").is_file():
+        raise BuildError(
+            f"{name} would have no pyproject.toml at its root, and installers could not build it",
+            where=name,
+            advice="Keep it among the files of [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+        )
+    if (root / "setup.py").is_file():
+        raise BuildError(
+            f"{name} would hold a setup.py next to pyproject.toml: two build systems for one package",
+            where=name,
+            advice='Remove the file, or add exclude = ["/setup.py"] to [tool.hatch.build.targets.sdist].',
+        )
+
+
+def _refuse_other_sources(tree: Config, unpacked: Config, workdir: Path, name: str) -> None:
+    if hash_sources(tree, workdir) == hash_sources(unpacked, workdir):
+        return
+    ours, theirs = (
+        {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, workdir)}
+        for one in (tree, unpacked)
+    )
+    changed = sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
+    shown = ", ".join(changed[:_SHOWN]) or "latebind.toml"
+    raise BuildError(
+        f"{name} would hold other native code than the project: {shown}",
+        where=name,
+        advice=f"The wheel's own files may not be in {SDIST_NATIVE}/, where an sdist has the native code.",
+    )
+
+
+def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
+    if sha256(tree) == sha256(sdist):
+        return
+    ours, theirs = _members(tree), _members(sdist)
+    changed = sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
+    told = [file for file in changed if not file.endswith("/RECORD")] or changed
+    words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in told]
+    shown = ", ".join(f"{file} {word}" for file, word in list(zip(told, words, strict=True))[:_SHOWN])
+    raise BuildError(
+        f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
+        where=name,
+        advice="Add what is missing to [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+    )
+
+
+def _members(wheel: Path) -> dict[str, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {info.filename: info.CRC for info in archive.infolist()}

@@ -1,0 +1,69 @@
+"""The files that native code is made from: what a stage is keyed by and what an sdist carries."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.config import SDIST_LOADER
+from latebind.outputs import outputs
+from latebind.resources import cmake_dir
+from latebind.tree import hash_files, hash_tree, list_tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config import Config
+
+
+def hash_sources(config: Config, workdir: Path) -> str:
+    """A hash of all that the native files are made from, but for the compiler: sources, loader, settings.
+
+    It is the same on every system, for every working folder and in an unpacked sdist: files that one built are
+    imported on another.
+    """
+    settings = {
+        "version": config.project.version,
+        "define": config.document.native.define,
+        "runtimes": {use.name: use.minimum for use in config.document.runtime},
+        "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
+        "modules": config.module_kind,
+        "components": sorted({package.component for package in config.packages.values()}),
+    }
+    native = hash_files(config.native_source, native_files(config, workdir), modes=False)
+    parts = [json.dumps(settings, sort_keys=True), native, hash_tree(loader_dir(config), modes=False)]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def native_files(config: Config, workdir: Path) -> list[Path]:
+    """The files of the native code, sorted: all below its folder but outputs, packages of this project, and `exclude`.
+
+    A package's folder counts where it is the folder of the native code itself: it cannot be told apart then.
+    """
+    native = config.native_source
+    found = list_tree(native, outputs=outputs(config, workdir))
+    if not config.unpacked:
+        apart = [folder for folder in _package_folders(config) if native.resolve() in folder.parents]
+        found = [path for path in found if not any(folder in path.parents for folder in apart)]
+    return [path for path in found if not _is_excluded(path.relative_to(native).as_posix(), config)]
+
+
+def loader_dir(config: Config) -> Path:
+    """The loader that a project builds with: the copy that its sdist carries, else this latebind's own."""
+    return config.root / SDIST_LOADER if config.unpacked else cmake_dir()
+
+
+def _package_folders(config: Config) -> list[Path]:
+    """The folders of wheels and managed projects, in the form in which list_tree() gives paths below the root."""
+    names = [package.wheel.source for package in config.packages.values() if package.wheel is not None]
+    names += [package.nuget.managed for package in config.packages.values() if package.nuget is not None]
+    return [(config.root / name).resolve() for name in names if name]
+
+
+def _is_excluded(name: str, config: Config) -> bool:
+    globs = config.document.native.exclude
+    return any(fnmatchcase(name, glob) or fnmatchcase(name, f"{glob.rstrip('/')}/*") for glob in globs)

@@ -1,0 +1,125 @@
+"""The sdist builds the wheel that the tree builds, in every layout, and packing shows it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+
+import pytest
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.configfile import load
+from latebind.errors import BuildError
+from latebind.targets import target
+
+from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
+
+OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
+TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
+for _table in ("project", "native", "targets"):
+    TOOL = TOOL.replace(f"[{_table}]", f"[tool.latebind.{_table}]")
+
+
+def project(root, *, native, wheel, config=CONFIG, pyproject=PYPROJECT, more=None):
+    """The small project with its native code and its wheel source in other folders."""
+    text = config.replace('source = "native"', f'source = "{native}"')
+    text = text.replace('wheel = { source = "python/tiny" }', f'wheel = {{ source = "{wheel}", name = "tiny" }}')
+    files = {
+        f"{native}/CMakeLists.txt": CMAKE,
+        f"{native}/tiny.c": SOURCE,
+        f"{wheel}/pyproject.toml": pyproject,
+        f"{wheel}/LICENSE": "MIT\n",
+        f"{wheel}/src/tiny/__init__.py": '"""Adds numbers."""\n',
+        **({"latebind.toml": text} if config is CONFIG else {"pyproject.toml": pyproject + text}),
+        **(more or {}),
+    }
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(content, encoding="utf-8")
+    return root
+
+
+def packed(root):
+    config = load(root / ("latebind.toml" if (root / "latebind.toml").exists() else "pyproject.toml"))
+    made = pack(config, [stage_target(config, target("linux-x64"), root)], root, root / "dist")
+    return {artifact.kind: artifact.path for artifact in made.artifacts}
+
+
+def members(sdist):
+    with tarfile.open(sdist) as archive:
+        return {name.partition("/")[2] for name in archive.getnames()}
+
+
+LAYOUTS = {
+    "apart": {"native": "native", "wheel": "python/tiny"},
+    "root": {"native": ".", "wheel": "python/tiny", "more": {"setup.py": OLD, "pyproject.toml": "[tool.x]\n"}},
+    "wheel-in-native": {"native": "code", "wheel": "code/python"},
+    "native-in-wheel": {"native": "cpp", "wheel": "."},
+    "native-folder-in-wheel": {"native": "native", "wheel": "."},
+    "one-folder": {"native": ".", "wheel": "."},
+    "shared-src": {"native": "src", "wheel": "."},
+    "pyproject": {"native": "cpp", "wheel": ".", "config": TOOL},
+    "all-files": {"native": ".", "wheel": ".",
+                  "pyproject": PYPROJECT.replace('only-include = ["src", "LICENSE"]', "")},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
+    made = packed(project(tmp_path / "tiny", **LAYOUTS[layout]))
+    assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= members(made["sdist"])
+    assert not {name for name in members(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
+    shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
+    argv = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "out"]
+    command = [*map(str, argv), str(tmp_path / "unpacked" / "tiny-1.2.3")]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (again,) = (tmp_path / "out").iterdir()
+    assert again.name == made["wheel"].name
+    assert again.read_bytes() == made["wheel"].read_bytes()
+
+
+def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
+    root = project(tmp_path / "tiny", native="native", wheel="python/tiny")
+    before = packed(root)["sdist"].read_bytes()
+    (root / "python/tiny/src/tiny/data.txt").write_text("1")
+    lacking = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE"]\nexclude = ["data.txt"]')
+    (root / "python/tiny/pyproject.toml").write_text(lacking)
+    with pytest.raises(BuildError, match=r"tiny-1\.2\.3\.tar\.gz is not tiny-1.* tiny/data\.txt is missing"):
+        packed(root)
+    assert (root / "dist/tiny-1.2.3.tar.gz").read_bytes() == before
+
+
+def test_an_sdist_with_an_old_build_system_at_its_root_is_not_made(tmp_path):
+    keeping = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "setup.py"]')
+    root = project(tmp_path / "tiny", native="native", wheel="python/tiny", pyproject=keeping,
+                   more={"python/tiny/setup.py": OLD})  # fmt: skip
+    with pytest.raises(BuildError, match="two build systems"):
+        packed(root)
+
+
+def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
+    config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["data", "*.onnx"]')
+    more = {"latebind.toml": config, "native/data/big.bin": "1", "native/models/m.onnx": "1", "native/kept.txt": "1"}
+    root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
+    made = packed(root)
+    assert {name for name in members(made["sdist"]) if name.startswith("native/")} == {
+        "native/CMakeLists.txt", "native/tiny.c", "native/kept.txt"
+    }  # fmt: skip
+    before = made["sdist"].stat().st_mtime_ns
+    (root / "native/data/big.bin").write_text("2")
+    assert packed(root)["sdist"].stat().st_mtime_ns == before
+
+
+def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):
+    config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["*.h"]')
+    more = {
+        "latebind.toml": config,
+        "native/tiny.h": "#define ONE 1\n",
+        "native/tiny.c": '#include "tiny.h"\n' + SOURCE,
+    }
+    root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
+    with pytest.raises(BuildError, match=r"does not count as sources: native/tiny\.h"):
+        packed(root)
