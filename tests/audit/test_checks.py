@@ -4,9 +4,9 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.audit.registry import FAMILIES, checks
 
-from tests.audit.cases import hygiene, layout, linkage, macos, metadata, nugetrules, rid, symbols, tags, windows
+from tests.audit.cases import hygiene, layout, linkage, macos, metadata, nugetrules, rid, sdists, symbols, tags, windows
 
-PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules)
+PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists)
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.
 ELSEWHERE = {"LB605"}

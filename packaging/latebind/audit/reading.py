@@ -113,6 +113,8 @@ def wheel_name(file_name: str) -> WheelName | None:
 def _is_text(name: str, kind: Kind) -> bool:
     if kind == "wheel":
         return posixpath.dirname(name).endswith(".dist-info")
+    if kind == "sdist":
+        return name.count("/") == 1 and name.endswith("/pyproject.toml")
     if kind != "nupkg":
         return False
     small = name.lower()

@@ -98,6 +98,7 @@ _MODULES = (
     "nupkgs",
     "buildfiles",
     "nugetrules",
+    "sdists",
     "twins",
     "metadata",
     "dependencies",

@@ -1,0 +1,71 @@
+"""Check LB415: which build system an sdist has; builds nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.audit.registry import Hit, Skip, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Package
+
+_FALLBACK = "setuptools.build_meta:__legacy__"
+"""What installers use where pyproject.toml names no backend (PEP 517, "Source trees")."""
+
+
+@check(
+    "LB415",
+    "Sdist without one build system",
+    "error",
+    scope="package",
+    kinds=("sdist",),
+    example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
+    cure="Keep pyproject.toml, with its build backend, at the root of the sdist, and leave an old setup.py out.",
+)
+def sdist_build_system(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+    """Installers build an sdist with what the pyproject.toml at its root names.
+
+    Without that file they take setup.py and setuptools, which may build another package, and without both they fail.
+    A setup.py next to another backend is what older tools and people run: it builds something else.
+    """
+    del policy
+    roots = {file.name.partition("/")[0] for file in package.files}
+    top = next(iter(roots)) if len(roots) == 1 else ""
+    names = {file.name.removeprefix(f"{top}/") for file in package.files}
+    if "PKG-INFO" not in names:
+        return  # an archive, and no sdist
+    setup, project = "setup.py" in names, "pyproject.toml" in names
+    ours = "latebind.toml" in names
+    if not project and not setup:
+        yield Hit(message="has neither pyproject.toml nor setup.py at its root", evidence=("PKG-INFO",))
+        return
+    backend = _backend(package.texts.get(f"{top}/pyproject.toml", b"")) if project else _FALLBACK
+    if ours and backend == _FALLBACK:
+        why = "names no build backend" if project else "is not at the root"
+        yield Hit(message=f"pyproject.toml {why}: installers build with setuptools, not latebind", evidence=(backend,))
+    elif not project:
+        yield Hit(
+            message="has no pyproject.toml: installers guess setuptools", evidence=("setup.py",), severity="warning"
+        )
+    elif setup and not backend.startswith("setuptools"):
+        yield Hit(
+            inner=f"{top}/setup.py",
+            message=f"is a second build system next to {backend}",
+            evidence=("setup.py", f"build-backend = {backend}"),
+            severity="warning",
+        )
+
+
+def _backend(text: bytes) -> str:
+    try:
+        document: Any = msgspec.toml.decode(text)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return _FALLBACK
+    table = document.get("build-system", {})
+    named = table.get("build-backend", "") if isinstance(table, dict) else ""
+    return named if isinstance(named, str) and named else _FALLBACK
