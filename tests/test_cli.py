@@ -12,6 +12,8 @@ import time
 from pathlib import Path
 
 import pytest
+from latebind.cli import _parser
+from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
 
@@ -50,6 +52,33 @@ def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(lateb
     assert result.returncode == 2
     assert result.stderr.startswith(f"usage: latebind {words[0]} ")
     assert result.stderr.endswith(f"latebind {words[0]}: error: {told}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "option"),
+    [
+        (["verify", "--shard", "1/2", "--shard", "2/2"], "--shard"),
+        (["verify", "--format", "json", "--format=text"], "--format"),
+        (["verify", "--jobs", "1", "--jobs", "2"], "--jobs"),
+        (["verify", "--dist", "a", "--dist", "b"], "--dist"),
+        (["verify", "--output-dir", "a", "--output-dir", "a"], "--output-dir"),
+        (["audit", "--output", "a", "--output", "b"], "--output"),
+        (["stage", "--target", "linux-x64", "--target", "win-x64"], "--target"),
+        (["-C", "a", "-C", "b", "plan"], "-C/--project"),
+    ],
+)
+def test_an_option_of_one_value_that_is_given_twice_is_refused(latebind, words, option):
+    result = latebind(*words)
+    assert result.returncode == 2
+    assert f"error: argument {option}: given twice, as '" in result.stderr
+    assert result.stderr.endswith("': leave one of them out\n")
+
+
+def test_no_option_keeps_its_last_value_alone():
+    """Whatever takes a value refuses a second one or keeps both."""
+    actions = [action for action in _actions(_parser()) if action.option_strings and action.nargs != 0]
+    assert len(actions) > 30
+    assert {type(action).__name__ for action in actions} == {"Once", "_AppendAction", "_ExtendAction"}
 
 
 def test_unknown_key_names_the_line_and_the_nearest_key(latebind, tiny):

@@ -25,3 +25,24 @@ def test_the_first_failure_ends_the_processes_of_the_others():
     with pytest.raises(ToolError, match="failed with status 7"):
         each(work, ["import time; time.sleep(50)", "import time; time.sleep(0.5); raise SystemExit(7)"], jobs=2)
     assert time.monotonic() - started < 20
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no sessions like these")
+def test_the_first_failure_ends_what_left_its_group_and_nothing_new_begins(tmp_path):
+    script = tmp_path / "apart.py"
+    apart = "subprocess.run([sys.executable, '-c', 'import time; time.sleep(60)', __file__], start_new_session=True)"
+    script.write_text(f"import subprocess, sys\n{apart}\n", encoding="utf-8")
+    ended = []
+
+    def work(code):
+        if code:
+            time.sleep(1)
+            raise ToolError("failed first")
+        ended.extend(run([sys.executable, script], timeout=30, check=False).returncode for _ in range(2))
+
+    started = time.monotonic()
+    with pytest.raises(ToolError, match="failed first"):
+        each(work, [0, 1], jobs=2)
+    assert time.monotonic() - started < 8
+    assert len(ended) == 2
+    assert str(script) not in run(["ps", "-eo", "args"]).output

@@ -64,6 +64,24 @@ def test_interrupting_ends_the_whole_group(tmp_path):
     assert not alive(int(child.read_text()))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no sessions like these")
+@pytest.mark.parametrize("depth", [1, 3])
+def test_the_limit_ends_what_left_the_group_and_the_session(tmp_path, depth):
+    script = tmp_path / "apart.py"
+    script.write_text(
+        "import subprocess, sys, time\n"
+        "depth = int(sys.argv[1])\n"
+        "words = [sys.executable, __file__, str(depth - 1)]\n"
+        "subprocess.run(words, start_new_session=True) if depth else time.sleep(60)\n",
+        encoding="utf-8",
+    )
+    started = time.monotonic()
+    with pytest.raises(ToolError, match=r"ran past its limit of 1 s"):
+        run([PYTHON, script, str(depth)], timeout=1)
+    assert time.monotonic() - started < 8
+    assert str(script) not in run(["ps", "-eo", "args"]).output
+
+
 def test_the_environment_is_replaced_not_extended():
     assert run([PYTHON, "-c", "import os; print('HOME' in os.environ)"], env={"A": "b"}).output.strip() == "False"
 

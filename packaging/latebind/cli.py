@@ -29,6 +29,7 @@ from latebind.commands.make import (
     declare_reproduce,
     declare_stage,
 )
+from latebind.commands.once import Parser
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -98,7 +99,7 @@ def _system_advice(error: OSError) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="latebind",
         description="Build native libraries without linking their runtime, package them, audit and verify the result.",
         epilog="Exit status: 0 all well, 1 findings or failed cells, 2 usage or unusable input, 130 interrupted.",
@@ -113,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
         help="where build/, stage/, dist/, reports/ are made; by default the project's folder",
     )
     _add_levels(parser, default=False)
-    everywhere = argparse.ArgumentParser(add_help=False)
+    everywhere = Parser(add_help=False)
     _add_levels(everywhere, default=argparse.SUPPRESS)  # after the command, too, without undoing one before it
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 

@@ -39,6 +39,31 @@ def write_slow(folder: Path, variant: int) -> Path:
     return folder
 
 
+WRITER = """
+import pathlib, subprocess, sys, time
+written, quick = map(pathlib.Path, sys.argv[1:3])
+if len(sys.argv) > 3:
+    for _ in range(1200):
+        written.open("a").write("x")
+        time.sleep(0.05)
+elif not quick.exists():
+    subprocess.run([sys.executable, __file__, *sys.argv[1:], "now"], start_new_session=True)
+written.with_name("late.c").write_text("int late;")
+"""
+"""What ninja starts in a group of its own, and what that starts in a session of its own, which writes for a minute."""
+
+
+def write_writing(folder: Path) -> Path:
+    """The small project with a step that writes for a minute, unless there is a file `quick` next to the project."""
+    step = (
+        "\nadd_custom_command(OUTPUT late.c COMMAND {python} ${{CMAKE_SOURCE_DIR}}/writer.py"
+        " ${{CMAKE_BINARY_DIR}}/written {quick})\ntarget_sources(tiny PRIVATE late.c)\n"
+    )
+    write_client(folder, cmakelists=CMAKE + step.format(python=sys.executable, quick=folder.parent / "quick"))
+    (folder / "native" / "writer.py").write_text(WRITER, encoding="utf-8")
+    return folder
+
+
 def start(folder: Path, command: str) -> subprocess.Popen[bytes]:
     words = [sys.executable, "-m", "latebind.cli", "-q", "-C", str(folder), command]
     return subprocess.Popen(words, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -101,20 +126,24 @@ class Campaign:
         self.folder, self.command = root / "killed", command
         self.chance = random.Random(seed)  # noqa: S311  # the same moments in every run
         self.expected = [self._undisturbed(root / f"undisturbed{variant}", variant) for variant in range(2)]
-        self.killed, self.slowest = 0, 0.0
+        self.attempts, self.slowest = 0, 0.0
+        finish(start(write_slow(self.folder, 1), command))
+        begun = time.monotonic()
+        finish(start(write_slow(self.folder, 0), command))
+        self.seconds = time.monotonic() - begun
 
     def _undisturbed(self, folder: Path, variant: int) -> dict[str, str]:
-        begun = time.monotonic()
         finish(start(write_slow(folder, variant), self.command))
-        self.seconds = time.monotonic() - begun
         return made(folder, self.command)
 
-    def kill(self, number: int, how: signal.Signals, *, second: bool) -> None:
-        """Start, kill, and run again: at once, or when nothing is left running."""
-        write_slow(self.folder, number % 2)
+    def kill(self, how: signal.Signals, *, second: bool) -> bool:
+        """Start, kill, and run again: at once, or when nothing is left running. Whether it came before the end."""
+        self.attempts += 1
+        variant = self.attempts % 2
+        write_slow(self.folder, variant)
         process = start(self.folder, self.command)
         time.sleep(self.chance.random() * self.seconds)
-        self.killed += process.poll() is None
+        in_time = process.poll() is None
         process.send_signal(how)
         again = start(self.folder, self.command) if second else None
         process.communicate(timeout=_LIMIT)
@@ -123,9 +152,11 @@ class Campaign:
             again = start(self.folder, self.command)
         finish(again)
         wait_until_gone(self.folder)
-        assert made(self.folder, self.command) == self.expected[number % 2], f"kill {number} by {how.name}"
+        assert made(self.folder, self.command) == self.expected[variant], f"attempt {self.attempts}, {how.name}"
+        return in_time
 
     def run(self, signals: Iterable[signal.Signals], *, second: bool) -> None:
-        """One kill for each signal."""
-        for number, how in enumerate(signals):
-            self.kill(number, how, second=second)
+        """One kill for each signal; another attempt where it came too late."""
+        for how in signals:
+            while not self.kill(how, second=second):
+                pass

@@ -10,6 +10,7 @@ from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everyw
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
 from latebind.verify.files import read_log, write_reports
+from latebind.verify.html import to_html
 from latebind.verify.render import count, to_console, to_junit, to_markdown
 from latebind.verify.report import Elsewhere, Report, read_report, report_of, to_json, verify_schema
 from latebind.verify.verify import Verified
@@ -114,6 +115,42 @@ def test_the_exit_status_tells_failure_and_nothing_run_from_success():
     refused = row(scenario="absent")
     statuses = [report(*rows).exit_status for rows in ((refused, not_run), (passed, failed), (passed, not_run), ())]
     assert statuses == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([row(), row("failed"), row("failed", version="1.30.0")], "2 test cases failed"),
+        ([row(scenario="absent"), row("not run")], "those that would were not run: no-machine"),
+        ([row(scenario="absent")], "no test case loaded the library and ran it; none was selected that would"),
+        ([], "no test case was run"),
+    ],
+)
+def test_every_form_says_why_the_exit_status_is_1(rows, why):
+    failed = report(*rows)
+    assert failed.exit_status == 1
+    forms = [to_console(failed, width=300), to_markdown(failed), to_json(failed), to_html(failed, lambda _: "")]
+    assert all(why in text for text in forms)
+    assert forms[0].splitlines()[-1].startswith("Verification failed: ")
+    junit, cells = to_junit(failed), [one for one in rows if one.outcome is State.FAILED]
+    assert junit.count("<failure") == (len(cells) or 1)
+    assert cells or why in junit
+
+
+@pytest.mark.parametrize("rows", [[row()], [row(), row("not run", version="1.19.2")]])
+def test_no_form_names_a_problem_where_there_is_none(rows):
+    passed = report(*rows)
+    assert passed.exit_status == 0
+    assert json.loads(to_json(passed))["problem"] == ""
+    forms = [to_console(passed), to_markdown(passed), to_html(passed, lambda _: "")]
+    assert not [text for text in forms if "Verification failed" in text]
+    assert "<failure" not in to_junit(passed)
+
+
+def test_what_a_report_says_of_its_problem_is_not_believed(tmp_path):
+    file = tmp_path / "verify.json"
+    file.write_text(to_json(report(row("failed"))).replace("1 test case failed", ""), encoding="utf-8")
+    assert read_report(file).problem == "1 test case failed"
 
 
 def broken(change):

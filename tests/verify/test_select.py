@@ -11,7 +11,7 @@ from latebind.configfile import load
 from latebind.errors import InputError
 from latebind.model import Cell, Rid
 from latebind.verify.cells import Scope, expand, questions
-from latebind.verify.select import matches, names, read_shard, selector, shard
+from latebind.verify.select import any_of, matches, names, read_shard, selector, shard
 from latebind.verify.versions import BELOW_FLOOR, Answers
 
 CONFIG = load(Path(__file__).resolve().parents[2] / "latenn" / "latebind.toml")
@@ -23,6 +23,21 @@ CELLS = tuple(planned.cell for rid in RIDS for planned in expand(CONFIG, rid, SC
 CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
 NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [([], 3), (["win"], 1), (["win", "arm64"], 2), (["x64 and win", "linux and not arm64"], 2), (["win", ""], 3)],
+)
+def test_several_expressions_select_what_any_of_them_does(given, meant):
+    cells = [dataclasses.replace(CELL, target=rid) for rid in RIDS]
+    expression = any_of(given)
+    assert sum(not expression or matches(cell, expression) for cell in cells) == meant
+
+
+def test_each_of_several_expressions_must_be_whole():
+    with pytest.raises(InputError, match="win"):
+        any_of(["(win", "x64)"])
 
 
 @pytest.mark.parametrize(

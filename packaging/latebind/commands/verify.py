@@ -24,7 +24,10 @@ def declare_verify(add: Add) -> None:
     """`latebind verify`."""
     verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
     verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
-    verify.add_argument("-k", dest="select", default="", metavar="EXPRESSION", help="cells such as 'win and 1.2*'")
+    verify.add_argument(
+        "-k", dest="select", action="append", default=[], metavar="EXPRESSION",
+        help="cells such as 'win and 1.2*'; may be repeated: those that match any expression",
+    )  # fmt: skip
     verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
     verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
@@ -34,7 +37,7 @@ def declare_verify(add: Add) -> None:
     verify.add_argument("--jobs", type=count, default=0, metavar="N", help="cells at once; by default one a processor")
     verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
     verify.add_argument(
-        "--merge", type=Path, nargs="+", default=[], metavar="REPORT.json",
+        "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT.json",
         help="run nothing: add up the reports of several machines on the same packages",
     )  # fmt: skip
     verify.add_argument("--output-dir", type=Path, metavar="DIR", help="where reports are written; by default reports/")
@@ -99,11 +102,11 @@ def _run(arguments: argparse.Namespace) -> int:
 def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
     from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
     from latebind.verify.planning import Options  # noqa: PLC0415
-    from latebind.verify.select import read_shard  # noqa: PLC0415
+    from latebind.verify.select import any_of, read_shard  # noqa: PLC0415
 
     return Options(
         everything=arguments.everything,
-        select=arguments.select,
+        select=any_of(arguments.select),
         shard=read_shard(arguments.shard),
         jobs=arguments.jobs,
         fresh=arguments.fresh,

@@ -41,8 +41,9 @@ def to_html(report: Report, log_of: Callable[[Row], str]) -> str:
     return render(
         "verify.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
-        verdict="failed" if failed else "passed" if report.exit_status == 0 else "proves nothing",
+        verdict="failed" if failed else "proves nothing" if report.problem else "passed",
         sentence=count(report),
+        problem=printable(report.problem),
         states=[(state.value, _CLASSES[state], states[state]) for state in State],
         total=len(report.cells),
         groups=groups(report),

@@ -26,7 +26,7 @@ _SUMMARY_BYTES = 1_000_000
 
 
 def count(report: Report) -> str:
-    """The last line: how many of each state, and the reasons of what was not run."""
+    """How many of each state, and the reasons of what was not run."""
     states = Counter(row.outcome for row in report.cells)
     text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
     reasons = Counter(row.reason for row in report.cells if row.outcome is State.NOT_RUN)
@@ -58,12 +58,16 @@ def to_console(report: Report, *, width: int | None = None) -> str:
     console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
     console.print(table)
     remembered = any(row.cached for row in report.cells)
-    return buffer.getvalue() + count(report) + ("  (* remembered: nothing has changed)" if remembered else "")
+    text = buffer.getvalue() + count(report) + ("  (* remembered: nothing has changed)" if remembered else "")
+    return f"{text}\nVerification failed: {report.problem}." if report.problem else text
 
 
 def to_markdown(report: Report) -> str:
     """For a job's summary: totals, what failed and why, the matrix; the rest folded, and left out where it is long."""
-    lines = [f"## {'❌' if report.exit_status else '✅'} latebind verify", "", f"{count(report)}.", *_failures(report)]
+    heading = [f"## {'❌' if report.problem else '✅'} latebind verify", "", f"{count(report)}."]
+    if report.problem:
+        heading += ["", f"Verification failed: {markdown_text(report.problem, _LONGEST)}."]
+    lines = [*heading, *_failures(report)]
     for group in groups(report):
         for grid in group.grids:
             title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
@@ -76,12 +80,15 @@ def to_markdown(report: Report) -> str:
         else:
             left += 1
     if len(kept.encode()) >= _SUMMARY_BYTES:  # some thousands of targets and versions: the totals and the failures
-        return "\n".join([*lines[:3], *_failures(report)]) + "\n\nThe matrix is too long for a summary.\n"
+        return "\n".join([*heading, *_failures(report)]) + "\n\nThe matrix is too long for a summary.\n"
     return kept + (f"\n{plural(left, 'section')} left out: too long for a summary; see the report.\n" if left else "")
 
 
 def to_junit(report: Report) -> str:
-    """A suite for each package kind, target and consumer, a case for each cell."""
+    """A suite for each package kind, target and consumer, a case for each cell.
+
+    One more case fails where no cell did and the verification failed all the same: JUnit has no other place for that.
+    """
     root = ET.Element("testsuites", name="latebind verify")
     suites: dict[str, list[Row]] = {}
     for row in report.cells:
@@ -91,6 +98,10 @@ def to_junit(report: Report) -> str:
         suite = ET.SubElement(root, "testsuite", name=printable(name), hostname=printable("; ".join(hosts)))
         for row in rows:
             _case(suite, report, row)
+    if report.problem and not any(row.outcome is State.FAILED for row in report.cells):
+        suite = ET.SubElement(root, "testsuite", name="verification")
+        case = ET.SubElement(suite, "testcase", classname="latebind.verify", name="the verification as a whole")
+        ET.SubElement(case, "failure", type="failed", message=printable(report.problem))
     for element in (*root, root):
         cases = [*element.iter("testcase")]
         element.set("tests", str(len(cases)))

@@ -11,6 +11,7 @@ import msgspec
 
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
+from latebind.text import plural
 from latebind.verify.scenarios import SCENARIOS
 from latebind.verify.select import read_shard
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from latebind.verify.verify import Verified
 
 _PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
+_PROBLEM = "problem"
+"""The key in the JSON document for what follows from the rest of it."""
 _HASH = r"^[0-9a-f]{64}$"
 
 
@@ -85,15 +88,29 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     machines: tuple[dict[str, str], ...]
 
     @property
-    def exit_status(self) -> int:
-        """1 when a cell failed or none loaded and computed anything, else 0: refusing alone proves little.
+    def problem(self) -> str:
+        """Why the verification failed, "" when it did not: a cell failed, or none loaded and computed anything.
 
-        A share may have got no cell that could show it; all shares together are judged by the gate.
+        To refuse a runtime proves little. A share may have got no cell that could show more; all shares together are
+        judged by the gate.
         """
+        failed = sum(row.outcome is State.FAILED for row in self.cells)
+        if failed:
+            return f"{plural(failed, 'test case')} failed"
         proofs = [row for row in self.cells if row.scenario in _PROOFS]
         is_share = len(self.machines) == 1 and "share" in self.machines[0]
-        works = any(row.outcome is State.PASSED for row in proofs) or (is_share and not proofs)
-        return int(any(row.outcome is State.FAILED for row in self.cells) or not works)
+        if any(row.outcome is State.PASSED for row in proofs) or (is_share and not proofs):
+            return ""
+        if not self.cells:
+            return "no test case was run"
+        reasons = sorted({row.reason for row in proofs})
+        why = f"those that would were not run: {', '.join(reasons)}" if reasons else "none was selected that would"
+        return f"no test case loaded the library and ran it; {why}"
+
+    @property
+    def exit_status(self) -> int:
+        """1 when there is a problem, else 0."""
+        return int(bool(self.problem))
 
 
 def report_of(verified: Verified) -> Report:
@@ -107,7 +124,8 @@ def report_of(verified: Verified) -> Report:
 
 def to_json(report: Report) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
-    text = json.dumps(msgspec.to_builtins(report), indent=2, ensure_ascii=False)
+    document = {_PROBLEM: report.problem, **msgspec.to_builtins(report)}
+    text = json.dumps(document, indent=2, ensure_ascii=False)
     # Bytes of a program's output that are no text: as they are, no JSON; escaped once, no Unicode.
     return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
 
@@ -116,7 +134,7 @@ def read_report(file: Path) -> Report:
     """Read a report that `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
     advice = "Run latebind verify, or give a verify.json that it wrote."
     try:
-        report = msgspec.json.decode(file.read_bytes(), type=Report)
+        report = _decode(file.read_bytes())
     except OSError as error:
         raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -125,6 +143,14 @@ def read_report(file: Path) -> Report:
     if problem:
         raise InputError(f"is no report of a verification: {problem}", where=str(file), advice=advice)
     return report
+
+
+def _decode(raw: bytes) -> Report:
+    """The report without what to_json() derives from it. Raises DecodeError."""
+    document = msgspec.json.decode(raw)
+    if isinstance(document, dict):
+        document.pop(_PROBLEM, None)
+    return msgspec.convert(document, Report)
 
 
 def _problem(report: Report) -> str:
@@ -193,6 +219,7 @@ def verify_schema() -> dict[str, Any]:
         "description": f"Reasons of `not run`: {reasons}",
         **_object(
             {
+                _PROBLEM: {**text, "description": "why the verification failed; empty when it passed"},
                 "packages": {"type": "array", "items": _object(package)},
                 "cells": {"type": "array", "items": {**_object(cell), **_CLOSED}},
                 "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},

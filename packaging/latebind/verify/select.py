@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from latebind.model import Cell
 
@@ -39,6 +39,15 @@ def selector(expression: str) -> Selector:
     """
     parser = _Parser(expression, [*_TOKEN.finditer(expression)])
     return parser.whole()
+
+
+def any_of(expressions: Sequence[str]) -> str:
+    """The expression that matches what any of several does. Raises InputError as `selector` does, for each of them."""
+    if len(expressions) < 2 or not all(expressions):  # noqa: PLR2004  # an empty one matches everything
+        return min(expressions, default="")
+    for expression in expressions:
+        selector(expression)
+    return " or ".join(f"({expression})" for expression in expressions)
 
 
 def names(cell: Cell) -> frozenset[str]:
