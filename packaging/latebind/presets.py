@@ -58,6 +58,10 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """File names of the runtime itself and of what belongs to it."""
     linked_globs: tuple[str, ...]
     """What a binary that was linked against the runtime asks for."""
+    plugin_symbols: tuple[str, ...] = ()
+    """What a plugin for the runtime exports: a library of its own that may be named like one of the runtime's."""
+    part_symbols: tuple[str, ...] = ()
+    """What other libraries of the runtime itself export: with one of them, or an entry symbol, it is no plugin."""
     markers: tuple[str, ...] = ()
     """Strings that a statically embedded copy contains."""
     floor: str

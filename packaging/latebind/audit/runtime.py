@@ -40,7 +40,7 @@ def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -
             continue
         if _is_supply(package, runtime):
             yield _supply_skip(package, runtime)
-        elif not matches(file.base, runtime.file_globs):
+        elif not _is_named(file.base, file, runtime):
             names = ", ".join(linked)
             yield Hit(
                 message=f"needs {names}: it loads only where a file of just that name is found",
@@ -70,7 +70,7 @@ def runtime_version_needed(package: Package, file: File, image: Image, policy: P
             for library, versions in image.version_needs.items()
             for version in versions
             if matches(library, runtime.linked_globs) or (library, version) in entries
-            if not matches(file.base, runtime.file_globs)
+            if not _is_named(file.base, file, runtime)
             if not (platforms.is_system(library))
         ]
         if rows and _is_supply(package, runtime):
@@ -95,9 +95,13 @@ def runtime_version_needed(package: Package, file: File, image: Image, policy: P
     cure="Leave the runtime out: declare the package that supplies it, and exclude it from repair tools.",
 )
 def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A second copy of the runtime costs 15-27 MB, ends in one process with the user's own copy, and never updates."""
+    """A second copy of the runtime costs 15-27 MB, ends in one process with the user's own copy, and never updates.
+
+    A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by what it exports. It is no
+    part of the runtime, though its file may be named like one.
+    """
     for runtime in policy.runtimes:
-        rows = [file for file in package.native if matches(file.base, runtime.file_globs)]
+        rows = [file for file in package.native if _is_named(file.base, file, runtime)]
         if rows and _is_supply(package, runtime):
             yield _supply_skip(package, runtime)
             continue
@@ -127,10 +131,10 @@ def runtime_renamed(package: Package, file: File, image: Image, policy: Policy) 
     It is told by its SONAME or install name, and by the entry symbol that it exports.
     """
     for runtime in policy.runtimes:
-        if matches(file.base or package.path.name, runtime.file_globs) and package.kind != "binary":
+        if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
             continue
         proofs = _entry_symbols(file, runtime)
-        if matches(posixpath.basename(image.soname), runtime.file_globs):
+        if _is_named(posixpath.basename(image.soname), file, runtime):
             proofs = (own_name(image), *proofs)
         if proofs and _is_supply(package, runtime):
             yield _supply_skip(package, runtime)
@@ -155,7 +159,7 @@ def runtime_embedded(package: Package, file: File, image: Image, policy: Policy)
     """
     for runtime in policy.runtimes:
         found = [marker for marker in runtime.markers if marker in file.markers]
-        named = matches(file.base, runtime.file_globs) or matches(posixpath.basename(image.soname), runtime.file_globs)
+        named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
         if not found or named or _entry_symbols(file, runtime):
             continue  # LB103 and LB104 say it with better proof
         if _is_supply(package, runtime):
@@ -171,6 +175,17 @@ def matches(name: str, globs: Iterable[str]) -> bool:
     """Whether a name or path fits one of the globs, in any case, as Windows and macOS find files; no name fits none."""
     small = name.lower()
     return bool(name) and any(fnmatchcase(small, glob.lower()) for glob in globs)
+
+
+def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
+    """Whether that name of a file is one of the runtime's libraries, and what it exports does not make it a plugin."""
+    return matches(name, runtime.file_globs) and not _is_plugin(file, runtime)
+
+
+def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
+    exported = {row.name for image in file.images for row in image.exports}
+    own = {*runtime.entry_symbols, *runtime.part_symbols}
+    return not exported.isdisjoint(runtime.plugin_symbols) and exported.isdisjoint(own)
 
 
 def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:

@@ -67,6 +67,23 @@ def with_rpath(path: str, *flags: str):
     return make
 
 
+PROVIDER = "latenn/libonnxruntime_providers_odd.so"
+
+
+def provider(bench: Bench, *exports: str, links: bool = False) -> bytes:
+    """A library named like an execution provider of ONNX Runtime, in file name and SONAME."""
+    source = "".join(f"int {name}(void) {{ return 1; }}\n" for name in exports)
+    flags = ["-Wl,-soname,libonnxruntime_providers_odd.so.1"]
+    if links:
+        source += "extern const void *OrtGetApiBase(void);\nconst void *f(void) { return OrtGetApiBase(); }\n"
+        return bench.compiler.shared(source, bench.runtime(), *flags).read_bytes()
+    return bench.compiler.shared(source, *flags).read_bytes()
+
+
+def plugin(bench: Bench, **how: bool) -> bytes:
+    return provider(bench, "CreateEpFactories", "ReleaseEpFactory", **how)
+
+
 CASES = [
     Case(
         code="LB101",
@@ -123,6 +140,54 @@ CASES = [
         ),
         at="!ort/libonnxruntime.so.1",
         says="ONNX Runtime",
+    ),
+    Case(
+        code="LB103",
+        what="a provider library of the runtime lies in the wheel; a plugin is no part of the runtime",
+        bad=lambda bench: bench.wheel({PROVIDER: provider(bench, "GetProvider", "CreateEpFactories")}),
+        good=lambda bench: bench.wheel({PROVIDER: plugin(bench)}),
+        at=f"!{PROVIDER}",
+        says="SONAME libonnxruntime_providers_odd.so.1",
+    ),
+    Case(
+        code="LB103",
+        what="a file of that name that exports nothing of a plugin",
+        bad=lambda bench: bench.nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": bench.good()}),
+        good=lambda bench: bench.nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": plugin(bench)}),
+        at="!runtimes/linux-x64/native/libonnxruntime_providers_odd.so",
+        says="ONNX Runtime",
+    ),
+    Case(
+        code="LB103",
+        what="the runtime itself stays the runtime when it exports what a plugin does",
+        bad=lambda bench: bench.wheel({PROVIDER: provider(bench, "OrtGetApiBase", "CreateEpFactories")}),
+        good=lambda bench: bench.wheel({PROVIDER: plugin(bench)}),
+        at=f"!{PROVIDER}",
+        says="exports OrtGetApiBase",
+    ),
+    Case(
+        code="LB104",
+        what="a SONAME of the runtime's provider library under another file name; a plugin's is its own",
+        bad=lambda bench: bench.wheel({"latenn/libodd.so": provider(bench, "GetProvider")}),
+        good=lambda bench: bench.wheel({"latenn/libodd.so": plugin(bench)}),
+        at="!latenn/libodd.so",
+        says="SONAME libonnxruntime_providers_odd.so.1",
+    ),
+    Case(
+        code="LB101",
+        what="a plugin links the runtime that loads it, whatever its file is called",
+        bad=lambda bench: bench.wheel({PROVIDER: plugin(bench, links=True)}),
+        good=lambda bench: bench.wheel({PROVIDER: plugin(bench)}),
+        at=f"!{PROVIDER}",
+        says="libonnxruntime.so.1",
+    ),
+    Case(
+        code="LB102",
+        what="a plugin needs a symbol version of the runtime that loads it",
+        bad=lambda bench: bench.wheel({PROVIDER: plugin(bench, links=True)}),
+        good=lambda bench: bench.wheel({PROVIDER: plugin(bench)}),
+        at=f"!{PROVIDER}",
+        says="VERS_1.19.2",
     ),
     Case(
         code="LB104",
