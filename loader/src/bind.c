@@ -56,6 +56,38 @@ static int lb_report_bound(const lb_binding* binding, lb_report* report) {
   return 0;
 }
 
+static lb_version lb_floor(const lb_runtime* runtime, const lb_options* options) {
+  return lb_version_compare(options->minimum, runtime->minimum) > 0 ? options->minimum : runtime->minimum;
+}
+
+static const char* lb_advice(const lb_runtime* runtime, const lb_options* options) {
+  return options->advice ? options->advice : runtime->advice;
+}
+
+/* What is bound is too old for this call; the account of that belongs to the caller's report. */
+static int lb_report_older(const lb_state* state, const lb_runtime* runtime, const lb_options* options,
+                           lb_report* report) {
+  lb_record* record = report ? lb_record_create(runtime, lb_floor(runtime, options)) : NULL;
+  if (record) {
+    record->path = lb_duplicate(state->record->path);
+    record->version = lb_duplicate(state->record->version);
+    record->image_count = state->record->image_count;
+    lb_record_add(record, LB_SOURCE_LOADED, LB_OUTCOME_BOUND_OLDER, record->path, record->version, NULL);
+    lb_record_conclude(record, lb_advice(runtime, options));
+    lb_report_fill(report, record, 1);
+  } else if (report) {
+    lb_report_fill_out_of_memory(report, runtime);
+  }
+  return LB_OUTCOME_BOUND_OLDER;
+}
+
+static int lb_answer_bound(const lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                           lb_report* report) {
+  const lb_state* state = lb_state_of(binding);
+  if (lb_version_compare(state->version, lb_floor(runtime, options)) >= 0) return lb_report_bound(binding, report);
+  return lb_report_older(state, runtime, options, report);
+}
+
 static int lb_finish(lb_binding* binding, lb_search* search, lb_report* report) {
   lb_record* record = search->record;
   lb_state* state = search->handle ? lb_allocate(sizeof *state) : NULL;
@@ -69,7 +101,7 @@ static int lb_finish(lb_binding* binding, lb_search* search, lb_report* report) 
     record->image_count = lb_count_images(search->runtime->entry_symbol);
     if (record->image_count == 0) record->image_count = 1; /* the bound one's symbol comes from a dependency */
   }
-  lb_record_conclude(record, search->options->advice ? search->options->advice : search->runtime->advice);
+  lb_record_conclude(record, lb_advice(search->runtime, search->options));
   if (!state) {
     const lb_attempt* telling = lb_record_telling(record);
     int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
@@ -94,8 +126,7 @@ static int lb_bind_locked(lb_binding* binding, const lb_runtime* runtime, const 
   memset(&search, 0, sizeof search);
   search.runtime = runtime;
   search.options = options;
-  search.minimum = runtime->minimum;
-  if (lb_version_compare(options->minimum, search.minimum) > 0) search.minimum = options->minimum;
+  search.minimum = lb_floor(runtime, options);
   search.record = lb_record_create(runtime, search.minimum);
   if (!search.record) {
     if (report) lb_report_fill_out_of_memory(report, runtime);
@@ -106,28 +137,38 @@ static int lb_bind_locked(lb_binding* binding, const lb_runtime* runtime, const 
   return lb_finish(binding, &search, report);
 }
 
+/* What a caller got wrong; NULL when nothing. Given in every build: an option that is ignored in silence costs days. */
+static const char* lb_misuse(const lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                             const lb_report* report) {
+  if (report && !lb_report_is_usable(report)) return LB_REPORT_WITHOUT_SIZE;
+  if (!binding) return "lb_bind() was called without a binding. Pass the address of a static lb_binding.";
+  if (!runtime) return "lb_bind() was called without a description of the runtime.";
+  if (runtime->size < LB_RUNTIME_SIZE_1) return "lb_runtime.size is not set. Set it to sizeof(lb_runtime).";
+  if (!options) return NULL;
+  if (options->size < LB_OPTIONS_SIZE_1) return "lb_options.size is not set. Set it to sizeof(lb_options).";
+  if (options->directory_count && !options->directories) {
+    return "lb_options.directory_count is set, but lb_options.directories is NULL.";
+  }
+  return NULL;
+}
+
 int lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report) {
   lb_options own;
   memset(&own, 0, sizeof own);
-  if (options) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
-  if (!lb_report_is_usable(report)) report = NULL;
   lb_report_clear(report);
-  if (lb_entry(binding)) return lb_report_bound(binding, report);
-  if (!binding || !runtime || runtime->size < sizeof *runtime) {
-    if (report) {
-      lb_report_fill_out_of_memory(report, NULL);
-      report->sentence = "lb_bind() was called without a binding or a description of the runtime.";
-    }
-    return LB_OUTCOME_LOAD_FAILED;
+  const char* mistake = lb_misuse(binding, runtime, options, report);
+  if (mistake) {
+    if (report) lb_report_fill_sentence(report, runtime, mistake);
+    return LB_OUTCOME_INVALID_ARGUMENT;
   }
+  if (options) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
+  if (lb_entry(binding)) return lb_answer_bound(binding, runtime, &own, report);
   if (lb_os_lock()) {
-    if (report) {
-      lb_report_fill_out_of_memory(report, runtime);
-      report->sentence = "lb_bind() was called by the runtime that it is opening.";
-    }
+    if (report) lb_report_fill_sentence(report, runtime, "lb_bind() was called by the runtime that it is opening.");
     return LB_OUTCOME_LOAD_FAILED;
   }
-  int outcome = lb_entry(binding) ? lb_report_bound(binding, report) : lb_bind_locked(binding, runtime, &own, report);
+  int outcome = lb_entry(binding) ? lb_answer_bound(binding, runtime, &own, report)
+                                  : lb_bind_locked(binding, runtime, &own, report);
   lb_os_unlock();
   return outcome;
 }

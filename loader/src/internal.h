@@ -73,8 +73,17 @@ void lb_record_conclude(lb_record* record, const char* advice);
 
 /* ---- report.c, report_json.c ------------------------------------------------------------------------------------ */
 
+/* Bytes of each struct's first version: no caller has a shorter one, so less means that `size` was not set. */
+#define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, is_calendar) + sizeof(int))
+#define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
+#define LB_REPORT_SIZE_1  (offsetof(lb_report, storage) + sizeof(void*))
+#define LB_REPORT_WITHOUT_SIZE \
+  "lb_report.size is not set. Set it to sizeof(lb_report) before the report is given to lb_bind()."
+
 /* Fills a caller's report. An owned record is released with the report; one that is not must live for ever. */
 void lb_report_fill(lb_report* report, lb_record* record, int owned);
+/* A report of one sentence, which must live for ever. */
+void lb_report_fill_sentence(lb_report* report, const lb_runtime* runtime, const char* sentence);
 void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime);
 int lb_report_is_usable(const lb_report* report);
 char* lb_record_json(const lb_record* record); /* the caller frees; NULL when out of memory */

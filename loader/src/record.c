@@ -58,6 +58,7 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
 /* How much an outcome tells the user: a runtime that is nearly right tells more than a place that was empty. */
 static int lb_telling(lb_outcome outcome) {
   switch (outcome) {
+    case LB_OUTCOME_BOUND_OLDER: return 11;
     case LB_OUTCOME_TOO_OLD: return 10;
     case LB_OUTCOME_OTHER_MAJOR: return 9;
     case LB_OUTCOME_MISSING_DEPENDENCY: return 8;
@@ -68,7 +69,8 @@ static int lb_telling(lb_outcome outcome) {
     case LB_OUTCOME_NO_ENTRY: return 3;
     case LB_OUTCOME_REFUSED: return 2;
     case LB_OUTCOME_NOT_FOUND: return 1;
-    case LB_OUTCOME_BOUND: break;
+    case LB_OUTCOME_BOUND:
+    case LB_OUTCOME_INVALID_ARGUMENT: break; /* never an attempt's */
   }
   return 0;
 }

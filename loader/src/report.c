@@ -42,18 +42,28 @@ const char* lb_outcome_name(lb_outcome outcome) {
     case LB_OUTCOME_NO_VERSION: return "no-version";
     case LB_OUTCOME_REFUSED: return "refused";
     case LB_OUTCOME_LOAD_FAILED: return "load-failed";
+    case LB_OUTCOME_INVALID_ARGUMENT: return "invalid-argument";
+    case LB_OUTCOME_BOUND_OLDER: return "bound-older";
   }
   return "unknown";
 }
 
 int lb_report_is_usable(const lb_report* report) {
-  return report && report->size >= sizeof *report;
+  return report && report->size >= LB_REPORT_SIZE_1;
+}
+
+/* Also for a struct whose size is not set: it is a report by its type, and none was ever shorter than the first. */
+void lb_report_fill_sentence(lb_report* report, const lb_runtime* runtime, const char* sentence) {
+  uint32_t size = report->size;
+  memset(report, 0, LB_REPORT_SIZE_1);
+  report->size = size;
+  report->runtime = runtime ? lb_or_empty(runtime->name) : "";
+  report->path = report->version = report->warning = "";
+  report->sentence = sentence;
 }
 
 void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime) {
-  report->runtime = runtime ? runtime->name : "";
-  report->path = report->version = report->warning = "";
-  report->sentence = LB_OUT_OF_MEMORY;
+  lb_report_fill_sentence(report, runtime, LB_OUT_OF_MEMORY);
 }
 
 void lb_report_fill(lb_report* report, lb_record* record, int owned) {
@@ -116,10 +126,11 @@ static char* lb_record_text(const lb_record* record) {
 }
 
 const char* lb_report_text(lb_report* report) {
-  if (!lb_report_is_usable(report) || !report->storage) return "";
+  if (!report) return "";
+  if (!lb_report_is_usable(report)) return LB_REPORT_WITHOUT_SIZE;
   lb_storage* storage = report->storage;
-  if (!storage->text) storage->text = lb_record_text(storage->record);
-  return lb_or_empty(storage->text);
+  if (storage && !storage->text) storage->text = lb_record_text(storage->record);
+  return storage && storage->text ? storage->text : lb_or_empty(report->sentence);
 }
 
 const char* lb_report_json(lb_report* report) {

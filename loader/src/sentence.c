@@ -105,6 +105,7 @@ static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attemp
       lb_text_add(text, record->runtime->entry_symbol);
       break;
     case LB_OUTCOME_TOO_OLD: lb_text_add(text, " is too old"); break;
+    case LB_OUTCOME_BOUND_OLDER: lb_text_add(text, " is in use in this process already"); break;
     case LB_OUTCOME_OTHER_MAJOR: lb_text_add(text, " is of another major version"); break;
     case LB_OUTCOME_NO_VERSION:
       lb_add_detail(text, *attempt->detail ? " cannot be used" : " does not tell its version", attempt);
@@ -133,6 +134,13 @@ static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attem
 
 static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
   lb_text_add(text, ".");
+  if (attempt && attempt->outcome == LB_OUTCOME_BOUND_OLDER) {
+    lb_text_add(text,
+                " A process keeps the runtime that it binds first: install the newer version, and ask for it "
+                "before anything else binds an older one.");
+    lb_add_command(text, advice);
+    return;
+  }
   if (attempt && attempt->source == LB_SOURCE_ENVIRONMENT) {
     lb_text_add(text, " Correct the environment variable ");
     lb_text_add(text, record->runtime->environment);

@@ -153,7 +153,11 @@ static lb_version read_version(const char* text) {
 }
 
 int main(int count, char** arguments) {
-  int threads = 0, forks = 0, text = 0, twice = 0, exhausts = 0;
+  int threads = 0, forks = 0, text = 0, twice = 0, exhausts = 0, sentence = 0;
+  lb_version second = {0, 0, 0};
+  int second_size = -1;
+  lb_report report = {0};
+  report.size = sizeof report;
   arguments = port_arguments(count, arguments);
   options.size = sizeof options;
   options.directories = directories;
@@ -167,6 +171,8 @@ int main(int count, char** arguments) {
       forks = 1;
     else if (!strcmp(name, "--text"))
       text = 1;
+    else if (!strcmp(name, "--sentence"))
+      sentence = 1;
     else if (!strcmp(name, "--twice"))
       twice = 1;
 #ifdef LB_TEST_ALLOCATIONS
@@ -183,6 +189,14 @@ int main(int count, char** arguments) {
       directories[options.directory_count++] = arguments[++i];
     else if (!strcmp(name, "--minimum"))
       options.minimum = read_version(arguments[++i]);
+    else if (!strcmp(name, "--second-minimum"))
+      second = read_version(arguments[++i]);
+    else if (!strcmp(name, "--second-options-size"))
+      second_size = atoi(arguments[++i]);
+    else if (!strcmp(name, "--options-size"))
+      options.size = (uint32_t)atoi(arguments[++i]);
+    else if (!strcmp(name, "--report-size"))
+      report.size = (uint32_t)atoi(arguments[++i]);
     else if (!strcmp(name, "--threads"))
       threads = atoi(arguments[++i]);
     else if (!strcmp(name, "--preload")) {
@@ -194,12 +208,14 @@ int main(int count, char** arguments) {
   if (exhausts) return exhaust();
 #endif
   (void)exhausts;
-  lb_report report = {0};
-  report.size = sizeof report;
   int extra = threads ? bind_in_threads(threads) : forks ? fork_while_binding() : 0;
   int outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
-  if (twice) outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
-  if (text) {
+  if (second.major) options.minimum = second;
+  if (second_size >= 0) options.size = (uint32_t)second_size;
+  if (twice || second.major || second_size >= 0) outcome = lb_bind(&binding, &lb_onnxruntime, &options, &report);
+  if (sentence) {
+    printf("%s: %s\n", lb_outcome_name((lb_outcome)outcome), report.sentence);
+  } else if (text) {
     fputs(lb_report_text(&report), stdout);
   } else {
     print_result(outcome, &report, extra);

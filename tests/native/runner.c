@@ -1,7 +1,7 @@
 /*
  * runner.c: loads a model with latenn, feeds it from lines on stdin and prints every output as a line of JSON.
  * Commands: "input NAME TYPE RANK DIM... HEX|- OFFSET...", "compute", "outputs", "output NAME", "ports", "report",
- * "again PATH|-", "release" (the model, before its context). Errors are lines, too.
+ * "again PATH|-", "again-minimum VERSION", "release" (the model, before its context). Errors are lines, too.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -121,11 +121,12 @@ static void print_output(latenn_context* context, const char* name) {
   if (!told(latenn_get_output_by_name(context, name, &tensor))) print_tensor(name, &tensor);
 }
 
-/* Loads the same model once more, with another path of the runtime. */
-static void load_again(const char* runtime_path) {
+/* Loads the same model once more, with another path of the runtime or another minimum. */
+static void load_again(const char* runtime_path, const char* minimum) {
   latenn_load_options options = base_options;
   latenn_model* model = NULL;
   options.runtime_path = strcmp(runtime_path, "-") ? runtime_path : NULL;
+  options.runtime_minimum = minimum;
   if (!told(latenn_load_path(model_path, &options, &model))) puts("{\"again\": true}");
   latenn_model_release(model);
 }
@@ -143,7 +144,9 @@ static latenn_model* serve(latenn_model* model, latenn_context* context) {
     else if (!strcmp(words[0], "compute"))
       told(latenn_compute(context));
     else if (!strcmp(words[0], "again") && count == 2)
-      load_again(words[1]);
+      load_again(words[1], base_options.runtime_minimum);
+    else if (!strcmp(words[0], "again-minimum") && count == 2)
+      load_again("-", words[1]);
     else if (!strcmp(words[0], "outputs"))
       print_outputs(model, context);
     else if (!strcmp(words[0], "output") && count == 2)
@@ -194,6 +197,8 @@ int main(int count, char** arguments) {
       backends[options.backend_directory_count++] = value;
     else if (!strcmp(arguments[i], "--backend"))
       options.backend = value;
+    else if (!strcmp(arguments[i], "--options-size"))
+      options.size = (uint32_t)strtoul(value, NULL, 10);
     else if (!strcmp(arguments[i], "--device"))
       options.device = value;
     else if (!strcmp(arguments[i], "--runtime"))

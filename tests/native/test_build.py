@@ -83,7 +83,7 @@ UNLOAD = """
 import _ctypes, ctypes, os, pathlib, sys
 core = ctypes.CDLL(str(pathlib.Path(sys.argv[1]) / "liblatenn_core.so"))
 report = ctypes.c_char_p()
-options = (ctypes.c_uint32 * 64)(4)  # a struct of nothing but its size
+options = (ctypes.c_uint32 * 64)(256)  # nothing but its size is set
 core.latenn_runtime_report.restype = ctypes.c_void_p
 core.latenn_runtime_report(ctypes.byref(options), ctypes.byref(report))
 assert report.value, "the backend was not asked"

@@ -488,6 +488,25 @@ def test_another_runtime_than_the_one_in_use_is_refused_and_the_same_one_is_not(
         assert f"from {onnxruntime} is in use in this process already; {place} was asked for" in answer["message"]
 
 
+def test_a_higher_minimum_than_the_version_in_use_is_refused_and_names_both(run, onnxruntime, tmp_path):
+    model = identity(tmp_path / "m.onnx", proto.FLOAT, [1])
+    met, unmet = run(model, "again-minimum 1.19\nagain-minimum 1.998\n", "--advice", "type this")
+    assert met == {"again": True}
+    assert unmet["error"] == RUNTIME_UNAVAILABLE
+    version = onnxruntime.name.removeprefix("libonnxruntime.so.")
+    assert f"ONNX Runtime {version} at {onnxruntime} is in use in this process already" in unmet["message"]
+    assert "version 1.998 or newer is needed" in unmet["message"]
+    assert unmet["message"].endswith("Get it with: type this")
+    assert [attempt["outcome"] for attempt in unmet["report"]["attempts"]] == ["bound-older"]
+
+
+@pytest.mark.parametrize("size", [0, 4, 95])
+def test_options_without_their_size_are_refused_in_words(run, tmp_path, size):
+    (answer,) = run(identity(tmp_path / "m.onnx", proto.FLOAT, [1]), "", "--options-size", str(size))
+    says = f"options.size is {size}: set it to sizeof(latenn_load_options)."
+    assert (answer["error"], answer["message"]) == (INVALID_ARGUMENT, says)
+
+
 def test_the_report_without_a_model(programs, onnxruntime, tmp_path):
     folder = ("--backend-dir", programs.folder / "latenn")
     (answer,) = programs.runner("report", "-", *folder, "--runtime-dir", onnxruntime.parent)

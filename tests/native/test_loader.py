@@ -418,6 +418,43 @@ def test_a_second_call_tells_what_the_first_one_bound(programs):
     assert answer["version_calls"] == 1
 
 
+def test_a_later_call_with_a_higher_minimum_is_refused_and_names_both_versions(programs):
+    path = programs.stand_in("good")
+    answer = programs.probe("--path", path, "--second-minimum", "1.26", "--advice", "type this")
+    assert answer["outcome"] == "bound-older"
+    assert answer["entry"]  # those who asked for less keep it
+    report = answer["report"]
+    assert outcomes(answer) == [("loaded", "bound-older")]
+    assert (report["bound"], report["path"], report["version"], report["minimum"]) == (False, str(path), "1.25.3", "1.26")
+    assert report["sentence"].startswith(f"ONNX Runtime 1.25.3 at {path} is in use in this process already; version 1.26")
+    assert report["sentence"].endswith("Get it with: type this")
+
+
+def test_a_later_call_whose_minimum_is_met_gets_what_is_bound(programs):
+    answer = programs.probe("--path", programs.stand_in("good"), "--second-minimum", "1.25.3")
+    assert (answer["outcome"], answer["report"]["bound"], answer["version_calls"]) == ("bound", True, 1)
+
+
+# ---- mistakes in the call ----
+
+
+@pytest.mark.parametrize("size", [0, 4, 16])
+def test_options_without_their_size_are_refused_and_the_path_in_them_is_not_ignored(programs, size):
+    answer = programs.probe("--path", programs.stand_in("good"), "--options-size", str(size))
+    assert (answer["outcome"], answer["entry"]) == ("invalid-argument", False)
+
+
+@pytest.mark.parametrize("size", [0, 4, 16])
+def test_a_report_without_its_size_is_refused_and_has_a_sentence_to_print(programs, size):
+    done = programs.run("probe", "--path", programs.stand_in("good"), "--report-size", str(size), "--sentence")
+    assert done.stdout.startswith(b"invalid-argument: lb_report.size is not set. Set it to sizeof(lb_report)")
+
+
+def test_a_mistake_in_a_later_call_is_refused_too(programs):
+    answer = programs.probe("--path", programs.stand_in("good"), "--second-options-size", "0")
+    assert (answer["outcome"], answer["entry"]) == ("invalid-argument", True)
+
+
 def test_a_fork_in_the_middle_of_binding_leaves_the_child_able_to_bind(programs):
     answer = programs.probe("--fork", "--path", programs.stand_in("slow"))
     assert answer["extra"] == 0

@@ -104,7 +104,7 @@ static void test_json(void) {
 }
 
 static void test_names_of_enums(void) {
-  for (int i = 0; i <= LB_OUTCOME_LOAD_FAILED; i++) CHECK(strcmp(lb_outcome_name((lb_outcome)i), "unknown") != 0);
+  for (int i = 0; i <= LB_OUTCOME_BOUND_OLDER; i++) CHECK(strcmp(lb_outcome_name((lb_outcome)i), "unknown") != 0);
   for (int i = 1; i <= LB_SOURCE_SYSTEM; i++) CHECK(strcmp(lb_source_name((lb_source)i), "unknown") != 0);
   CHECK(strcmp(lb_outcome_name((lb_outcome)99), "unknown") == 0);
   CHECK(strcmp(lb_source_name((lb_source)99), "unknown") == 0);
@@ -121,12 +121,39 @@ static void test_unbound(void) {
   lb_report_clear(NULL);
   CHECK(strcmp(lb_report_text(NULL), "") == 0);
   CHECK(strcmp(lb_report_json(NULL), "{}") == 0);
-  CHECK(lb_bind(NULL, NULL, NULL, NULL) == LB_OUTCOME_LOAD_FAILED);
+}
+
+/* What is said of a call that is wrong, and that nothing in its report is NULL. */
+static int is_refused(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report,
+                      const char* says) {
+  int outcome = lb_bind(binding, runtime, options, report);
+  int same = outcome == LB_OUTCOME_INVALID_ARGUMENT && strstr(report->sentence, says) &&
+             strstr(lb_report_text(report), says) && lb_report_json(report) && report->runtime && report->path &&
+             report->version && report->warning && !report->bound;
+  lb_report_clear(report);
+  return same && lb_bind(binding, runtime, options, NULL) == outcome;
+}
+
+static void test_mistakes(void) {
+  lb_binding binding = LB_BINDING_INIT;
+  lb_runtime runtime = lb_onnxruntime;
+  lb_options options = {0};
   lb_report report = {0};
+  CHECK(lb_bind(NULL, NULL, NULL, NULL) == LB_OUTCOME_INVALID_ARGUMENT);
+  CHECK(lb_bind(&binding, &lb_onnxruntime, NULL, &report) == LB_OUTCOME_INVALID_ARGUMENT);
+  CHECK(report.sentence && strstr(report.sentence, "lb_report.size is not set"));
+  CHECK(strstr(lb_report_text(&report), "lb_report.size is not set"));
   report.size = sizeof report;
-  CHECK(lb_bind(&binding, NULL, NULL, &report) == LB_OUTCOME_LOAD_FAILED);
-  CHECK(strstr(report.sentence, "without") != NULL);
-  lb_report_clear(&report);
+  CHECK(is_refused(NULL, &lb_onnxruntime, NULL, &report, "without a binding"));
+  CHECK(is_refused(&binding, NULL, NULL, &report, "without a description"));
+  CHECK(is_refused(&binding, &lb_onnxruntime, &options, &report, "lb_options.size is not set"));
+  options.size = sizeof options - 1;
+  CHECK(is_refused(&binding, &lb_onnxruntime, &options, &report, "lb_options.size is not set"));
+  options.size = sizeof options;
+  options.directory_count = 1;
+  CHECK(is_refused(&binding, &lb_onnxruntime, &options, &report, "directories is NULL"));
+  runtime.size = 0;
+  CHECK(is_refused(&binding, &runtime, NULL, &report, "lb_runtime.size is not set"));
 }
 
 static OrtStatus* create_status(OrtErrorCode code, const char* message) {
@@ -160,6 +187,7 @@ int main(void) {
   test_json();
   test_names_of_enums();
   test_unbound();
+  test_mistakes();
   test_gates();
   if (!failures) puts("all well");
   return failures;

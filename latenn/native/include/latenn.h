@@ -130,7 +130,8 @@ typedef struct latenn_option {
   const char* value;
 } latenn_option;
 
-/* How to load. Zero everything, set `size`, then what is needed. Nothing is kept after latenn_load() returns. */
+/* How to load. Zero everything, set `size`, then what is needed: a struct without its size is refused. Nothing is kept
+ * after latenn_load() returns. */
 typedef struct latenn_load_options {
   uint32_t size;       /* sizeof(latenn_load_options) */
   const char* backend; /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else

@@ -90,6 +90,9 @@ typedef struct latenn_backend {
 /* Bytes of the first version's table: a backend's may not be shorter. */
 #define LATENN_BACKEND_SIZE_1 offsetof(latenn_backend, wrap_value)
 
+/* Bytes of the first version's options: a caller's may not be shorter, or it forgot to set the size. */
+#define LATENN_LOAD_OPTIONS_SIZE_1 offsetof(latenn_load_options, weights)
+
 /* The type of the one exported symbol. `abi` is LATENN_BACKEND_ABI of the core; NULL means "cannot speak that". */
 typedef const latenn_backend* (*latenn_backend_table_fn)(uint32_t abi);
 

@@ -72,9 +72,9 @@ enum {
   LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
 };
 
-/* All fields may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. */
+/* Set `size`; every other field may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. */
 typedef struct lb_options {
-  uint32_t size;                  /* sizeof(lb_options) */
+  uint32_t size;                  /* sizeof(lb_options): lb_bind() refuses a struct without it */
   uint32_t flags;                 /* LB_FLAG_* */
   const char* path;               /* explicit file or folder; wins over the environment variable */
   const char* const* directories; /* folders that the host offers, in order (step 3) */
@@ -103,9 +103,11 @@ typedef enum lb_outcome {
   LB_OUTCOME_NO_ENTRY = 5,           /* loads, but has no entry symbol */
   LB_OUTCOME_TOO_OLD = 6,
   LB_OUTCOME_OTHER_MAJOR = 7,
-  LB_OUTCOME_NO_VERSION = 8,  /* the version could not be read */
-  LB_OUTCOME_REFUSED = 9,     /* a place or a permission forbids it */
-  LB_OUTCOME_LOAD_FAILED = 10 /* anything else that the system's loader said: see detail */
+  LB_OUTCOME_NO_VERSION = 8,        /* the version could not be read */
+  LB_OUTCOME_REFUSED = 9,           /* a place or a permission forbids it */
+  LB_OUTCOME_LOAD_FAILED = 10,      /* anything else that the system's loader said: see detail */
+  LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
+  LB_OUTCOME_BOUND_OLDER = 12       /* bound already, and older than the minimum of this call */
 } lb_outcome;
 
 /* One candidate that was tried. Strings belong to the report. */
@@ -119,13 +121,14 @@ typedef struct lb_attempt {
 
 /*
  * What lb_bind() did. The caller owns it: set `size`, leave the rest zero, and give it to lb_report_clear()
- * when done. Reused reports are cleared by lb_bind() first.
+ * when done. Reused reports are cleared by lb_bind() first. After lb_bind() no text in it is NULL, whatever the
+ * outcome.
  */
 typedef struct lb_report {
   uint32_t size;       /* sizeof(lb_report), set by the caller */
-  int bound;           /* 1 when the runtime is bound */
+  int bound;           /* 1 when this call got the runtime: its outcome is LB_OUTCOME_BOUND */
   const char* runtime; /* runtime->name */
-  const char* path;    /* the bound file, or "" */
+  const char* path;    /* the file that is bound, or "" */
   const char* version; /* the bound runtime's own version, or "" */
   lb_version minimum;  /* the floor that was used */
   lb_version built;
@@ -137,13 +140,14 @@ typedef struct lb_report {
   void* storage;        /* private */
 } lb_report;
 
-/* The report as lines of text. The text belongs to the report. Returns "" when out of memory. */
+/* The report as lines of text. The text belongs to the report. Never NULL; the sentence alone when out of memory. */
 const char* lb_report_text(lb_report* report);
 
 /*
- * The report as one JSON object, always valid UTF-8. The text belongs to the report. Returns "{}" when out of memory.
- * Keys: runtime, title, bound, path, version, minimum, built, images, sentence, warning, complete (false when memory
- * ran out and attempts are missing), attempts: [{source, outcome, path, version, detail}]. Keys are only ever added.
+ * The report as one JSON object, always valid UTF-8. The text belongs to the report. Never NULL; "{}" when out of
+ * memory and after LB_OUTCOME_INVALID_ARGUMENT. Keys: runtime, title, bound, path, version, minimum, built, images,
+ * sentence, warning, complete (false when memory ran out and attempts are missing), attempts: [{source, outcome, path,
+ * version, detail}]. Keys are only ever added.
  */
 const char* lb_report_json(lb_report* report);
 
@@ -170,8 +174,12 @@ typedef struct lb_binding {
 /*
  * Finds, opens and checks the runtime, once. Returns 0 when `binding` holds a usable runtime and an lb_outcome
  * (never LB_OUTCOME_BOUND) when none was usable. Thread-safe: one thread binds, the others wait. A success is
- * kept for the life of the process and later calls return it at once, whatever their options; the runtime is
+ * kept for the life of the process and later calls return it at once, whatever places they name; the runtime is
  * never unloaded. A failure is not kept: the next call tries again.
+ *
+ * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
+ * those who asked for less, and the report names both versions. A mistake in the arguments (`size` is not set, a NULL)
+ * returns LB_OUTCOME_INVALID_ARGUMENT, also when the runtime is bound already; the report says which.
  *
  * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
  * 3 options->directories. 4 the folder of the library that contains this loader. 5 the system's search.

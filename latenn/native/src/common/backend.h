@@ -22,8 +22,9 @@ latenn_status* backend_no_memory(const latenn_host* host);
 
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
-/* A caller's struct may be shorter than ours: what it lacks is zero. */
-void backend_copy_options(const latenn_load_options* given, latenn_load_options* own);
+/* A caller's struct may be shorter than ours, as in the first version: what it lacks is zero. NULL is all zero. */
+latenn_status* backend_copy_options(const latenn_host* host, const latenn_load_options* given,
+                                    latenn_load_options* own);
 /* Refuses an option list that cannot be read: no key, no value, no list. */
 latenn_status* backend_check_list(const latenn_host* host, const latenn_load_options* options);
 /* A whole number from `lowest` to `highest`; returns 0, or non-zero for any other text. */

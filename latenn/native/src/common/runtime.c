@@ -4,17 +4,10 @@
 
 #include "backend.h"
 
-/* Bound earlier, for somebody who asked for less or for another file: what is bound stays bound, and is told. */
+/* Bound earlier, from another file than the one that is asked for now: what is bound stays bound. */
 static latenn_status* backend_check_bound(const latenn_host* host, const lb_binding* binding, const char* title,
-                                          const latenn_load_options* options, const lb_options* search,
-                                          const lb_report* report) {
+                                          const latenn_load_options* options, const lb_report* report) {
   const char* path = options->runtime_path && *options->runtime_path ? options->runtime_path : NULL;
-  if (lb_version_compare(lb_bound_version(binding), search->minimum) < 0) {
-    return backend_fail(host, LATENN_RUNTIME_UNAVAILABLE,
-                        "%s %s is in use in this process already; %s or newer was asked for. Ask for it before "
-                        "the first model is loaded, and update the package that supplies %s.",
-                        title, report->version, options->runtime_minimum, report->path);
-  }
   if (!path || lb_is_bound_from(binding, path)) return NULL;
   return backend_fail(host, LATENN_RUNTIME_UNAVAILABLE,
                       "%s %s from %s is in use in this process already; %s was asked for. A process binds one: "
@@ -41,7 +34,7 @@ latenn_status* backend_bind(const latenn_host* host, lb_binding* binding, const 
   latenn_status* status = NULL;
   if (outcome) status = host->status(LATENN_RUNTIME_UNAVAILABLE, report.sentence, lb_report_json(&report));
   *report_text = backend_copy_text(lb_report_json(&report));
-  if (!status) status = backend_check_bound(host, binding, runtime->title, options, &search, &report);
+  if (!status) status = backend_check_bound(host, binding, runtime->title, options, &report);
   lb_report_clear(&report);
   return status;
 }

@@ -26,9 +26,15 @@ latenn_status* backend_fail(const latenn_host* host, latenn_code code, const cha
   return status;
 }
 
-void backend_copy_options(const latenn_load_options* given, latenn_load_options* own) {
+latenn_status* backend_copy_options(const latenn_host* host, const latenn_load_options* given,
+                                    latenn_load_options* own) {
   memset(own, 0, sizeof *own);
+  if (given && given->size < LATENN_LOAD_OPTIONS_SIZE_1) {
+    return backend_fail(host, LATENN_INVALID_ARGUMENT, "options.size is %u: set it to sizeof(latenn_load_options).",
+                        (unsigned)given->size);
+  }
   if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
+  return NULL;
 }
 
 latenn_status* backend_check_list(const latenn_host* host, const latenn_load_options* options) {

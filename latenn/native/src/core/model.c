@@ -8,16 +8,25 @@
 
 enum { LATENN_HEAD_SIZE = 64 };
 
+/* The list that is counted and not there; NULL when there is none. */
+static const char* latenn_lost_list(const latenn_load_options* options) {
+  if (options->backend_directory_count && !options->backend_directories) return "backend_directories";
+  if (options->runtime_directory_count && !options->runtime_directories) return "runtime_directories";
+  if (options->option_count && !options->options) return "options";
+  return options->weights_size && !options->weights ? "weights" : NULL;
+}
+
 /* A caller built with an older header has a shorter struct: what it lacks is zero. */
 static latenn_status* latenn_take_options(const latenn_load_options* given, latenn_load_options* own) {
   memset(own, 0, sizeof *own);
-  if (given && given->size < sizeof given->size) {
+  if (given && given->size < LATENN_LOAD_OPTIONS_SIZE_1) {
     return latenn_failure(LATENN_INVALID_ARGUMENT, "options.size is %u: set it to sizeof(latenn_load_options).",
                           (unsigned)given->size);
   }
   if (given) memcpy(own, given, given->size < sizeof *own ? given->size : sizeof *own);
   own->size = sizeof *own;
-  return NULL;
+  const char* lost = latenn_lost_list(own);
+  return lost ? latenn_failure(LATENN_INVALID_ARGUMENT, "options.%s is NULL, but its count is not 0.", lost) : NULL;
 }
 
 static latenn_status* latenn_read_head(const char* path, unsigned char* head, size_t* size) {

@@ -93,11 +93,12 @@ latenn_status* litert_load(const latenn_host* host, const char* path, const void
   latenn_load_options own;
   litert_settings settings;
   LiteRtSignature* signature = NULL;
-  backend_copy_options(options, &own);
+  latenn_status* status = backend_copy_options(host, options, &own);
+  if (status) return status;
   latenn_backend_model* model = calloc(1, sizeof *model);
   if (!model) return backend_no_memory(host);
   model->described.host = host;
-  latenn_status* status = litert_read_options(host, &own, &settings);
+  status = litert_read_options(host, &own, &settings);
   if (!status) status = litert_open(host, &own, &model->api, &model->described.report);
   if (!status) status = litert_start(model);
   if (!status) status = path ? litert_from_path(model, path) : litert_from_bytes(model, bytes, size);

@@ -58,11 +58,12 @@ static latenn_status* ort_describe(latenn_backend_model* model) {
 latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
                         const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
-  backend_copy_options(options, &own);
+  latenn_status* status = backend_copy_options(host, options, &own);
+  if (status) return status;
   latenn_backend_model* model = calloc(1, sizeof *model);
   if (!model) return backend_no_memory(host);
   model->described.host = host;
-  latenn_status* status = ort_check_options(host, &own);
+  status = ort_check_options(host, &own);
   if (!status) status = ort_read_device(host, own.device, &model->device);
   if (!status) status = ort_open(host, &own, &model->runtime, &model->described.report);
   if (!status) status = ort_create_session(model, path, bytes, size, &own);

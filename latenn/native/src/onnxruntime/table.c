@@ -4,8 +4,8 @@
 static latenn_status* ort_report(const latenn_host* host, const latenn_load_options* options, char** text) {
   latenn_load_options own;
   const ort_runtime* runtime = NULL;
-  backend_copy_options(options, &own);
-  return ort_open(host, &own, &runtime, text);
+  latenn_status* status = backend_copy_options(host, options, &own);
+  return status ? status : ort_open(host, &own, &runtime, text);
 }
 
 static const char* const ort_encodings[] = {"onnx", NULL};

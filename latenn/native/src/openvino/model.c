@@ -112,11 +112,12 @@ latenn_status* openvino_load(const latenn_host* host, const char* path, const vo
                              const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
   openvino_settings settings;
-  backend_copy_options(options, &own);
+  latenn_status* status = backend_copy_options(host, options, &own);
+  if (status) return status;
   latenn_backend_model* model = calloc(1, sizeof *model);
   if (!model) return backend_no_memory(host);
   model->described.host = host;
-  latenn_status* status = openvino_read_options(host, &own, &settings);
+  status = openvino_read_options(host, &own, &settings);
   if (!status) status = openvino_open(host, &own, &model->api, &model->described.report);
   if (!status) status = openvino_start(model, &own, &settings);
   if (!status) status = openvino_compile(model, path, bytes, size, &own, &settings);

@@ -4,8 +4,8 @@
 static latenn_status* openvino_report(const latenn_host* host, const latenn_load_options* options, char** text) {
   latenn_load_options own;
   openvino_api api;
-  backend_copy_options(options, &own);
-  return openvino_open(host, &own, &api, text);
+  latenn_status* status = backend_copy_options(host, options, &own);
+  return status ? status : openvino_open(host, &own, &api, text);
 }
 
 static const char* const openvino_encodings[] = {"openvino-ir", "onnx", "tflite", NULL};
