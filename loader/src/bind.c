@@ -24,6 +24,10 @@ void* lb_symbol(const lb_binding* binding, const char* name) {
   return state && name ? lb_os_symbol(state->handle, name) : NULL;
 }
 
+char* lb_environment(const char* name) {
+  return name ? lb_os_environment(name) : NULL;
+}
+
 lb_version lb_bound_version(const lb_binding* binding) {
   const lb_version none = {0, 0, 0};
   const lb_state* state = lb_state_of(binding);

@@ -3,7 +3,6 @@
  * open, has it the entry symbol, is its version right. Must not decide where to look.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -70,15 +69,6 @@ int lb_try_handle(lb_search* search, lb_source source, const char* path, void* h
   return 1;
 }
 
-void* lb_reopen(const void* entry) {
-  char why[LB_WHY_SIZE] = "";
-  lb_outcome outcome = LB_OUTCOME_BOUND;
-  char* path = lb_os_file_of(entry);
-  void* handle = path ? lb_os_open(path, 0, &outcome, why, sizeof why) : NULL;
-  free(path);
-  return handle;
-}
-
 /* Opens what passed inspection and judges what is in it. */
 static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   char why[LB_WHY_SIZE] = "";
@@ -126,8 +116,4 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
     return 0;
   }
   return lb_try_open(search, source, path);
-}
-
-int lb_try_name(lb_search* search, const char* name) {
-  return lb_try_open(search, LB_SOURCE_SYSTEM, name);
 }

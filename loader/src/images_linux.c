@@ -6,6 +6,7 @@
 #endif
 /* Parentheses around strchr and its like keep newer glibc headers from making C11 macros of them. */
 #include <dlfcn.h>
+#include <limits.h>
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,14 +19,12 @@
  */
 static lb_outcome lb_explain(const char* path, const char* why) {
   static const char musl[] = "Error loading shared library ";
-  int bare = (strchr)(path, '/') == NULL;
   if (strncmp(why, musl, sizeof musl - 1) == 0) why += sizeof musl - 1;
   const char* colon = (strstr)(why, ": ");
   size_t length = colon ? (size_t)(colon - why) : 0;
   int same = length && strlen(path) == length && memcmp(why, path, length) == 0;
-  if (same) return bare ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_LOAD_FAILED;
-  if (!length) return LB_OUTCOME_LOAD_FAILED;
-  /* A bare name that another object is blamed for was found; an object with a folder is there but unfit. */
+  if (same || !length) return LB_OUTCOME_LOAD_FAILED;
+  /* An object with a folder is there but unfit. */
   int has_folder = (memchr)(why, '/', length) != NULL;
   if (!has_folder) return LB_OUTCOME_MISSING_DEPENDENCY;
   return LB_OUTCOME_LOAD_FAILED;
@@ -117,4 +116,46 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
   }
   lb_free(images.list);
   return kept;
+}
+
+void* lb_os_hold(const void* address) {
+  lb_images images = {NULL, 0, 0};
+  void* handle = NULL;
+  dl_iterate_phdr(lb_note_image, &images);
+  for (size_t i = 0; i < images.count; i++) {
+    const lb_image* image = &images.list[i];
+    if ((uintptr_t)address >= image->start && (uintptr_t)address < image->end && !handle) {
+      handle = dlopen(*image->path ? image->path : NULL, RTLD_LAZY | RTLD_NOLOAD);
+    }
+    lb_free(image->path);
+  }
+  lb_free(images.list);
+  return handle;
+}
+
+/* The file that the kernel has mapped there, whatever the name was by which it was opened. */
+static char* lb_mapped_file(const void* address) {
+  char line[PATH_MAX + 256];
+  char* path = NULL;
+  FILE* maps = fopen("/proc/self/maps", "re");
+  while (maps && !path && fgets(line, sizeof line, maps)) {
+    unsigned long start = 0;
+    unsigned long end = 0;
+    int at = 0;
+    if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &start, &end, &at) < 2 || !at || line[at] != '/') continue;
+    if ((uintptr_t)address < start || (uintptr_t)address >= end) continue;
+    line[strcspn(line, "\n")] = 0;
+    path = lb_duplicate(line + at);
+  }
+  if (maps) fclose(maps);
+  return path;
+}
+
+/* A relative name counts from the folder that was the current one when the image was opened. By now that may be another
+ * one, in which anybody may have put a library. */
+char* lb_os_file_of(const void* address) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
+  char* path = info.dli_fname[0] == '/' ? NULL : lb_mapped_file(address);
+  return path ? path : lb_duplicate(info.dli_fname);
 }

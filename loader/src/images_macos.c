@@ -1,21 +1,21 @@
 /*
  * images_macos.c: os.h for macOS: opening libraries, and finding those that are open already; must not judge them.
  */
+#include <crt_externs.h>
 #include <dlfcn.h>
 #include <mach-o/dyld.h>
-#include <mach-o/loader.h>
+#include <mach/mach.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "os.h"
 
 /* dyld speaks English only; these words have been the same since macOS 10.15. */
-static lb_outcome lb_explain(const char* path, const char* why) {
+static lb_outcome lb_explain(const char* why) {
   if (strstr(why, "Library not loaded:") || strstr(why, "Symbol not found:")) return LB_OUTCOME_MISSING_DEPENDENCY;
   if (strstr(why, "incompatible architecture")) return LB_OUTCOME_WRONG_ARCHITECTURE;
   if (strstr(why, "code signature")) return LB_OUTCOME_REFUSED;
-  int bare = strchr(path, '/') == NULL;
-  if (bare && (strstr(why, "no such file") || strstr(why, "image not found"))) return LB_OUTCOME_NOT_FOUND;
   return LB_OUTCOME_LOAD_FAILED;
 }
 
@@ -24,7 +24,7 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
   if (handle) return handle;
   const char* error = dlerror();
   snprintf(why, why_size, "%s", error ? error : "the system's loader gave no reason");
-  *outcome = lb_explain(path, why);
+  *outcome = lb_explain(why);
   return NULL;
 }
 
@@ -38,10 +38,28 @@ void lb_os_close(void* handle) {
 
 /* ---- images that are loaded ------------------------------------------------------------------------------------ */
 
+/* Another thread may unload an image at any time, and dyld has no lock for us: an address is compared and never read.
+ */
 typedef struct lb_image {
   char* path;
-  const struct mach_header* header;
+  const void* header;
 } lb_image;
+
+enum { LB_PATH_MAX = 4096, LB_PIECE = 512 };
+
+/* A copy of a name that dyld may give back meanwhile: the kernel copies it, and says when the memory is gone. */
+static char* lb_copy_name(const char* name) {
+  char text[LB_PATH_MAX];
+  for (size_t at = 0; at < sizeof text;) {
+    size_t piece = LB_PIECE - ((uintptr_t)name + at) % LB_PIECE; /* never over the end of a page */
+    if (piece > sizeof text - at) piece = sizeof text - at;
+    vm_size_t got = 0;
+    if (vm_read_overwrite(mach_task_self(), (vm_address_t)(name + at), piece, (vm_address_t)(text + at), &got)) break;
+    if (memchr(text + at, 0, piece)) return lb_duplicate(text);
+    at += piece;
+  }
+  return NULL;
+}
 
 /* Takes notes first: opening and closing renumbers dyld's list. */
 static lb_image* lb_note_images(size_t* count) {
@@ -50,8 +68,8 @@ static lb_image* lb_note_images(size_t* count) {
   *count = 0;
   for (uint32_t i = 0; images && i < total; i++) {
     const char* name = _dyld_get_image_name(i);
-    const struct mach_header* header = _dyld_get_image_header(i);
-    char* path = name && header ? lb_duplicate(name) : NULL;
+    const void* header = _dyld_get_image_header(i);
+    char* path = name && header ? lb_copy_name(name) : NULL;
     if (!path) continue;
     images[*count].path = path;
     images[(*count)++].header = header;
@@ -59,17 +77,20 @@ static lb_image* lb_note_images(size_t* count) {
   return images;
 }
 
+static int lb_is_program(const void* header) {
+  return header == (const void*)_NSGetMachExecuteHeader();
+}
+
 /* RTLD_NOLOAD: an image that was unloaded meanwhile gives NULL. RTLD_FIRST: not what the image depends on. */
-static void* lb_hold(const lb_image* image) {
-  int flags = RTLD_LAZY | RTLD_NOLOAD | RTLD_FIRST;
-  return dlopen(image->header->filetype == MH_EXECUTE ? NULL : image->path, flags);
+static void* lb_hold(const char* path, const void* header) {
+  return dlopen(lb_is_program(header) ? NULL : path, RTLD_LAZY | RTLD_NOLOAD | RTLD_FIRST);
 }
 
 /* The symbol's address if this very image has it, and does not hand on another's. */
 static void* lb_own_symbol(void* handle, const lb_image* image, const char* symbol) {
   Dl_info info;
   void* address = dlsym(handle, symbol);
-  return address && dladdr(address, &info) && info.dli_fbase == (const void*)image->header ? address : NULL;
+  return address && dladdr(address, &info) && info.dli_fbase == image->header ? address : NULL;
 }
 
 int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path, void* handle, void* address),
@@ -79,7 +100,7 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
   lb_image* images = lb_note_images(&count);
   for (size_t i = 0; i < count; i++) {
     if (!kept) {
-      void* handle = lb_hold(&images[i]);
+      void* handle = lb_hold(images[i].path, images[i].header);
       void* address = handle ? lb_own_symbol(handle, &images[i], symbol) : NULL;
       if (address) kept = each(context, images[i].path, handle, address);
       if (handle && !kept) dlclose(handle);
@@ -88,4 +109,22 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
   }
   lb_free(images);
   return kept;
+}
+
+void* lb_os_hold(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) && info.dli_fname ? lb_hold(info.dli_fname, info.dli_fbase) : NULL;
+}
+
+/* The program's own name is argv[0], which may be no path. */
+char* lb_os_file_of(const void* address) {
+  char named[LB_PATH_MAX];
+  uint32_t size = sizeof named;
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
+  int ask = info.dli_fname[0] != '/' && lb_is_program(info.dli_fbase);
+  char* real = ask && !_NSGetExecutablePath(named, &size) ? realpath(named, NULL) : NULL;
+  char* path = lb_duplicate(real ? real : info.dli_fname);
+  free(real);
+  return path;
 }

@@ -2,8 +2,8 @@
  * images_windows.c: os.h for Windows: opening libraries, saying why they do not open, and where they may come from;
  * must not judge what is in them. Those that are open already are in loaded_windows.c.
  *
- * A library is opened by absolute path only. What it needs may come from its own folder, the application's and the
- * system's; never from PATH or the current folder.
+ * A library is opened by absolute path only. What it needs may come from its own folder, the application's, those of
+ * AddDllDirectory() and the system's; never from PATH or the current folder.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,20 +11,14 @@
 #include "file_head.h"
 #include "os_windows.h"
 
-enum { LB_DEPTH_MAX = 8, LB_NAME_SIZE = 260 };
-
 /* ---- what is missing -------------------------------------------------------------------------------------------- */
 
-typedef struct lb_missing {
+/* Where Windows looks for what a library needs, as lb_os_open() asks it to. */
+typedef struct lb_places {
   const char* beside; /* the folder of the library that was opened */
   char* application;
   char* system;
-  int depth;
-  char name[LB_NAME_SIZE];   /* the library that is nowhere */
-  char needer[LB_NAME_SIZE]; /* the one that imports it */
-} lb_missing;
-
-static void lb_find_missing(lb_missing* missing, const char* path);
+} lb_places;
 
 /* Contracts of the system (api-ms-win-..., ext-ms-...) are no files. */
 static int lb_is_contract(const char* name) {
@@ -38,44 +32,47 @@ static int lb_is_loaded(const char* name) {
   return loaded;
 }
 
-/* folder/name when it is a file; the caller frees. */
-static char* lb_file_in(const char* folder, const char* name) {
+/* 1 when folder/name is a file; `use` may be NULL. */
+static int lb_use_in(const char* folder, const char* name, void (*use)(void* imports, const lb_file* file),
+                     void* imports) {
   char why[64];
   lb_identity identity;
   char* path = folder ? lb_os_join(folder, name) : NULL;
-  if (path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE) return path;
+  int found = path && lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FILE;
+  if (found && use) lb_with_file(path, use, imports);
   lb_free(path);
-  return NULL;
+  return found;
 }
 
-static int lb_check_import(void* context, const char* name) {
-  lb_missing* missing = context;
-  if (lb_is_contract(name) || lb_is_loaded(name)) return 0;
-  char* path = lb_file_in(missing->beside, name);
-  if (path) { /* what lies beside may itself lack something */
-    char needer[LB_NAME_SIZE];
-    memcpy(needer, missing->needer, sizeof needer);
-    snprintf(missing->needer, sizeof missing->needer, "%s", name);
-    if (missing->depth < LB_DEPTH_MAX) lb_find_missing(missing, path);
-    if (!*missing->name) memcpy(missing->needer, needer, sizeof needer);
-    lb_free(path);
-    return *missing->name != 0;
+static size_t lb_read_mapped(const lb_file* file, void* into, size_t size, uint64_t at) {
+  if (at >= file->size) return 0;
+  size_t count = file->size - at < size ? (size_t)(file->size - at) : size;
+  memcpy(into, (const char*)file->handle + at, count);
+  return count;
+}
+
+/* AddDllDirectory()'s folders: Windows tells nobody which they are, but maps a file from one of them, as data. */
+static int lb_use_added(const char* name, void (*use)(void* imports, const lb_file* file), void* imports) {
+  MEMORY_BASIC_INFORMATION region;
+  wchar_t* wide = lb_wide(name);
+  HMODULE mapped = wide ? LoadLibraryExW(wide, NULL, LOAD_LIBRARY_AS_DATAFILE | LOAD_LIBRARY_SEARCH_USER_DIRS) : NULL;
+  lb_free(wide);
+  if (!mapped) return 0;
+  uintptr_t start = (uintptr_t)mapped & ~(uintptr_t)3; /* the low bits say that it is data */
+  if (VirtualQuery((const void*)start, &region, sizeof region)) {
+    lb_file file = {region.RegionSize, lb_read_mapped, (intptr_t)start};
+    use(imports, &file);
   }
-  path = lb_file_in(missing->application, name);
-  if (!path) path = lb_file_in(missing->system, name);
-  if (!path) snprintf(missing->name, sizeof missing->name, "%s", name);
-  lb_free(path);
-  return *missing->name != 0;
+  FreeLibrary(mapped);
+  return 1;
 }
 
-static void lb_check_imports(void* context, const lb_file* file) {
-  lb_pe_imports(file, lb_check_import, context);
-}
-
-static void lb_find_missing(lb_missing* missing, const char* path) {
-  missing->depth++;
-  lb_with_file(path, lb_check_imports, missing);
-  missing->depth--;
+static int lb_find_here(void* context, const char* name, void (*use)(void* imports, const lb_file* file),
+                        void* imports) {
+  const lb_places* places = context;
+  if (lb_is_contract(name) || lb_is_loaded(name)) return 1;
+  return lb_use_in(places->beside, name, use, imports) || lb_use_in(places->application, name, use, imports) ||
+         lb_use_added(name, use, imports) || lb_use_in(places->system, name, NULL, NULL);
 }
 
 static const char* lb_supplier(const char* name) {
@@ -86,26 +83,37 @@ static const char* lb_supplier(const char* name) {
   return "";
 }
 
+typedef struct lb_question {
+  lb_places places;
+  lb_missing missing;
+} lb_question;
+
+static void lb_ask_file(void* context, const lb_file* file) {
+  lb_question* question = context;
+  lb_find_missing(file, lb_find_here, &question->places, &question->missing);
+}
+
 /* Windows says only "126": the import table names what it looked for. */
 static void lb_name_missing(const char* path, char* why, size_t why_size) {
-  lb_missing missing;
-  memset(&missing, 0, sizeof missing);
+  lb_question question;
+  memset(&question, 0, sizeof question);
   char* folder = lb_os_folder_of(path);
   char* program = lb_module_path(NULL);
-  missing.beside = folder;
-  missing.application = program ? lb_os_folder_of(program) : NULL;
-  missing.system = lb_system_folder(0);
-  lb_find_missing(&missing, path);
-  if (!*missing.name) {
+  question.places.beside = folder;
+  question.places.application = program ? lb_os_folder_of(program) : NULL;
+  question.places.system = lb_system_folder(0);
+  lb_with_file(path, lb_ask_file, &question);
+  const lb_missing* missing = &question.missing;
+  if (!*missing->name) {
     snprintf(why, why_size, "error 126: a library that it needs was not found");
-  } else if (*missing.needer) {
-    snprintf(why, why_size, "%s, which its %s needs (error 126%s)", missing.name, missing.needer,
-             lb_supplier(missing.name));
+  } else if (*missing->needer) {
+    snprintf(why, why_size, "%s, which its %s needs (error 126%s)", missing->name, missing->needer,
+             lb_supplier(missing->name));
   } else {
-    snprintf(why, why_size, "%s (error 126%s)", missing.name, lb_supplier(missing.name));
+    snprintf(why, why_size, "%s (error 126%s)", missing->name, lb_supplier(missing->name));
   }
-  lb_free(missing.application);
-  lb_free(missing.system);
+  lb_free(question.places.application);
+  lb_free(question.places.system);
   lb_free(program);
   lb_free(folder);
 }
@@ -162,6 +170,10 @@ void lb_os_close(void* handle) {
   FreeLibrary((HMODULE)handle);
 }
 
+void* lb_os_hold(const void* address) {
+  return (void*)lb_module_at(address, 1);
+}
+
 /* ---- places ----------------------------------------------------------------------------------------------------- */
 
 int lb_os_is_refused(const char* path, char* why, size_t why_size) {
@@ -203,7 +215,8 @@ static int lb_search_one(const char* start, size_t length, int (*each)(void* con
   return stop;
 }
 
-int lb_os_search(int (*each)(void* context, const char* folder), void* context) {
+int lb_os_search(const char* name, int (*each)(void* context, const char* folder), void* context) {
+  (void)name;
   char* program = lb_module_path(NULL);
   char* folder = program ? lb_os_folder_of(program) : NULL;
   int stop = folder ? each(context, folder) : 0;
@@ -217,4 +230,8 @@ int lb_os_search(int (*each)(void* context, const char* folder), void* context) 
   lb_free(folder);
   lb_free(program);
   return stop;
+}
+
+const char* lb_os_searched(void) {
+  return "neither the application's folder nor one of PATH has it";
 }

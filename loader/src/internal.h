@@ -42,6 +42,15 @@ size_t lb_utf8_length(const char* at);
 int lb_glob_match(const char* pattern, const char* name); /* '*' only */
 int lb_name_compare(const char* left, const char* right); /* digits by value: "so.1.9" before "so.1.19" */
 
+/* ---- folders.c ------------------------------------------------------------------------------------------------ */
+
+/* Calls `each` for every absolute folder of a list until it returns non-zero; returns what it returned last. */
+int lb_each_folder(const char* list, const char* separators, int (*each)(void* context, const char* folder),
+                   void* context);
+/* A run path of macOS as a folder, given the folders of the image that has it and of the program (NULL: refuse paths
+ * that begin there). NULL for a relative one. The caller frees. */
+char* lb_run_path(const char* path, const char* loader, const char* program);
+
 /* ---- record.c: what was tried, and what came of it ----------------------------------------------------------- */
 
 typedef struct lb_record {
@@ -52,6 +61,7 @@ typedef struct lb_record {
   size_t attempt_capacity;
   size_t image_count;
   int bound;
+  int raised;        /* environment variables are ignored: this process has more rights than its user */
   int out_of_memory; /* something could not be written down: the outcome holds, the account is short */
   char* path;        /* of the bound file */
   char* version;
@@ -112,9 +122,6 @@ typedef struct lb_search {
 
 /* Each returns 1 when the candidate is bound, 0 when the search goes on. */
 int lb_try_file(lb_search* search, lb_source source, const char* path);
-int lb_try_name(lb_search* search, const char* name);
-/* The image that holds `entry`, with one reference more, for lb_os_symbol() and lb_os_close(); NULL when unknown. */
-void* lb_reopen(const void* entry);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 
 int lb_search_run(lb_search* search);

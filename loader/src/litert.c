@@ -31,7 +31,7 @@ static int lb_litert_is(void* handle, const lb_litert_release* release) {
 /* The reference stays: LiteRT does not survive being unloaded (2.3.0 crashes the process), which would be the end of a
  * copy that is too old. */
 int lb_litert_read_version(void* entry, char* text, size_t size) {
-  void* handle = lb_reopen(entry);
+  void* handle = lb_os_hold(entry);
   const char* version = NULL;
   size_t count = sizeof lb_litert_releases / sizeof *lb_litert_releases;
   for (size_t i = 0; handle && i < count && !version; i++) {

@@ -16,7 +16,7 @@ typedef void (*lb_ov_free_version)(lb_ov_version* version);
 /* OpenVINO copies its texts for whoever asks; who has no function to free them with leaves them. */
 static void lb_openvino_free_version(void* entry, lb_ov_version* version) {
   lb_ov_free_version free_version = NULL;
-  void* handle = lb_reopen(entry);
+  void* handle = lb_os_hold(entry);
   void* address = handle ? lb_os_symbol(handle, "ov_version_free") : NULL;
   memcpy(&free_version, &address, sizeof free_version);
   if (free_version) free_version(version);

@@ -24,7 +24,12 @@ void lb_os_unlock(void);
 void* lb_os_load(void* const volatile* place);
 void lb_os_publish(void* volatile* place, void* value);
 
-/* A copy of an environment variable; NULL when unset, empty, or when this process has more rights than its user. */
+/*
+ * 1 when this process has more rights than the user who started it, who then must not choose what it opens: set-id
+ * programs and those with file capabilities; on Windows one that UAC elevated.
+ */
+int lb_os_is_raised(void);
+/* A copy of an environment variable; NULL when unset, empty, or in a process with raised rights. */
 char* lb_os_environment(const char* name);
 
 typedef enum lb_place {
@@ -51,10 +56,12 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
  */
 int lb_os_is_refused(const char* path, char* why, size_t why_size);
 /*
- * Calls `each` for every folder of the system's own search, in its order, until it returns non-zero; returns what it
- * returned last. -1 where the search is left to lb_os_open() with a bare name.
+ * Calls `each` for every folder where the system's own search would look for `name`, in its order, until it returns
+ * non-zero; returns what it returned last. Folders are absolute: the current one is never searched.
  */
-int lb_os_search(int (*each)(void* context, const char* folder), void* context);
+int lb_os_search(const char* name, int (*each)(void* context, const char* folder), void* context);
+/* Says where lb_os_search() looked, for a report: "not in ...". */
+const char* lb_os_searched(void);
 
 /*
  * Reads the head of a file before the system's loader sees it. LB_OUTCOME_BOUND means "nothing speaks against it";
@@ -63,14 +70,16 @@ int lb_os_search(int (*each)(void* context, const char* folder), void* context);
 lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size);
 
 /*
- * Opens a library by path, or, where lb_os_search() leaves that to the system, by a bare name. On failure `outcome` is
- * the kind of failure and `why` the system's own words, or ours where its words say nothing.
+ * Opens a library by path. On failure `outcome` is the kind of failure and `why` the system's own words, or ours where
+ * its words say nothing.
  */
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size);
 void* lb_os_symbol(void* handle, const char* name);
 void lb_os_close(void* handle);
+/* The loaded image that holds `address`, with one reference more; NULL when unknown. Opens no file. */
+void* lb_os_hold(const void* address);
 
-/* The file that holds `address`; NULL when unknown. The caller frees. */
+/* The file of the image that holds `address`; NULL when unknown. The caller frees. */
 char* lb_os_file_of(const void* address);
 /* The real folder of the library (or program) that this loader is compiled into. */
 char* lb_os_own_folder(void);

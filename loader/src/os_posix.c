@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if defined(__APPLE__)
-#include <mach-o/dyld.h>
+#if !defined(__APPLE__)
+#include <sys/auxv.h>
 #endif
 
 #include "file_head.h"
@@ -105,14 +105,16 @@ void lb_os_publish(void* volatile* place, void* value) {
 
 /* ---- environment and places ------------------------------------------------------------------------------------ */
 
-char* lb_os_environment(const char* name) {
-#if defined(__GLIBC__)
-  const char* value = secure_getenv(name);
-#elif defined(__APPLE__)
-  const char* value = issetugid() ? NULL : getenv(name);
+int lb_os_is_raised(void) {
+#if defined(__APPLE__)
+  return issetugid() != 0;
 #else
-  const char* value = getuid() == geteuid() && getgid() == getegid() ? getenv(name) : NULL;
+  return getauxval(AT_SECURE) != 0; /* the kernel's own word: for set-id programs and file capabilities */
 #endif
+}
+
+char* lb_os_environment(const char* name) {
+  const char* value = lb_os_is_raised() ? NULL : getenv(name);
   return value && *value ? lb_duplicate(value) : NULL;
 }
 
@@ -196,24 +198,44 @@ static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at)
   return done;
 }
 
-lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
+int lb_with_file(const char* path, void (*use)(void* context, const lb_file* file), void* context) {
   struct stat found;
   /* O_NONBLOCK: the file may have become a pipe since we looked, and nobody may be writing. */
   int handle = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-  if (handle < 0 || fstat(handle, &found)) {
+  if (handle < 0) return 0;
+  int error = fstat(handle, &found) ? errno : 0;
+  if (!error) {
+    lb_file file = {(uint64_t)found.st_size, lb_read, handle};
+    use(context, &file);
+  }
+  close(handle);
+  errno = error;
+  return !error;
+}
+
+typedef struct lb_inspection {
+  lb_outcome outcome;
+  char* why;
+  size_t why_size;
+} lb_inspection;
+
+static void lb_inspect_file(void* context, const lb_file* file) {
+  lb_inspection* inspection = context;
+#if defined(__APPLE__)
+  inspection->outcome = lb_macho_inspect(file, inspection->why, inspection->why_size);
+#else
+  inspection->outcome = lb_elf_inspect(file, inspection->why, inspection->why_size);
+#endif
+}
+
+lb_outcome lb_os_inspect(const char* path, char* why, size_t why_size) {
+  lb_inspection inspection = {LB_OUTCOME_REFUSED, why, why_size};
+  if (!lb_with_file(path, lb_inspect_file, &inspection)) {
     int error = errno;
     lb_say_error(error, why, why_size);
-    if (handle >= 0) close(handle);
     return error == ENOENT ? LB_OUTCOME_NOT_FOUND : LB_OUTCOME_REFUSED;
   }
-  lb_file file = {(uint64_t)found.st_size, lb_read, handle};
-#if defined(__APPLE__)
-  lb_outcome outcome = lb_macho_inspect(&file, why, why_size);
-#else
-  lb_outcome outcome = lb_elf_inspect(&file, why, why_size);
-#endif
-  close(handle);
-  return outcome;
+  return inspection.outcome;
 }
 
 int lb_os_is_refused(const char* path, char* why, size_t why_size) {
@@ -223,38 +245,14 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   return 0;
 }
 
-int lb_os_search(int (*each)(void* context, const char* folder), void* context) {
-  (void)each;
-  (void)context;
-  return -1; /* the system's loader searches by name */
-}
-
 /* ---- where we are ----------------------------------------------------------------------------------------------- */
 
-char* lb_os_file_of(const void* address) {
-  Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
-  return lb_duplicate(info.dli_fname);
-}
-
-/* A program names itself by argv[0], which may be no path. */
-static char* lb_own_program(void) {
-#if defined(__APPLE__)
-  char named[4096];
-  uint32_t size = sizeof named;
-  return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
-#else
-  return realpath("/proc/self/exe", NULL);
-#endif
-}
-
 char* lb_os_own_folder(void) {
-  Dl_info info;
   static const char anchor = 0;
-  char* real = NULL;
-  if (dladdr(&anchor, &info) && info.dli_fname && (strchr)(info.dli_fname, '/')) real = realpath(info.dli_fname, NULL);
-  if (!real) real = lb_own_program();
+  char* path = lb_os_file_of(&anchor);
+  char* real = path && *path == '/' ? realpath(path, NULL) : NULL;
   char* folder = real ? lb_os_folder_of(real) : NULL;
   free(real);
+  lb_free(path);
   return folder;
 }

@@ -51,7 +51,43 @@ char* lb_narrow(const wchar_t* text) {
   return narrow;
 }
 
+/* ---- the environment -------------------------------------------------------------------------------------------- */
+
+typedef BOOL(WINAPI* lb_open_token)(HANDLE process, DWORD access, HANDLE* token);
+typedef BOOL(WINAPI* lb_get_token)(HANDLE token, TOKEN_INFORMATION_CLASS kind, void* into, DWORD size, DWORD* needed);
+
+/* By name: whoever holds this loader needs to link nothing but KERNEL32. */
+int lb_is_elevated(void) {
+  lb_open_token open_token = NULL;
+  lb_get_token get_token = NULL;
+  TOKEN_ELEVATION_TYPE type = TokenElevationTypeFull;
+  HANDLE token = NULL;
+  DWORD size = 0;
+  HMODULE library = LoadLibraryExW(L"advapi32.dll", NULL, LOAD_LIBRARY_SEARCH_SYSTEM32);
+  void* open_address = library ? lb_os_symbol((void*)library, "OpenProcessToken") : NULL;
+  void* get_address = library ? lb_os_symbol((void*)library, "GetTokenInformation") : NULL;
+  memcpy(&open_token, &open_address, sizeof open_token);
+  memcpy(&get_token, &get_address, sizeof get_token);
+  if (open_token && get_token && open_token(GetCurrentProcess(), TOKEN_QUERY, &token)) {
+    if (!get_token(token, TokenElevationType, &type, sizeof type, &size)) type = TokenElevationTypeFull;
+    CloseHandle(token);
+  }
+  if (library) FreeLibrary(library);
+  return type == TokenElevationTypeFull;
+}
+
+/* Wine gives every process an elevated token, though none has more rights than the user of the system below. */
+static int lb_is_wine(void) {
+  HMODULE system = GetModuleHandleW(L"ntdll.dll");
+  return system && lb_os_symbol((void*)system, "wine_get_version") != NULL;
+}
+
+int lb_os_is_raised(void) {
+  return !lb_is_wine() && lb_is_elevated();
+}
+
 char* lb_os_environment(const char* name) {
+  if (lb_os_is_raised()) return NULL;
   wchar_t* wide = lb_wide(name);
   wchar_t* value = NULL;
   DWORD room = 0;

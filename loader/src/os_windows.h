@@ -23,9 +23,8 @@ char* lb_module_path(HMODULE module);
 /* The module that holds an address, with a reference or without one. */
 HMODULE lb_module_at(const void* address, int with_reference);
 
-/* Calls `use` for an open file; 0 when it cannot be opened, with GetLastError() telling why. */
-struct lb_file;
-int lb_with_file(const char* path, void (*use)(void* context, const struct lb_file* file), void* context);
+/* 1 when UAC elevated this process above what its user has otherwise, and when nobody can tell. */
+int lb_is_elevated(void);
 
 /* The system's own folders, which are searched for what the runtime needs and never for the runtime. */
 char* lb_system_folder(int which); /* 0, 1: its two kinds; NULL where there is none */

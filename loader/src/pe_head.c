@@ -17,10 +17,12 @@ enum {
   LB_PE_I386 = 0x014C,
   LB_PE_ARM = 0x01C4,
   LB_PE_DLL = 0x2000,
+  LB_PE_32 = 0x010B,
   LB_PE_64 = 0x020B,
   LB_PE_HEAD = 24,      /* signature and file header */
   LB_PE_OPTIONAL = 240, /* of a 64-bit file with all its directories */
-  LB_PE_DIRECTORIES = 112,
+  LB_PE_DIRECTORIES_32 = 96,
+  LB_PE_DIRECTORIES_64 = 112,
   LB_PE_IMPORT = 1,
   LB_PE_LOAD_CONFIG = 10,
   LB_PE_HYBRID = 0xC8, /* CHPEMetadataPointer in the load configuration */
@@ -31,8 +33,21 @@ enum {
 
 #if defined(__aarch64__) || defined(_M_ARM64)
 #define LB_PE_OWN LB_PE_ARM64
-#else
+#elif defined(__x86_64__) || defined(_M_X64)
 #define LB_PE_OWN LB_PE_X86_64
+#elif defined(__i386__) || defined(_M_IX86)
+#define LB_PE_OWN LB_PE_I386
+#elif defined(__arm__) || defined(_M_ARM)
+#define LB_PE_OWN LB_PE_ARM
+#else
+#define LB_PE_OWN 0 /* a processor that Windows does not know: the tests of this file run there, too */
+#endif
+
+/* The form of files for this process. */
+#if UINTPTR_MAX > 0xFFFFFFFFu
+#define LB_PE_OWN_FORM LB_PE_64
+#else
+#define LB_PE_OWN_FORM LB_PE_32
 #endif
 
 typedef struct lb_pe {
@@ -95,8 +110,11 @@ static uint64_t lb_pe_place(const lb_pe* pe, uint32_t address) {
 }
 
 static uint64_t lb_pe_directory(const lb_pe* pe, unsigned index) {
-  if (lb_little16(pe->optional) != LB_PE_64 || lb_little32(pe->optional + 108) <= index) return 0;
-  return lb_pe_place(pe, lb_little32(pe->optional + LB_PE_DIRECTORIES + 8 * index));
+  unsigned form = lb_little16(pe->optional);
+  if (form != LB_PE_32 && form != LB_PE_64) return 0;
+  unsigned directories = form == LB_PE_64 ? LB_PE_DIRECTORIES_64 : LB_PE_DIRECTORIES_32;
+  if (lb_little32(pe->optional + directories - 4) <= index) return 0; /* their number stands before them */
+  return lb_pe_place(pe, lb_little32(pe->optional + directories + 8 * index));
 }
 
 static int lb_pe_is_hybrid(const lb_pe* pe) {
@@ -136,7 +154,7 @@ lb_outcome lb_pe_inspect(const lb_file* file, char* why, size_t why_size) {
     snprintf(why, why_size, "built for %s, this process is %s", lb_pe_machine(pe.machine), lb_pe_machine(LB_PE_OWN));
     return LB_OUTCOME_WRONG_ARCHITECTURE;
   }
-  if (!(pe.flags & LB_PE_DLL) || lb_little16(pe.optional) != LB_PE_64) {
+  if (!(pe.flags & LB_PE_DLL) || lb_little16(pe.optional) != LB_PE_OWN_FORM) {
     snprintf(why, why_size, "not a shared library: a program or an object file");
     return LB_OUTCOME_NOT_A_LIBRARY;
   }

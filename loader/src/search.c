@@ -145,20 +145,19 @@ static int lb_try_system_folder(void* context, const char* folder) {
   return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
 }
 
-/* Step 5, for one name: the system searches, or we walk the folders that it would search. */
+/* Step 5, for one name: the folders that the system would search, so that each candidate is inspected before. */
 static int lb_search_system(lb_search* search, const char* name) {
   lb_system_search system = {search, name, 0};
-  int bound = lb_os_search(lb_try_system_folder, &system);
-  if (bound < 0) return lb_try_name(search, name);
+  int bound = lb_os_search(name, lb_try_system_folder, &system);
   if (!system.present) {
-    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, name, NULL,
-                  "neither the application's folder nor one of PATH has it");
+    lb_record_add(search->record, LB_SOURCE_SYSTEM, LB_OUTCOME_NOT_FOUND, name, NULL, lb_os_searched());
   }
   return bound;
 }
 
 int lb_search_run(lb_search* search) {
   const lb_options* options = search->options;
+  search->record->raised = lb_os_is_raised();
   if (lb_search_explicit(search)) return search->handle != NULL;
   if (!(options->flags & LB_FLAG_NO_LOADED) && lb_os_loaded(search->runtime->entry_symbol, lb_try_loaded, search)) {
     return 1;

@@ -153,6 +153,11 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
     lb_add_command(text, advice);
     return;
   }
+  if (record->raised) { /* then naming the file in the variable would not help */
+    lb_add_command(text, advice);
+    lb_text_add(text, " (This process has more rights than its user: environment variables are ignored.)");
+    return;
+  }
   if (lb_add_command(text, advice)) {
     if (record->runtime->environment) lb_text_add(text, " (or name its file in ");
   } else if (record->runtime->environment) {

@@ -59,6 +59,49 @@ static void test_names(void) {
   CHECK(lb_name_compare("so.99999999999999999999998", "so.99999999999999999999999") < 0);
 }
 
+static int note_folder(void* context, const char* folder) {
+  char* noted = context;
+  snprintf(noted + strlen(noted), 200 - strlen(noted), "[%s]", folder);
+  return strcmp(folder, "/stop") == 0;
+}
+
+static int lists(const char* list, const char* wanted, int stops) {
+  char noted[200] = "";
+  int stop = lb_each_folder(list, ":;", note_folder, noted);
+  if (strcmp(noted, wanted) != 0) printf("  got: %s\n", noted);
+  return stop == stops && strcmp(noted, wanted) == 0;
+}
+
+/* An empty or relative element of a list is the current folder to the systems' own loaders. */
+static void test_lists_of_folders(void) {
+  CHECK(lists("/a:/b c;/d/", "[/a][/b c][/d/]", 0));
+  CHECK(lists("", "", 0));
+  CHECK(lists(":", "", 0));
+  CHECK(lists("::/a::.:./b:b:../c:", "[/a]", 0));
+  CHECK(lists("$ORIGIN/lib:~/lib:/a", "[/a]", 0));
+  CHECK(lists("/a:/stop:/b", "[/a][/stop]", 1));
+}
+
+static int runs_in(const char* path, const char* loader, const char* program, const char* wanted) {
+  char* folder = lb_run_path(path, loader, program);
+  int same = folder && wanted ? strcmp(folder, wanted) == 0 : folder == NULL && wanted == NULL;
+  lb_free(folder);
+  return same;
+}
+
+static void test_run_paths(void) {
+  CHECK(runs_in("/abs/lib", "/l", "/p", "/abs/lib"));
+  CHECK(runs_in("@loader_path", "/l", "/p", "/l"));
+  CHECK(runs_in("@loader_path/../lib", "/l", "/p", "/l/../lib"));
+  CHECK(runs_in("@executable_path/../Frameworks", "/l", "/p", "/p/../Frameworks"));
+  CHECK(runs_in("@loader_path/x", NULL, NULL, NULL)); /* a process with raised rights */
+  CHECK(runs_in("@executable_path/x", NULL, NULL, NULL));
+  CHECK(runs_in("@loader_pathology/x", "/l", "/p", NULL));
+  CHECK(runs_in("@rpath/x", "/l", "/p", NULL));
+  CHECK(runs_in("lib", "/l", "/p", NULL));
+  CHECK(runs_in("", "/l", "/p", NULL));
+}
+
 static int cleans_to(const char* given, const char* wanted) {
   lb_text text = {NULL, 0, 0, 0};
   lb_text_add_foreign(&text, given);
@@ -188,6 +231,8 @@ int main(void) {
   test_names_of_enums();
   test_unbound();
   test_mistakes();
+  test_lists_of_folders();
+  test_run_paths();
   test_gates();
   if (!failures) puts("all well");
   return failures;

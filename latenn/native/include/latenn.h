@@ -117,6 +117,12 @@ typedef struct latenn_port {
   const char* const* dimensions; /* the model's names for open dimensions, "" where there is none */
 } latenn_port;
 
+/* ---- environment -------------------------------------------------------------------------------------------- */
+
+/* A copy of an environment variable, read as latenn reads its own (LATENN_BACKEND): NULL when it is unset or empty, and
+ * in a process with more rights than the user who started it. Release it with latenn_text_release(). */
+LATENN_API char* latenn_environment(const char* name);
+
 /* ---- forks ------------------------------------------------------------------------------------------------ */
 
 /* To be called in a child process after fork(), before anything else here: what the parent made is never released

@@ -185,8 +185,14 @@ typedef struct lb_binding {
  * 3 options->directories. 4 the folder of the library that contains this loader. 5 the system's search.
  * In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
  *
- * On Windows the runtime is opened by absolute path only; step 5 walks the application's folder and PATH, never the
- * current folder. A copy in the system folder is refused in every step, loaded already or not, unless step 1 names
+ * The runtime is opened by absolute path only, after its head was read. Step 5 walks the folders that the system's own
+ * loader would search, never the current folder; an empty or relative element of a list is left out. Linux (glibc):
+ * LD_LIBRARY_PATH, the run paths of the library that contains this loader, /etc/ld.so.cache, the default folders. musl:
+ * LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path or its default folders. macOS: DYLD_LIBRARY_PATH, the run paths of the
+ * library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the application's
+ * folder and PATH. A process with raised rights reads no environment variable: see lb_environment().
+ *
+ * On Windows a copy in the system folder is refused in every step, loaded already or not, unless step 1 names
  * that very file; what the runtime itself needs may come from there. On macOS the library that contains this loader
  * stays loaded once it has been here, for its fork handlers.
  *
@@ -207,6 +213,13 @@ int lb_is_bound_from(const lb_binding* binding, const char* path);
 
 /* The bound runtime's version; 0.0.0 when not bound. */
 lb_version lb_bound_version(const lb_binding* binding);
+
+/*
+ * A copy of an environment variable in UTF-8, for a host that lets one choose what is opened. NULL when it is unset or
+ * empty, when memory runs out, and in a process with more rights than the user who started it: a set-id program, one
+ * with file capabilities, and on Windows one that UAC elevated. Release it with free().
+ */
+char* lb_environment(const char* name);
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* paths.c: paths and environment variables in UTF-8 on every system; must not know what a file holds. */
+/* paths.c: paths in UTF-8 on every system; must not know what a file holds. */
 #include "paths.h"
 
 #include <errno.h>
@@ -52,26 +52,9 @@ static FILE* latenn_fopen(const char* path) {
   free(wide);
   return file;
 }
-
-char* latenn_environment(const char* name) {
-  wchar_t* wide = latenn_wide(name);
-  const wchar_t* value = wide ? _wgetenv(wide) : NULL;
-  int count = value && *value ? WideCharToMultiByte(CP_UTF8, 0, value, -1, NULL, 0, NULL, NULL) : 0;
-  char* copy = count > 0 ? malloc((size_t)count) : NULL;
-  if (copy) WideCharToMultiByte(CP_UTF8, 0, value, -1, copy, count, NULL, NULL);
-  free(wide);
-  return copy;
-}
 #else
 static FILE* latenn_fopen(const char* path) {
   return fopen(path, "rb");
-}
-
-char* latenn_environment(const char* name) {
-  const char* value = getenv(name);
-  char* copy = value && *value ? malloc(strlen(value) + 1) : NULL;
-  if (copy) memcpy(copy, value, strlen(value) + 1);
-  return copy;
 }
 #endif
 

@@ -8,9 +8,6 @@
 /* Opens a file for reading. On failure `why` is a sentence's end: "there is no such file". */
 FILE* latenn_open_file(const char* path, const char** why);
 
-/* A copy of an environment variable; NULL when it is unset or empty. The caller frees. */
-char* latenn_environment(const char* name);
-
 #if defined(_WIN32)
 /* A path as Windows' wide functions take it, absolute and of any length; NULL when out of memory. The caller frees. */
 wchar_t* latenn_wide_path(const char* path);

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/paths.h"
 #include "core.h"
 #include "latebind/latebind.h"
 
@@ -39,6 +38,10 @@ typedef struct latenn_slot {
 } latenn_slot;
 
 static _Atomic(latenn_slot*) latenn_slots; /* only ever grows; read and written atomically */
+
+char* latenn_environment(const char* name) {
+  return lb_environment(name);
+}
 
 static int latenn_is_path(const char* backend) {
   for (const char* at = backend; *at; at++) {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 
 import latenn
 from latenn import _backends
+from latenn._environment import variable
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -56,7 +56,7 @@ def _add_wrap(commands: Any) -> None:
 
 
 def _doctor(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
-    chosen = arguments.backend or os.environ.get("LATENN_BACKEND")
+    chosen = arguments.backend or variable("LATENN_BACKEND")
     names = (chosen,) if chosen else _backends.places(None, None).names or (None,)
     reports = [latenn.runtime_report(backend=name) for name in names]
     if arguments.json:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import os
 import sys
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_ssize_t, c_uint, c_void_p, py_object
 from functools import cache
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latenn import _native, _tensors
+from latenn._environment import variable
 from latenn._status import check
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class _Spec(Structure):
 
 def reason() -> str:
     """Why runs are not builtins here; "" where they are."""
-    if os.environ.get("LATENN_ACCELERATOR") == "0":
+    if variable("LATENN_ACCELERATOR") == "0":
         return "it is turned off by LATENN_ACCELERATOR=0"
     return _reason()
 

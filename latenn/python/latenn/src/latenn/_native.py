@@ -93,6 +93,7 @@ _FUNCTIONS = (
     ("latenn_model_report", c_char_p, (c_void_p,)),
     ("latenn_runtime_report", c_void_p, (POINTER(LoadOptions), POINTER(c_void_p))),
     ("latenn_text_release", None, (c_void_p,)),
+    ("latenn_environment", c_void_p, (c_char_p,)),
     ("latenn_context_create", c_void_p, (c_void_p, POINTER(c_void_p))),
     ("latenn_context_release", None, (c_void_p,)),
     ("latenn_set_input", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),

@@ -1,0 +1,142 @@
+/*
+ * search_linux.c: os.h for Linux: the folders in which the system's loader would look for a library, in its order;
+ * must not judge what is there. dlopen() with a bare name would map a file before its head was read, and would look in
+ * the current folder where a list has an empty or relative element.
+ *
+ * glibc: LD_LIBRARY_PATH, the run paths of this library, /etc/ld.so.cache, the default folders (man 8 ld.so; an RPATH,
+ * which is deprecated, comes before LD_LIBRARY_PATH there). musl: LD_LIBRARY_PATH, /etc/ld-musl-<processor>.path, else
+ * its default folders.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "file_head.h"
+#include "os.h"
+
+typedef int (*lb_each)(void* context, const char* folder);
+
+#if defined(__GLIBC__)
+enum { LB_CACHE_LARGEST = 64 << 20 };
+
+typedef struct lb_lookup {
+  const char* name;
+  lb_each each;
+  void* context;
+  int stop;
+} lb_lookup;
+
+static int lb_visit_cached(void* context, const char* path) {
+  const lb_lookup* lookup = context;
+  char* folder = lb_os_folder_of(path);
+  int stop = folder ? lookup->each(lookup->context, folder) : 0;
+  lb_free(folder);
+  return stop;
+}
+
+static void lb_read_cache(void* context, const lb_file* file) {
+  lb_lookup* lookup = context;
+  size_t size = file->size <= LB_CACHE_LARGEST ? (size_t)file->size : 0;
+  unsigned char* data = size ? lb_allocate(size) : NULL;
+  if (data && lb_read_whole(file, data, size, 0)) {
+    lookup->stop = lb_cache_find(data, size, lookup->name, lb_visit_cached, lookup);
+  }
+  lb_free(data);
+}
+
+static int lb_search_cache(const char* name, lb_each each, void* context) {
+  lb_lookup lookup = {name, each, context, 0};
+  lb_with_file("/etc/ld.so.cache", lb_read_cache, &lookup);
+  return lookup.stop;
+}
+
+/* What the system's loader would search for this library: run paths, LD_LIBRARY_PATH as the process was started with
+ * it, default folders. NULL when it cannot tell. */
+static Dl_serinfo* lb_system_folders(void) {
+  static const char anchor = 0;
+  Dl_info info;
+  Dl_serinfo size;
+  struct link_map* map = NULL;
+  if (!dladdr1(&anchor, &info, (void**)&map, RTLD_DL_LINKMAP) || !map) return NULL;
+  void* own = dlopen(*map->l_name ? map->l_name : NULL, RTLD_LAZY | RTLD_NOLOAD);
+  if (!own) return NULL;
+  Dl_serinfo* folders = dlinfo(own, RTLD_DI_SERINFOSIZE, &size) ? NULL : lb_allocate(size.dls_size);
+  if (folders) memcpy(folders, &size, offsetof(Dl_serinfo, dls_serpath)); /* its size and their number */
+  if (folders && dlinfo(own, RTLD_DI_SERINFO, folders)) {
+    lb_free(folders);
+    folders = NULL;
+  }
+  dlclose(own);
+  return folders;
+}
+
+/* One of glibc's own: /lib, /usr/lib64, /usr/lib/x86_64-linux-gnu. */
+static int lb_is_default(const char* folder) {
+  if (strncmp(folder, "/usr/", 5) == 0) folder += 4;
+  if (strncmp(folder, "/lib", 4) != 0) return 0;
+  folder += 4;
+  if (!*folder || !strcmp(folder, "64") || !strcmp(folder, "32") || !strcmp(folder, "x32")) return 1;
+  return *folder == '/' && (strstr)(folder, "-linux-") && !(strchr)(folder + 1, '/');
+}
+
+static int lb_search_own(const char* name, lb_each each, void* context) {
+  Dl_serinfo* folders = lb_system_folders();
+  size_t count = folders ? folders->dls_cnt : 0;
+  size_t defaults = count;
+  int stop = 0;
+  while (defaults && lb_is_default(folders->dls_serpath[defaults - 1].dls_name)) defaults--;
+  for (size_t i = 0; i <= count && !stop; i++) {
+    if (i == defaults) stop = lb_search_cache(name, each, context);
+    const char* folder = i < count ? folders->dls_serpath[i].dls_name : "";
+    if (*folder == '/' && !stop) stop = each(context, folder);
+  }
+  lb_free(folders);
+  return stop;
+}
+
+const char* lb_os_searched(void) {
+  return "not in LD_LIBRARY_PATH, this library's run paths, ldconfig's cache or the default folders";
+}
+#else
+#if defined(__x86_64__)
+#define LB_MUSL_PATHS "/etc/ld-musl-x86_64.path"
+#elif defined(__aarch64__)
+#define LB_MUSL_PATHS "/etc/ld-musl-aarch64.path"
+#elif defined(__i386__)
+#define LB_MUSL_PATHS "/etc/ld-musl-i386.path"
+#else
+#define LB_MUSL_PATHS "/etc/ld-musl.path" /* no such file: the default folders */
+#endif
+
+enum { LB_PATHS_LARGEST = 1 << 20 };
+
+static void lb_read_paths(void* context, const lb_file* file) {
+  size_t size = file->size <= LB_PATHS_LARGEST ? (size_t)file->size : 0;
+  char* text = size ? lb_allocate(size + 1) : NULL;
+  if (text && !lb_read_whole(file, text, size, 0)) *text = 0;
+  *(char**)context = text;
+}
+
+static int lb_search_own(const char* name, lb_each each, void* context) {
+  char* listed = NULL;
+  (void)name;
+  lb_with_file(LB_MUSL_PATHS, lb_read_paths, &listed);
+  int stop = lb_each_folder(listed ? listed : "/lib:/usr/local/lib:/usr/lib", ":\n", each, context);
+  lb_free(listed);
+  return stop;
+}
+
+const char* lb_os_searched(void) {
+  return "not in LD_LIBRARY_PATH or the system's folders for libraries";
+}
+#endif
+
+int lb_os_search(const char* name, lb_each each, void* context) {
+  char* listed = lb_os_environment("LD_LIBRARY_PATH");
+  int stop = listed ? lb_each_folder(listed, ":;\n", each, context) : 0;
+  lb_free(listed);
+  return stop ? stop : lb_search_own(name, each, context);
+}

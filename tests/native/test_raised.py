@@ -1,0 +1,84 @@
+"""A process with more rights than its user: no environment variable chooses what it opens. Set-id copies, as root."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+from tests.native.building import ROOT
+from tests.native.emulated import onnx_sum
+from tests.native.test_loader import ENVIRONMENT, NAME
+
+NOBODY = 65534
+THE_ONE_PLACE = {"loader/src/os_posix.c", "loader/src/os_windows.c"}
+READS = re.compile(r"\b(?:secure_getenv|_?w?getenv(?:_s)?|GetEnvironmentVariable[AW]?|environ)\b\(?")
+
+
+@pytest.fixture
+def raised(plain):
+    """Runs a set-id copy of a program for a user who is not its owner."""
+    if sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("not run: only root can give a program to root and run it for somebody else")
+    with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
+        folder = pathlib.Path(name)
+        folder.chmod(0o755)
+
+        def run(program, *words, feed="", **environment):
+            copy = pathlib.Path(shutil.copy(plain.folder / program, folder / "raised"))
+            copy.chmod(0o4755)
+            done = subprocess.run(
+                [copy, *words],
+                user=NOBODY,
+                group=NOBODY,
+                extra_groups=[],
+                cwd="/",
+                env=environment,
+                input=feed.encode(),
+                capture_output=True,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            return done.stdout.decode()
+
+        yield run
+
+
+def test_the_loaders_own_variable_is_ignored_and_the_sentence_says_so(raised, plain):
+    said = raised("probe", "--text", **{ENVIRONMENT: str(plain.stand_in("good"))})
+    assert said.startswith("ONNX Runtime was not found")
+    assert "This process has more rights than its user: environment variables are ignored." in said
+    assert ENVIRONMENT not in said
+    assert "environment:" not in said
+
+
+def test_the_list_of_library_folders_is_ignored(raised, plain, tmp_path):
+    shutil.copy(plain.stand_in("good"), tmp_path / NAME)
+    assert "not found" in raised("probe", "--text", LD_LIBRARY_PATH=str(tmp_path))
+
+
+def test_a_backend_that_the_environment_names_is_not_opened(raised, plain, tmp_path):
+    library = plain.folder / "backends" / "liblatenn_backend_echo.so"
+    said = raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
+    assert "echo" not in said
+    assert "ONNX Runtime was not found in" in said  # the backend beside the core was taken
+
+
+@pytest.mark.parametrize("folder", ["loader", "latenn/native"])
+def test_the_environment_is_read_in_one_place(folder):
+    readers = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / folder).rglob("*.[ch]")
+        if READS.search(re.sub(r"/\*.*?\*/", "", path.read_text("utf-8"), flags=re.DOTALL))
+    }
+    assert readers == {name for name in THE_ONE_PLACE if name.startswith(folder)}
+
+
+def test_python_reads_the_environment_through_the_core():
+    sources = [*(ROOT / "latenn" / "python").rglob("*.py")]
+    assert sources
+    assert not [path for path in sources if re.search(r"os\.(environ|getenv)", path.read_text("utf-8"))]

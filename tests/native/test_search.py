@@ -1,0 +1,135 @@
+"""The system's own search, walked by the loader: which folders count, that heads are read, never the current folder."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.native.test_loader import NAME, outcomes, place
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH and ldconfig are Linux's")
+LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")
+
+
+@pytest.mark.parametrize("value", ["", ":", ".", "./", "..", "sub", ":/gone", "/gone:", "/gone::/gone", ";", "$ORIGIN/.."])
+def test_the_current_folder_is_never_searched(programs, tmp_path, value):
+    here = tmp_path / "sub"
+    for folder in (tmp_path, here, here / "sub"):
+        place(programs, "good", folder)
+    answer = programs.probe(environment={"LD_LIBRARY_PATH": value}, cwd=here)
+    assert answer["outcome"] == "not-found"
+    assert not answer["entry"]
+
+
+def test_heads_are_read_of_what_the_system_would_find_and_the_search_goes_on(programs, tmp_path):
+    (tmp_path / "text").mkdir()
+    (tmp_path / "text" / NAME).write_text("no")
+    short = place(programs, "good", tmp_path / "short")
+    os.truncate(short, 5000)
+    place(programs, "good", tmp_path / "good")
+    folders = ":".join(str(tmp_path / name) for name in ("text", "short", "good"))
+    answer = programs.probe(environment={"LD_LIBRARY_PATH": folders})
+    tried = [(attempt["path"], attempt["outcome"]) for attempt in answer["report"]["attempts"]][-3:]
+    assert tried == [
+        (str(tmp_path / "text" / NAME), "not-a-library"),
+        (str(tmp_path / "short" / NAME), "not-a-library"),
+        (str(tmp_path / "good" / NAME), "bound"),
+    ]
+
+
+def test_what_is_nowhere_says_where_it_was_looked_for(programs, tmp_path):
+    answer = programs.probe(environment={"LD_LIBRARY_PATH": str(tmp_path)})
+    last = answer["report"]["attempts"][-1]
+    assert (last["source"], last["outcome"]) == ("system", "not-found")
+    assert last["detail"].startswith("not in LD_LIBRARY_PATH")
+
+
+def test_the_run_paths_of_the_library_that_holds_the_loader_are_searched(programs, tmp_path):
+    place(programs, "good", tmp_path / "deps")
+    program = shutil.copy(programs.folder / "probe_run_path", tmp_path)
+    answer = programs.probe(program=program, cwd="/")
+    assert outcomes(answer)[-1] == ("system", "bound")
+    assert answer["report"]["path"] == str(tmp_path / "deps" / NAME)
+
+
+RELATIVE = """
+import ctypes, os, sys
+os.chdir(sys.argv[1])
+core = ctypes.CDLL("./liblatenn_core.so")
+os.chdir(sys.argv[2])
+core.latenn_runtime_report.restype = core.latenn_status_report.restype = ctypes.c_void_p
+core.latenn_status_report.argtypes = [ctypes.c_void_p]
+text = ctypes.c_char_p()
+status = core.latenn_runtime_report(None, ctypes.byref(text))
+print(ctypes.string_at(core.latenn_status_report(status)).decode())
+"""
+
+
+def test_beside_is_where_the_library_was_opened_and_not_the_current_folder(plain, tmp_path):
+    for name in ("theirs", "ours"):
+        (tmp_path / name).mkdir()
+        shutil.copy(plain.folder / "latenn" / "liblatenn_core.so", tmp_path / name)
+    words = [sys.executable, "-c", RELATIVE, tmp_path / "ours", tmp_path / "theirs"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert f'"source": "beside", "outcome": "not-found", "path": "{tmp_path}/ours"' in done.stdout
+    assert "theirs" not in done.stdout
+
+
+# ---- ldconfig's cache ----
+
+
+@pytest.fixture(params=["new", "compat"])
+def cache(request, programs, tmp_path):
+    """A cache of one folder that holds a library, as ldconfig itself writes it."""
+    if LDCONFIG is None:
+        pytest.skip("not run: ldconfig is missing")
+    folder = tmp_path / "libraries"
+    folder.mkdir()
+    shutil.copy(programs.stand_in("good"), folder / NAME)
+    (tmp_path / "conf").write_text(f"{folder}\n")
+    path = tmp_path / "cache"
+    command = [LDCONFIG, "-X", "-c", request.param, "-f", tmp_path / "conf", "-C", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if not path.exists():
+        pytest.skip(f"not run: this ldconfig makes no cache: {done.stderr[-200:]}")
+    return path
+
+
+def found(programs, cache, name):
+    return programs.run("heads", "cache", cache, name).stdout.decode().splitlines()
+
+
+def soname_of(programs):
+    return programs.stand_in("good").name
+
+
+def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
+    listed = subprocess.run([LDCONFIG, "-p", "-C", cache], capture_output=True, text=True, check=True).stdout
+    rows = [line.split() for line in listed.splitlines() if " => " in line]
+    ours = [row for row in rows if row[-1].startswith(str(tmp_path))]
+    assert ours
+    for row in ours:
+        assert row[-1] in found(programs, cache, row[0])
+    assert found(programs, cache, "libnowhere.so.1") == []
+    assert found(programs, cache, "") == []
+
+
+def test_a_cache_that_is_cut_or_damaged_gives_nothing_wrong(programs, cache, tmp_path):
+    data = cache.read_bytes()
+    damaged = tmp_path / "damaged"
+    cuts = [data[:size] for size in (0, 1, 20, 47, 48, 60, len(data) // 2, len(data) - 1)]
+    start = data.index(b"glibc-ld.so.cache")
+    for at in range(start, min(start + 160, len(data) - 4), 4):
+        cuts.append(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :])
+    for cut in cuts:
+        damaged.write_bytes(cut)
+        for path in found(programs, damaged, soname_of(programs)):
+            assert path.startswith("/")
+
+
+@pytest.mark.skipif(not pathlib.Path("/etc/ld.so.cache").exists(), reason="this system has no cache")
+def test_this_systems_own_cache_is_read(programs):
+    assert any(pathlib.Path(path).exists() for path in found(programs, "/etc/ld.so.cache", "libc.so.6"))
