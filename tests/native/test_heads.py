@@ -7,25 +7,31 @@ import pytest
 from latebind.build.toolchain import find_zig
 from latebind.targets import target, zig_triple
 
+from tests.native import pe
+from tests.native.building import ROOT
+
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    """Compile a library or, with `kind` -c, an object file for a target; once for each."""
+    """Compile a library or, with the word -c, an object file for a target; once for each."""
     zig = find_zig()
     if zig is None:
         pytest.skip("not run: the ziglang package is missing")
     folder = tmp_path_factory.mktemp("heads")
     made = {}
 
-    def make(rid, kind="-shared"):
+    def make(rid, *words):
+        kind = words or ("-shared",)
+        if "-c" not in kind and "-shared" not in kind:
+            kind = ("-shared", *kind)
         if (rid, kind) not in made:
             row = target(rid)
             (folder / "one.c").write_text(SOURCE)
-            path = folder / f"{rid}{kind}.bin"
-            command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O1", kind, "-o", path, "one.c"]
+            path = folder / f"{rid}-{len(made)}.bin"
+            command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O1", *kind, "-o", path, "one.c"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             made[rid, kind] = path.read_bytes()
@@ -41,9 +47,10 @@ def read(plain, tmp_path):
     def ask(reader, data):
         path = tmp_path / "file"
         path.write_bytes(data)
-        done = subprocess.run([plain.folder / "heads", reader, path], capture_output=True, text=True, check=True)
-        if reader == "imports":
-            return done.stdout.split()
+        words = [plain.folder / "heads", reader, path]
+        done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=True)
+        if reader in {"imports", "run-paths"}:
+            return done.stdout.splitlines()
         outcome, _, words = done.stdout.rstrip("\n").partition(" ")
         return int(outcome), words
 
@@ -165,3 +172,116 @@ def test_imports_are_those_that_another_reader_sees(read, library, tmp_path):
     assert "KERNEL32.dll" in expected
     assert read("imports", data) == expected
     assert read("imports", data[:300]) == []
+
+
+# ---- what keeps a Windows library from loading ----
+
+
+@pytest.fixture
+def missing(plain, tmp_path):
+    """Give (libraries that were opened, the one that is missing, who needs it) for libraries by name and imports."""
+
+    def ask(libraries):
+        for name, imports in libraries.items():
+            (tmp_path / name).write_bytes(pe.library(imports))
+        words = [plain.folder / "heads", "missing", tmp_path / "a.dll", tmp_path]
+        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=20)
+        opened, name, needer = done.stdout.rstrip("\n").split(" ")
+        return int(opened), name, needer
+
+    return ask
+
+
+def test_libraries_that_import_each_other_are_each_opened_once(missing):
+    names = [f"d{number}.dll" for number in range(16)]
+    assert missing({"a.dll": names, **dict.fromkeys(names, [*names, "D3.DLL"])}) == (16, "", "")
+
+
+def test_the_missing_library_is_named_with_the_one_that_needs_it(missing):
+    assert missing({"a.dll": ["b.dll", "gone.dll"], "b.dll": []}) == (2, "gone.dll", "")
+    assert missing({"a.dll": ["b.dll"], "b.dll": ["c.dll", "B.DLL"], "c.dll": ["gone.dll"]}) == (3, "gone.dll", "c.dll")
+
+
+def test_a_missing_library_is_found_however_deep_it_is(missing):
+    chain = {f"d{number}.dll": [f"d{number + 1}.dll"] for number in range(40)}
+    assert missing({"a.dll": ["d0.dll"], **chain}) == (41, "d40.dll", "d39.dll")
+
+
+def test_an_import_that_is_a_path_is_not_looked_up(missing):
+    assert missing({"a.dll": ["..\\x.dll", "C:\\x.dll", "//server/x.dll"]}) == (0, "", "")
+
+
+# ---- run paths ----
+
+
+def test_run_paths_are_those_that_the_linker_wrote(read, library):
+    paths = ("@loader_path/../lib", "/opt/with space", "@executable_path/../Frameworks")
+    words = tuple(f"-Wl,-rpath,{path}" for path in paths)
+    x64, arm64 = library("osx-x64", *words), library("osx-arm64", "-Wl,-rpath,/other")
+    assert read("run-paths", x64) == list(paths)
+    assert read("run-paths", fat((ARM64, arm64), (X64, x64))) == list(paths)
+    assert read("run-paths", library("osx-x64")) == []
+    assert read("run-paths", fat((ARM64, arm64))) == []
+
+
+def test_damaged_run_paths_never_crash(read, library):
+    data = library("osx-x64", "-Wl,-rpath,/one")
+    for at in range(0, 1300, 31):
+        for value in (0x00, 0xFF):
+            read("run-paths", data[:at] + bytes([value]) * 4 + data[at + 4 :])
+    for keep in (0, 3, 8, 31, 40, 400):
+        read("run-paths", data[:keep])
+
+
+# ---- a build of 32 bits ----
+
+
+@pytest.fixture(scope="module")
+def heads32(tmp_path_factory):
+    """The readers, built for a processor of 32 bits: it runs here where the kernel runs its programs."""
+    zig = find_zig()
+    if zig is None:
+        pytest.skip("not run: the ziglang package is missing")
+    program = tmp_path_factory.mktemp("heads32") / "heads"
+    names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
+    sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
+    folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
+    words = ["-target", "x86-linux-musl", "-static", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
+    done = subprocess.run([zig, "cc", *words, *sources, "-o", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    try:
+        subprocess.run([program], check=False)
+    except OSError as reason:
+        pytest.skip(f"not run: no programs of 32 bits here: {reason}")
+    return program
+
+
+@pytest.fixture
+def read32(heads32, tmp_path):
+    def ask(reader, data):
+        path = tmp_path / "file"
+        path.write_bytes(data)
+        return subprocess.run([heads32, reader, path], capture_output=True, text=True, check=True).stdout.rstrip("\n")
+
+    return ask
+
+
+def test_a_process_of_32_bits_takes_libraries_of_32_bits_and_no_others(read32, library):
+    assert read32("pe", pe.library([], bits=32)) == f"{BOUND} "
+    assert read32("pe", library("win-x64")) == f"{WRONG_ARCHITECTURE} built for x64, this process is x86"
+    assert read32("pe", library("win-arm64")) == f"{WRONG_ARCHITECTURE} built for arm64, this process is x86"
+    assert read32("macho", library("osx-x64")).startswith(f"{WRONG_ARCHITECTURE} built for x86_64")
+
+
+def test_a_library_of_32_bits_is_not_for_a_process_of_64(read):
+    assert read("pe", pe.library([], bits=32)) == (WRONG_ARCHITECTURE, "built for x86, this process is x64")
+    assert read("imports", pe.library(["one.dll", "two.dll"], bits=32)) == ["one.dll", "two.dll"]
+
+
+def test_imports_of_32_bits_are_those_that_another_reader_sees(read32, tmp_path):
+    lief = pytest.importorskip("lief")
+    for bits in (32, 64):
+        data = pe.library(["one.dll", "two.dll"], bits=bits)
+        (tmp_path / "one.dll").write_bytes(data)
+        binary = lief.parse(str(tmp_path / "one.dll"))
+        assert [imported.name for imported in binary.imports] == read32("imports", data).splitlines()
