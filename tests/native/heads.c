@@ -54,7 +54,7 @@ static void print_cached(const lb_file* file, const char* name) {
   free(data);
 }
 
-static void tell(void* context, const lb_file* file) {
+static void answer(void* context, const lb_file* file) {
   char why[256] = "";
   char** words = context;
   if (strcmp(words[1], "imports") == 0) {
@@ -79,5 +79,5 @@ int main(int count, char** arguments) {
   arguments = port_arguments(count, arguments);
   if (count < 3) return 64;
   if (count < 4 && (!strcmp(arguments[1], "cache") || !strcmp(arguments[1], "missing"))) return 64;
-  return with_file(arguments[2], tell, arguments) ? 0 : 66;
+  return with_file(arguments[2], answer, arguments) ? 0 : 66;
 }

@@ -36,6 +36,12 @@ static inline int port_preload(const char* path) {
   return LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS) != NULL;
 }
 
+static inline int port_add_folder(const char* path) {
+  wchar_t wide[2048];
+  MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 2048);
+  return AddDllDirectory(wide) != NULL;
+}
+
 static inline FILE* port_open(const char* path) {
   wchar_t wide[2048];
   MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 2048);
@@ -63,6 +69,11 @@ static inline char** port_arguments(int count, char** arguments) {
 
 static inline int port_preload(const char* path) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL) != NULL;
+}
+
+static inline int port_add_folder(const char* path) {
+  (void)path;
+  return 0; /* Windows alone has that */
 }
 
 static inline FILE* port_open(const char* path) {

@@ -199,7 +199,9 @@ int main(int count, char** arguments) {
       report.size = (uint32_t)atoi(arguments[++i]);
     else if (!strcmp(name, "--threads"))
       threads = atoi(arguments[++i]);
-    else if (!strcmp(name, "--preload")) {
+    else if (!strcmp(name, "--add-folder")) {
+      if (!port_add_folder(arguments[++i])) return 65;
+    } else if (!strcmp(name, "--preload")) {
       if (!port_preload(arguments[++i])) return 65;
     } else
       return 64;

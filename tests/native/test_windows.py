@@ -7,6 +7,7 @@ import confine
 import pytest
 import wine
 
+from tests.native import pe
 from tests.native.building import CannotBuildError
 from tests.native.emulated import ORT_VERSIONS, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 
@@ -131,6 +132,32 @@ def test_a_dependency_beside_the_runtime_is_found(windows, tmp_path):
     path = place(windows, "needs_gone", tmp_path)
     shutil.copy(windows.folder / "elsewhere" / "gone.dll", tmp_path)
     assert windows.probe("--path", path)["outcome"] == "bound"
+
+
+def test_a_dependency_in_a_folder_that_was_added_is_found_and_what_it_lacks_is_named(windows, tmp_path):
+    path = place(windows, "needs_needer", tmp_path / "runtime")
+    (tmp_path / "added").mkdir()
+    shutil.copy(windows.folder / "elsewhere" / "needer.dll", tmp_path / "added")
+    answer = windows.probe("--add-folder", tmp_path / "added", "--path", path)
+    assert answer["outcome"] == "missing-dependency"
+    assert "gone.dll, which its needer.dll needs (error 126)" in answer["report"]["sentence"]
+    shutil.copy(windows.folder / "elsewhere" / "gone.dll", tmp_path / "added")
+    assert windows.probe("--add-folder", tmp_path / "added", "--path", path)["outcome"] == "bound"
+
+
+def test_libraries_that_import_each_other_end_in_an_answer(windows, tmp_path):
+    path = place(windows, "needs_needer", tmp_path)
+    names = [f"d{number}.dll" for number in range(12)]
+    for name in ("needer.dll", *names):  # what is missing is a contract of the system, which is no file
+        (tmp_path / name).write_bytes(pe.library([*names, "api-ms-win-gone-l1-1-0.dll"]))
+    answer = windows.probe("--path", path)
+    assert answer["outcome"] == "missing-dependency"
+    assert "error 126: a library that it needs was not found" in answer["report"]["sentence"]
+
+
+def test_options_without_their_size_are_refused(windows):
+    answer = windows.probe("--path", windows.stand_in("good"), "--options-size", "0")
+    assert (answer["outcome"], answer["entry"]) == ("invalid-argument", False)
 
 
 # ---- the system folder ----

@@ -223,7 +223,24 @@ static void test_gates(void) {
   CHECK(lb_ort_available(&api, LB_ORT_TensorTypeAndShape_HasShape));
 }
 
+#if defined(_WIN32)
+#include "os_windows.h"
+
+/* Wine marks every process as elevated: so this shows that the token is read, and that wine's word does not count. */
+static void test_elevation(void) {
+  CHECK(lb_is_elevated());
+  CHECK(!lb_os_is_raised());
+  SetEnvironmentVariableW(L"LATEBIND_UNIT", L"value");
+  char* value = lb_environment("LATEBIND_UNIT");
+  CHECK(value && strcmp(value, "value") == 0);
+  lb_free(value);
+}
+#endif
+
 int main(void) {
+#if defined(_WIN32)
+  test_elevation();
+#endif
   test_versions();
   test_names();
   test_text();
