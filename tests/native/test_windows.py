@@ -138,7 +138,9 @@ def test_a_dependency_in_a_folder_that_was_added_is_found_and_what_it_lacks_is_n
     path = place(windows, "needs_needer", tmp_path / "runtime")
     (tmp_path / "added").mkdir()
     shutil.copy(windows.folder / "elsewhere" / "needer.dll", tmp_path / "added")
-    answer = windows.probe("--add-folder", tmp_path / "added", "--path", path)
+    # wine 8 looks for what is mapped as data on PATH alone, whatever the flags; Windows heeds them.
+    data = {"WINEPATH": wine.windows_path(tmp_path / "added")}
+    answer = windows.probe("--add-folder", tmp_path / "added", "--path", path, env=data)
     assert answer["outcome"] == "missing-dependency"
     assert "gone.dll, which its needer.dll needs (error 126)" in answer["report"]["sentence"]
     shutil.copy(windows.folder / "elsewhere" / "gone.dll", tmp_path / "added")
@@ -148,8 +150,10 @@ def test_a_dependency_in_a_folder_that_was_added_is_found_and_what_it_lacks_is_n
 def test_libraries_that_import_each_other_end_in_an_answer(windows, tmp_path):
     path = place(windows, "needs_needer", tmp_path)
     names = [f"d{number}.dll" for number in range(12)]
-    for name in ("needer.dll", *names):  # what is missing is a contract of the system, which is no file
-        (tmp_path / name).write_bytes(pe.library([*names, "api-ms-win-gone-l1-1-0.dll"]))
+    for name in names:
+        (tmp_path / name).write_bytes(pe.library(names))
+    # What is missing is a contract of the system, which is no file: so all the others are looked through.
+    (tmp_path / "needer.dll").write_bytes(pe.library(["api-ms-win-gone-l1-1-0.dll", *names]))
     answer = windows.probe("--path", path)
     assert answer["outcome"] == "missing-dependency"
     assert "error 126: a library that it needs was not found" in answer["report"]["sentence"]
