@@ -532,12 +532,14 @@ def test_the_command_writes_what_a_session_runs(customop, site, ir, tmp_path):
 
 
 def test_the_command_keeps_the_path_alone_when_asked(customop, site, ir, tmp_path):
-    out = tmp_path / "wrapped.onnx"
+    out = ir.parent.parent / f"{tmp_path.name}.onnx"
     assert command(site, "wrap", ir, "-o", out, "--external").returncode == 0
-    assert {row.name for row in onnx.load(out).graph.node[0].attribute} == {
-        "version", "path", "input_names", "output_names",
-    }  # fmt: skip
-    assert session(customop, onnx.load(out)).run(None, {"x": X})[0].shape == (2, 4)
+    written = {row.name: row.s.decode() for row in onnx.load(out).graph.node[0].attribute}
+    assert set(written) == {"version", "path", "input_names", "output_names"}
+    assert written["path"] == f"{ir.parent.name}/{ir.name}"
+    assert session(customop, onnx.load(out), directory=out.parent).run(None, {"x": X})[0].shape == (2, 4)
+    done = command(site, "wrap", ir, "-o", tmp_path / "elsewhere.onnx", "--external")
+    assert (done.returncode, "Write the graph next to the model" in done.stderr) == (1, True)
 
 
 def test_the_command_says_what_it_cannot_do(site, ir, tmp_path):

@@ -49,6 +49,7 @@ typedef struct customop_settings {
   customop_text model, weights, path;
   customop_text input_names, output_names;
   customop_text backend, device, options, directory;
+  customop_text allow_any_path; /* "1": path and data of a model may lie anywhere */
   customop_text backends; /* the installed ones, of which the model's encoding chooses where no backend is named */
   customop_text backend_directories, runtime_directories;
   customop_text runtime_path, runtime_minimum, runtime_advice;
@@ -60,6 +61,33 @@ latenn_status* customop_read_settings(const customop_registration* registration,
 void customop_clear_settings(customop_settings* settings);
 /* Cuts a text at its line ends; lines without anything on them are left out. */
 latenn_status* customop_split(customop_text* text, customop_lines* lines);
+
+/* ---- attributes.c ----------------------------------------------------------------------------------------------- */
+
+/* What an attribute may say; NULL when it is allowed, or not there. */
+latenn_status* customop_check_backend(const customop_text* text);
+latenn_status* customop_check_device(const customop_text* text);
+latenn_status* customop_check_lines(const customop_text* text);
+latenn_status* customop_check_path(const customop_text* text);
+/* Whether a path names something below the folder that it begins at, on every system, links apart. */
+int customop_is_below(const char* path, size_t size);
+/* The status of a path that leads out of `folder`; `what` is the sentence's beginning. */
+latenn_status* customop_leads_out(const char* what, const char* path, const char* folder);
+
+/* ---- external.c -------------------------------------------------------------------------------------------------- */
+
+/* Refuses an ONNX model from memory that keeps data in files. */
+latenn_status* customop_check_bytes(const customop_text* model);
+/* Refuses an ONNX model that keeps data in files outside its folder. */
+latenn_status* customop_check_file(const char* path);
+
+/* ---- place.c ----------------------------------------------------------------------------------------------------- */
+
+/* Both NULL when out of memory; the caller frees. */
+char* customop_join(const char* folder, const char* path);
+char* customop_folder_of(const char* path);
+/* Whether folder/path is in the folder with all links followed, or is not there. */
+int customop_stays_in(const char* folder, const char* path);
 
 /* ---- load.c ----------------------------------------------------------------------------------------------------- */
 

@@ -59,33 +59,79 @@ static latenn_status* customop_fill(customop_settings* settings, customop_load_l
   return status;
 }
 
+/* Whether the host vouches for what its models say: then they may name any file. */
+static latenn_status* customop_read_trust(const customop_settings* settings, int* is_trusted) {
+  const customop_text* text = &settings->allow_any_path;
+  *is_trusted = text->size == 1 && *text->bytes == '1';
+  if (*is_trusted || !text->size || strcmp(text->bytes, "0") == 0) return NULL;
+  return latenn_failure(LATENN_INVALID_ARGUMENT, "The session's entry allow_any_path is \"%.100s\"; it takes 0 or 1.",
+                        text->bytes);
+}
+
+/* A node does not know where its graph lies: its path begins at the entry directory. */
+static latenn_status* customop_check_place(const customop_settings* settings) {
+  const char* path = settings->path.bytes;
+  if (!settings->directory.size) {
+    return latenn_failure(LATENN_INVALID_ARGUMENT,
+                          "Its attribute path is \"%.300s\", and the session does not say where that begins. Set the "
+                          "session entry custom_op." CUSTOMOP_NAME ".directory to the model's folder.",
+                          path);
+  }
+  if (customop_stays_in(settings->directory.bytes, path)) return NULL;
+  return customop_leads_out("Its attribute path is a link:", path, settings->directory.bytes);
+}
+
+/* OpenVINO finds the weights of an IR by its name. */
+static latenn_status* customop_check_weights(const customop_settings* settings) {
+  size_t stem = settings->path.size - strlen(".xml");
+  if (settings->path.size < strlen(".xml") || strcmp(settings->path.bytes + stem, ".xml") != 0) return NULL;
+  char* weights = malloc(settings->path.size + 1);
+  if (!weights) return customop_no_memory();
+  snprintf(weights, settings->path.size + 1, "%.*s.bin", (int)stem, settings->path.bytes);
+  latenn_status* status =
+      customop_stays_in(settings->directory.bytes, weights)
+          ? NULL
+          : customop_leads_out("The model's weights are a link:", weights, settings->directory.bytes);
+  free(weights);
+  return status;
+}
+
 static int customop_is_absolute(const char* path) {
   return *path == '/' || *path == '\\' || (*path && path[1] == ':');
 }
 
-/* A path that is not absolute begins at the entry directory, since a node does not know where its graph lies. */
 static latenn_status* customop_load_path(const customop_settings* settings, const latenn_load_options* options,
-                                         latenn_model** model) {
-  if (customop_is_absolute(settings->path.bytes) || !settings->directory.size) {
-    return latenn_load_path(settings->path.bytes, options, model);
-  }
-  size_t room = settings->directory.size + settings->path.size + 2;
-  char* whole = malloc(room);
+                                         int is_trusted, latenn_model** model) {
+  latenn_status* status = is_trusted ? NULL : customop_check_path(&settings->path);
+  if (!status && !is_trusted) status = customop_check_place(settings);
+  if (!status && !is_trusted) status = customop_check_weights(settings);
+  if (status) return status;
+  int is_whole = customop_is_absolute(settings->path.bytes) || !settings->directory.size;
+  char* whole = customop_join(is_whole ? "" : settings->directory.bytes, settings->path.bytes);
   if (!whole) return customop_no_memory();
-  snprintf(whole, room, "%s/%s", settings->directory.bytes, settings->path.bytes);
-  latenn_status* status = latenn_load_path(whole, options, model);
+  const char* path = is_whole ? whole + 1 : whole;
+  if (!is_trusted) status = customop_check_file(path);
+  if (!status) status = latenn_load_path(path, options, model);
   free(whole);
   return status;
+}
+
+static latenn_status* customop_load_bytes(const customop_settings* settings, const latenn_load_options* options,
+                                          int is_trusted, latenn_model** model) {
+  latenn_status* status = is_trusted ? NULL : customop_check_bytes(&settings->model);
+  return status ? status : latenn_load_bytes(settings->model.bytes, settings->model.size, options, model);
 }
 
 latenn_status* customop_load(customop_settings* settings, latenn_model** model) {
   customop_load_lists lists = {0};
   latenn_load_options options = {0};
-  latenn_status* status = customop_fill(settings, &lists, &options);
+  int is_trusted = 0;
+  latenn_status* status = customop_read_trust(settings, &is_trusted);
+  if (!status) status = customop_fill(settings, &lists, &options);
   if (!status && settings->model.bytes) {
-    status = latenn_load_bytes(settings->model.bytes, settings->model.size, &options, model);
+    status = customop_load_bytes(settings, &options, is_trusted, model);
   } else if (!status) {
-    status = customop_load_path(settings, &options, model);
+    status = customop_load_path(settings, &options, is_trusted, model);
   }
   free(lists.backends.list);
   free(lists.runtimes.list);

@@ -15,25 +15,28 @@ typedef struct customop_row {
   size_t place;
   int is_attribute;
   int is_entry;
+  latenn_status* (*check)(const customop_text* text); /* of the attribute; NULL takes any bytes */
 } customop_row;
 
-#define CUSTOMOP_ROW(name, is_attribute, is_entry) {#name, offsetof(customop_settings, name), is_attribute, is_entry}
+#define CUSTOMOP_ROW(name, is_attribute, is_entry, check) \
+  {#name, offsetof(customop_settings, name), is_attribute, is_entry, check}
 static const customop_row customop_rows[] = {
-    CUSTOMOP_ROW(model, 1, 0),
-    CUSTOMOP_ROW(weights, 1, 0),
-    CUSTOMOP_ROW(path, 1, 0),
-    CUSTOMOP_ROW(input_names, 1, 0),
-    CUSTOMOP_ROW(output_names, 1, 0),
-    CUSTOMOP_ROW(backend, 1, 1),
-    CUSTOMOP_ROW(device, 1, 1),
-    CUSTOMOP_ROW(options, 0, 1),
-    CUSTOMOP_ROW(backends, 0, 1),
-    CUSTOMOP_ROW(directory, 0, 1),
-    CUSTOMOP_ROW(backend_directories, 0, 1),
-    CUSTOMOP_ROW(runtime_directories, 0, 1),
-    CUSTOMOP_ROW(runtime_path, 0, 1),
-    CUSTOMOP_ROW(runtime_minimum, 0, 1),
-    CUSTOMOP_ROW(runtime_advice, 0, 1),
+    CUSTOMOP_ROW(model, 1, 0, NULL),
+    CUSTOMOP_ROW(weights, 1, 0, NULL),
+    CUSTOMOP_ROW(path, 1, 0, customop_check_lines), /* and customop_check_path(), which an entry may switch off */
+    CUSTOMOP_ROW(input_names, 1, 0, customop_check_lines),
+    CUSTOMOP_ROW(output_names, 1, 0, customop_check_lines),
+    CUSTOMOP_ROW(backend, 1, 1, customop_check_backend),
+    CUSTOMOP_ROW(device, 1, 1, customop_check_device),
+    CUSTOMOP_ROW(options, 0, 1, NULL),
+    CUSTOMOP_ROW(backends, 0, 1, NULL),
+    CUSTOMOP_ROW(directory, 0, 1, NULL),
+    CUSTOMOP_ROW(allow_any_path, 0, 1, NULL),
+    CUSTOMOP_ROW(backend_directories, 0, 1, NULL),
+    CUSTOMOP_ROW(runtime_directories, 0, 1, NULL),
+    CUSTOMOP_ROW(runtime_path, 0, 1, NULL),
+    CUSTOMOP_ROW(runtime_minimum, 0, 1, NULL),
+    CUSTOMOP_ROW(runtime_advice, 0, 1, NULL),
 };
 #undef CUSTOMOP_ROW
 enum { CUSTOMOP_ROWS = sizeof customop_rows / sizeof *customop_rows };
@@ -126,6 +129,7 @@ latenn_status* customop_read_settings(const customop_registration* registration,
     const customop_row* row = &customop_rows[i];
     customop_text* text = customop_place(settings, i);
     if (row->is_attribute) status = customop_read_attribute(api, info, row->name, text);
+    if (!status && row->is_attribute && row->check) status = row->check(text);
     if (status || !row->is_entry) continue;
     status = customop_read_entry(registration, CUSTOMOP_NAME, row->name, text);
     if (!status) status = customop_read_entry(registration, settings->node.bytes, row->name, text);

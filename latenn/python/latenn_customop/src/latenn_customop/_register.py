@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 OPERATOR = "Model"
-_KEYS = ("backend", "device", "options", "runtime_path", "runtime_minimum", "directory")
+_KEYS = ("backend", "device", "options", "runtime_path", "runtime_minimum", "directory", "allow_any_path")
 """What may be said of all nodes, or of one by its name."""
 
 
@@ -49,12 +49,17 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
     runtime_path: str | os.PathLike[str] | None = None,
     runtime_minimum: str | None = None,
     directory: str | os.PathLike[str] | None = None,
+    allow_any_path: bool | None = None,
     nodes: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> None:
     """Register the operator with an `onnxruntime.SessionOptions`, once, before sessions are made with it.
 
     The choices are those of `latenn.load` and hold for every node; `nodes` maps a node's name to those that hold for
-    it alone, by the same words. `directory` is where a relative path to a wrapped model begins.
+    it alone, by the same words.
+
+    A graph may come from anyone: it can name a backend, but not a library, and files below `directory`, but none
+    elsewhere. `directory` is the folder where the path of a wrapped model begins; a graph that holds a path needs it.
+    `allow_any_path=True` lets graphs that you trust name any file.
 
     Raises InvalidArgumentError for a word that is not known or a value that a session cannot hold.
     """
@@ -65,6 +70,7 @@ def register(  # noqa: PLR0913  # each is one choice that a user may make by nam
         "runtime_path": runtime_path,
         "runtime_minimum": runtime_minimum,
         "directory": directory,
+        "allow_any_path": allow_any_path,
     }
     entries = {
         f"custom_op.{OPERATOR}.{key}": value
@@ -99,6 +105,9 @@ def _texts(node: str, choices: Mapping[str, Any]) -> dict[str, str]:
     texts = {}
     for key, value in choices.items():
         if value is None:
+            continue
+        if key == "allow_any_path":
+            texts[key] = str(int(bool(value)))
             continue
         texts[key] = _lines(where, value) if key == "options" else os.fspath(value)
         if not isinstance(texts[key], str) or "\0" in texts[key]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ VERSION = 1
 """Of the attributes; the library refuses newer ones by name."""
 _LIMIT = 2**31 - 2**20
 """Of a protobuf message, with room for what is not the model."""
+_NAME = re.compile("[a-z0-9_]{1,63}")
 _OPSET, _IR = 17, 8  # which every ONNX Runtime from 1.19 on reads
 
 
@@ -28,12 +30,14 @@ def wrap(  # noqa: PLR0913  # each is one choice that a user may make by name
     device: str | None = None,
     name: str = "model",
     embed: bool = True,
+    directory: str | os.PathLike[str] | None = None,
     options: Mapping[str, object] | None = None,
 ) -> onnx.ModelProto:
     """A graph with one node that is the whole model, which is loaded to learn what it takes and gives.
 
-    `backend` and `device` are written down when they are given. `name` is the node's. `options` are for loading here.
-    With `embed=False` the graph holds the model's path, as it is given, instead of the model.
+    `backend`, a name, and `device` are written down when they are given. `name` is the node's. `options` are for
+    loading here. With `embed=False` the graph holds the model's path instead of the model: relative to `directory`,
+    which the session must then name (see `register`), or else as it is given.
 
     Raises InvalidArgumentError for what cannot be written down, UnsupportedError without the package onnx, and whatever
     `latenn.load` raises.
@@ -44,9 +48,14 @@ def wrap(  # noqa: PLR0913  # each is one choice that a user may make by name
         raise latenn.UnsupportedError(
             'A model is wrapped with the package onnx, which is not installed: pip install "latenn-customop[wrap]"'
         ) from None
+    if backend is not None and not _NAME.fullmatch(backend):
+        raise latenn.InvalidArgumentError(
+            f"backend is {backend!r}; a graph holds the name of one backend, such as 'onnxruntime', and no path. "
+            "Leave it out here, and give it to latenn_customop.register."
+        )
     with latenn.load(model, backend, device or "cpu", options) as loaded:
         inputs, outputs = loaded.inputs, loaded.outputs
-    attributes = _content(model, embed=embed)
+    attributes = _content(model, directory, embed=embed)
     attributes |= {"input_names": _names("inputs", inputs), "output_names": _names("outputs", outputs)}
     attributes |= {key: value for key, value in (("backend", backend), ("device", device)) if value is not None}
     taken = [port.name for port in inputs]
@@ -57,7 +66,9 @@ def wrap(  # noqa: PLR0913  # each is one choice that a user may make by name
     return helper.make_model(graph, opset_imports=opsets, ir_version=_IR, producer_name="latenn")
 
 
-def _content(model: str | os.PathLike[str] | bytes, *, embed: bool) -> dict[str, Any]:
+def _content(
+    model: str | os.PathLike[str] | bytes, directory: str | os.PathLike[str] | None, *, embed: bool
+) -> dict[str, Any]:
     """The attributes that hold the model itself."""
     if isinstance(model, bytes):
         if not embed:
@@ -65,7 +76,7 @@ def _content(model: str | os.PathLike[str] | bytes, *, embed: bool) -> dict[str,
         return _fitting({"model": model})
     path = Path(model)
     if not embed:
-        return {"path": os.fspath(path)}
+        return {"path": path.as_posix() if directory is None else _below(path, Path(directory))}
     content: dict[str, Any] = {"model": path.read_bytes()}
     weights = path.with_suffix(".bin")
     if path.suffix.lower() == ".xml" and weights.is_file():
@@ -75,15 +86,23 @@ def _content(model: str | os.PathLike[str] | bytes, *, embed: bool) -> dict[str,
     return _fitting(content)
 
 
+def _below(path: Path, folder: Path) -> str:
+    """The path as a session finds it again that names the folder."""
+    try:
+        return path.absolute().relative_to(folder.absolute()).as_posix()
+    except ValueError:
+        raise latenn.InvalidArgumentError(
+            f"{path} is not in {folder.absolute()} or below, where the graph's path would begin. Write the graph next to "
+            "the model, or leave out embed=False (--external)."
+        ) from None
+
+
 def _with_data(path: Path, content: bytes) -> bytes:
     """An ONNX model with the data that it keeps in files beside it."""
     import onnx  # noqa: PLC0415  # only here
-    from onnx.external_data_helper import uses_external_data  # noqa: PLC0415
 
-    bare = onnx.load_model_from_string(content)
-    if not any(uses_external_data(tensor) for tensor in bare.graph.initializer):
-        return content
-    return bytes(onnx.load(path).SerializeToString())
+    whole = onnx.load(path)
+    return content if whole == onnx.load_model_from_string(content) else bytes(whole.SerializeToString())
 
 
 def _fitting(content: dict[str, Any]) -> dict[str, Any]:
