@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from concurrent.futures import Future
 
 import numpy as np
@@ -82,6 +84,52 @@ def test_the_last_holder_of_a_model_lets_go_in_a_child_that_ends_by_exit(site, a
     code = LETTING_GO.format(model=models.relu(2, (2, 3)), kept=kept, forgotten=forgotten)
     done = in_process(site, code, LATENN_ACCELERATOR=accelerator)
     assert done.stdout == "3\n", done.stderr
+
+
+HANDLERS = """
+#include <stdlib.h>
+#include <unistd.h>
+static void say(const char* text, size_t size) { if (write(1, text, size) < 0) _exit(9); }
+static void first(void) { say("registered first\\n", 17); }
+static void last(void) { say("registered last\\n", 16); }
+static void status(int code, void* unused) { (void)unused; say(code == 3 ? "3\\n" : "?\\n", 2); }
+__attribute__((constructor)) static void begin(void) { on_exit(status, 0); atexit(first); }
+__attribute__((destructor)) static void unload(void) { say("destructor\\n", 11); }
+void end(void) { atexit(last); }
+"""
+
+ENDING = """
+import atexit, ctypes, os, sys
+library = ctypes.CDLL({library!r})  # its handlers come before those of the runtime, which run later
+atexit.register(lambda: print("Python's", flush=True))
+import latenn
+model = latenn.load({model!r}, options={{"intra_op_num_threads": {threads}}})
+library.end()
+if os.fork():
+    code = os.waitstatus_to_exitcode(os.wait()[1])
+    os.write(1, b"parent %d\\n" % code)
+    os._exit(0)
+sys.exit(3)
+"""
+
+
+@pytest.fixture(scope="module")
+def handlers(tmp_path_factory):
+    """A library of the host with exit handlers of each kind."""
+    folder = tmp_path_factory.mktemp("handlers")
+    (folder / "handlers.c").write_text(HANDLERS, encoding="utf-8")
+    library = folder / "libhandlers.so"
+    command = [sys.executable, "-m", "ziglang", "cc", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", library]
+    subprocess.run([*command, folder / "handlers.c"], check=True)
+    return str(library)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: on_exit() is of glibc")
+@pytest.mark.parametrize("threads", [1, 4])
+def test_every_exit_handler_of_the_host_runs_in_a_forked_child(site, handlers, threads):
+    done = in_process(site, ENDING.format(library=handlers, model=models.relu(2, (2, 3)), threads=threads))
+    expected = ["Python's", "registered last", "registered first", "3", "destructor", "parent 3"]
+    assert done.stdout.splitlines() == expected, done.stderr
 
 
 BARE = """
