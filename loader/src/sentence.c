@@ -181,29 +181,26 @@ static void lb_add_bound(lb_text* text, const lb_record* record) {
   lb_text_add(text, ")");
 }
 
-static void lb_add_warning(lb_text* text, const lb_record* record) {
+/* No reason to warn: a newer runtime's interface has all that an older one's has. */
+static void lb_add_newer(lb_text* text, const lb_record* record) {
   lb_version version;
   lb_version built = record->runtime->built;
-  if (!record->bound) return;
   built.patch = UINT32_MAX; /* a patch release changes no interface */
-  if (!lb_is_any(record->runtime->built) && !lb_version_parse(record->version, &version) &&
-      lb_version_compare(version, built) > 0) {
-    lb_text_add(text, record->runtime->title);
-    lb_text_add(text, " ");
-    lb_text_add_foreign(text, record->version);
-    lb_text_add(text, " is newer than ");
-    lb_text_add_version(text, record->runtime->built);
-    lb_text_add(text, ", the newest that this library was made for.");
-  }
-  if (record->image_count > 1) {
-    if (text->length) lb_text_add(text, " ");
-    lb_text_add_number(text, record->image_count);
-    lb_text_add(text, " copies of ");
-    lb_text_add(text, record->runtime->title);
-    lb_text_add(text, " are loaded in this process; this library uses ");
-    lb_text_add_foreign(text, record->path ? record->path : "one of them");
-    lb_text_add(text, ".");
-  }
+  if (lb_is_any(record->runtime->built) || lb_version_parse(record->version, &version)) return;
+  if (lb_version_compare(version, built) <= 0) return;
+  lb_text_add(text, "; it is newer than ");
+  lb_text_add_version(text, record->runtime->built);
+  lb_text_add(text, ", the newest version tried with this library");
+}
+
+static void lb_add_warning(lb_text* text, const lb_record* record) {
+  if (!record->bound || record->image_count < 2) return;
+  lb_text_add_number(text, record->image_count);
+  lb_text_add(text, " copies of ");
+  lb_text_add(text, record->runtime->title);
+  lb_text_add(text, " are loaded in this process; this library uses ");
+  lb_text_add_foreign(text, record->path ? record->path : "one of them");
+  lb_text_add(text, ".");
 }
 
 void lb_record_conclude(lb_record* record, const char* advice) {
@@ -212,6 +209,7 @@ void lb_record_conclude(lb_record* record, const char* advice) {
   const lb_attempt* telling = lb_record_telling(record);
   if (record->bound) {
     lb_add_bound(&sentence, record);
+    lb_add_newer(&sentence, record);
   } else if (telling) {
     lb_add_reason(&sentence, record, telling);
     lb_add_next(&sentence, record, telling, advice);

@@ -12,7 +12,7 @@ namespace Latenn
             Report = report;
         }
 
-        /// <summary>One sentence: the runtime is newer than the backend was built for, or there are two of it.</summary>
+        /// <summary>One sentence: more than one copy of the runtime is loaded.</summary>
         public string Message { get; }
 
         /// <summary>The whole report, as JSON.</summary>

@@ -136,7 +136,7 @@ typedef struct lb_report {
   const lb_attempt* attempts;
   size_t attempt_count;
   const char* sentence; /* one ready sentence: what was wrong and the command that mends it; or what was bound */
-  const char* warning;  /* a sentence about a version newer than built, or about two images; or "" */
+  const char* warning;  /* a sentence about more than one image; or "" */
   void* storage;        /* private */
 } lb_report;
 
