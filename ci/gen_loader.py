@@ -37,6 +37,7 @@ def render_ort_api() -> str:
             oldest=table["oldest"],
             opaque=table["opaque"],
             enums=table["enum"],
+            callbacks=table["callback"],
             functions=functions,
             fields=_fields(functions),
         )

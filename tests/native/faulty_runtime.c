@@ -26,6 +26,7 @@ static lb_ort_table table;
 
 /* clang-format off */
 #define EACH(X)                                                                                       \
+  X(SetSessionLogSeverityLevel)                                                                       \
   X(CreateEnv) X(CreateSession) X(CreateSessionFromArray) X(Run) X(CreateSessionOptions)              \
   X(SetIntraOpNumThreads) X(SessionGetInputCount) X(SessionGetOutputCount)                            \
   X(SessionGetInputTypeInfo) X(SessionGetOutputTypeInfo) X(SessionGetInputName)                       \

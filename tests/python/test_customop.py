@@ -476,14 +476,18 @@ for graph in sys.argv[2:]:
 
 @pytest.fixture(scope="module", params=OLDER)
 def older(request, tmp_path_factory):
-    """A folder with an older onnxruntime and what it needs."""
+    """A version, and a folder with that onnxruntime and what it needs."""
+    return request.param, installed(request.param, tmp_path_factory.mktemp("runtime"))
+
+
+def installed(version, folder):
+    """The folder, with an older onnxruntime in it."""
     uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
-    folder = tmp_path_factory.mktemp("runtime")
     command = [uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", folder, "numpy<2.3"]
-    done = subprocess.run([*command, f"onnxruntime=={request.param}"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, f"onnxruntime=={version}"], capture_output=True, text=True, check=False)
     if done.returncode:
-        pytest.skip(f"not run: onnxruntime {request.param} cannot be installed: {done.stderr.strip()[-200:]}")
-    return request.param, folder
+        pytest.skip(f"not run: onnxruntime {version} cannot be installed: {done.stderr.strip()[-200:]}")
+    return folder
 
 
 def older_session(older, site, *graphs, flags=()):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import threading
 from importlib import metadata
@@ -78,7 +80,7 @@ def test_many_threads_share_a_model(latenn):
 @pytest.mark.parametrize(
     ("case", "choice", "kind", "words"),
     [
-        ("add", {"options": {"treads": 1}}, "InvalidArgumentError", "Known: num_threads, signature."),
+        ("add", {"options": {"treads": 1}}, "InvalidArgumentError", "Known: num_threads, signature, log_severity_level."),
         ("add", {"options": {"num_threads": "many"}}, "InvalidArgumentError", 'num_threads is "many"'),
         ("add", {"options": {"num_threads": -1}}, "InvalidArgumentError", 'num_threads is "-1"'),
         ("add_signature", {"options": {"signature": "go"}}, "InvalidArgumentError", 'no signature "go"; it has serve'),
@@ -110,3 +112,40 @@ def test_an_output_whose_shape_only_the_computation_tells_is_refused(latenn):
     with latenn.load(tflite.write(WHERE)) as model, pytest.raises(latenn.UnsupportedError) as caught:
         model.run({"x": np.array([1, 0, 1, 1], np.bool_)})
     assert "needs to know the shape of every output before it computes" in str(caught.value)
+
+
+LOG = """
+import ctypes, sys
+import latenn
+model, path = bytes.fromhex(sys.argv[1]), sys.argv[2]
+runtime = ctypes.CDLL(path)
+class Option(ctypes.Structure):
+    _fields_ = [("tag", ctypes.c_int), ("type", ctypes.c_int64), ("number", ctypes.c_int64)]
+def host(severity):
+    option, environment = Option(25, 2, severity), ctypes.c_void_p()
+    assert not runtime.LiteRtCreateEnvironment(1, ctypes.byref(option), ctypes.byref(environment))
+def load(**options):
+    return latenn.load(model, "litert", runtime_path=path, options=options)
+kept = []
+for step in sys.argv[3:]:
+    print("begin", file=sys.stderr, flush=True)
+    kept.append(host(1) if step == "host" else load(log_severity_level=1) if step == "asked" else load())
+"""
+
+
+def said(site, *steps):
+    import ai_edge_litert  # noqa: PLC0415  # for its folder
+
+    library = Path(ai_edge_litert.__path__[0]) / "libLiteRt.so"
+    command = [sys.executable, "-c", LOG, tflite.write(tflite.CASES["add"]).hex(), library, *steps]
+    environment = {**os.environ, "PYTHONPATH": str(site)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return ["environment.cc" in part for part in done.stderr.split("begin\n")[1:]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="not run: the library has another name")
+def test_a_log_that_the_host_asks_for_stays_on_when_more_models_are_loaded(site):
+    assert said(site, "load", "load", "host", "load") == [False, False, True, True]
+    assert said(site, "asked", "load") == [True, True]
+    assert said(site, "load", "asked", "load") == [False, True, True]

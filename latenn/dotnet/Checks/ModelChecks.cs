@@ -208,6 +208,19 @@ namespace Checks
             Expect.Throws<ObjectDisposedException>(() => model.Run(One("x", Value(1))));
         }
 
+        public static void ALogGetsEachLineAndMayThrow()
+        {
+            var seen = new List<string>();
+            Action<LogSeverity, string, string> log = (severity, category, message) => seen.Add($"{severity} {category} {message}");
+            Action<LogSeverity, string, string> broken = (severity, category, message) => throw new InvalidOperationException(message);
+            byte[] model = System.Text.Encoding.UTF8.GetBytes("ok {}");
+            for (int i = 0; i < 2; i++)
+                Model.Load(model, new LoadOptions { Log = log }).Dispose();
+            Model.Load(model, new LoadOptions { Log = broken }).Dispose();
+            Model.Load(model).Dispose();
+            Expect.Equal("Warning echo naïve, Warning echo naïve", string.Join(", ", seen));
+        }
+
         public static void AWarningIsRaisedOnceForEachText()
         {
             var seen = new List<string>();

@@ -94,6 +94,7 @@ latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_lo
                                  latenn_model** model) {
   if (options == NULL || options->size != sizeof *options || options->runtime_advice == NULL)
     return failure(LATENN_INVALID_ARGUMENT, "the options have another layout", "");
+  if (options->log) options->log(options->log_user, 2, "echo", "naïve");
   char* text = calloc(1, size + 1);
   memcpy(text, bytes, size);
   char* rest = NULL;

@@ -31,6 +31,12 @@ namespace Latenn
 
         /// <summary>The weights (.bin) of an OpenVINO IR whose .xml is loaded from memory; null for every other model.</summary>
         public byte[]? Weights { get; set; }
+
+        /// <summary>Gets what ONNX Runtime logs of the model, on any thread: severity, category, message. Warnings and
+        /// errors, unless the backend option log_severity_level (0 to 4) says otherwise. What it throws is dropped, and it
+        /// is kept until the process ends. Null: a model logs nothing, and with that option it prints to stderr. The
+        /// other backends log nothing.</summary>
+        public Action<LogSeverity, string, string>? Log { get; set; }
     }
 
     /// <summary>Turns <see cref="LoadOptions"/> into <c>latenn_load_options</c>.</summary>
@@ -63,6 +69,8 @@ namespace Latenn
                 BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),
                 Weights = options.Weights == null ? IntPtr.Zero : arena.Pin(options.Weights),
                 WeightsSize = new UIntPtr((ulong)(options.Weights?.LongLength ?? 0)),
+                Log = options.Log == null ? IntPtr.Zero : RuntimeLog.Function,
+                LogUser = RuntimeLog.User(options.Log),
             };
         }
 

@@ -60,6 +60,8 @@ namespace Latenn
             public UIntPtr BackendOptionCount;
             public IntPtr Weights;
             public UIntPtr WeightsSize;
+            public IntPtr Log;
+            public IntPtr LogUser;
         }
 
         [StructLayout(LayoutKind.Sequential)]

@@ -136,8 +136,11 @@ typedef struct latenn_option {
   const char* value;
 } latenn_option;
 
+/* Gets a line of a runtime's log: severity 0 (verbose), 1, 2 (warning), 3, 4 (fatal). Called on any thread. */
+typedef void (*latenn_log_fn)(void* user, int32_t severity, const char* category, const char* message);
+
 /* How to load. Zero everything, set `size`, then what is needed: a struct without its size is refused. Nothing is kept
- * after latenn_load() returns. */
+ * after latenn_load() returns, but for `log` and `log_user`. */
 typedef struct latenn_load_options {
   uint32_t size;       /* sizeof(latenn_load_options) */
   const char* backend; /* a name ("onnxruntime"), a path to a backend library, or NULL: LATENN_BACKEND, else
@@ -157,6 +160,10 @@ typedef struct latenn_load_options {
   size_t option_count;
   const void* weights; /* the .bin of an OpenVINO IR whose .xml comes from memory; NULL for every other model */
   size_t weights_size;
+  latenn_log_fn log; /* gets what ONNX Runtime logs of this model, until the model and all its contexts and values are
+                        released; NULL: it prints to stderr. By default it gets warnings and errors, and nothing is
+                        printed: see the option log_severity_level. The other backends log nothing */
+  void* log_user;    /* handed to it */
 } latenn_load_options;
 
 typedef struct latenn_model latenn_model;

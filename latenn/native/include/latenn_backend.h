@@ -8,8 +8,14 @@
  * Options (latenn_load_options.options) belong to the backend. Those of "onnxruntime":
  *   intra_op_num_threads, inter_op_num_threads   a number; 0 is the runtime's own choice
  *   graph_optimization_level                     disable, basic, extended or all (the default)
- *   log_severity_level                           0 (verbose) to 4 (fatal, the default: errors come as statuses)
+ *   log_severity_level                           0 (verbose) to 4 (fatal, the default: errors come as statuses; 2, with
+ *                                                latenn_load_options.log)
  *   anything with a dot, such as session.intra_op.allow_spinning: a session config entry, handed on as it is
+ * Those of "litert":
+ *   num_threads          a number; 0 is the runtime's own choice
+ *   signature            the one to run; by default the first
+ *   log_severity_level   0 (verbose) to 4 (silent). LiteRT has one for the whole process: the first model makes it
+ *                        silent without this option, and others leave it as it is
  */
 #ifndef LATENN_BACKEND_H
 #define LATENN_BACKEND_H

@@ -144,6 +144,9 @@ typedef enum OrtCustomOpInputOutputCharacteristic {
   INPUT_OUTPUT_VARIADIC = 2
 } OrtCustomOpInputOutputCharacteristic;
 
+typedef void(LB_ORT_CALL* OrtLoggingFunction)(void* param, OrtLoggingLevel severity, const char* category,
+                                              const char* logid, const char* code_location, const char* message);
+
 #endif /* ORT_API_VERSION */
 
 /* OrtApiBase and OrtApi by other names. Slots that are not used are gaps; the official order is kept. */
@@ -287,7 +290,10 @@ typedef struct lb_ort_table {
   void* gap_245[7];
   OrtStatus*(LB_ORT_CALL* GetResizedStringTensorElementBuffer)(OrtValue* value, size_t index, size_t length_in_bytes,
                                                                char** buffer);
-  void* gap_253[137];
+  void* gap_253[13];
+  OrtStatus*(LB_ORT_CALL* SetUserLoggingFunction)(OrtSessionOptions* options, OrtLoggingFunction user_logging_function,
+                                                  void* user_logging_param);
+  void* gap_267[123];
   bool(LB_ORT_CALL* TensorTypeAndShape_HasShape)(const OrtTensorTypeAndShapeInfo* info);
 } lb_ort_table;
 
@@ -385,6 +391,7 @@ typedef enum lb_ort_function {
   LB_ORT_GetSessionConfigEntry = 238,
   LB_ORT_KernelInfo_GetNodeName = 244,
   LB_ORT_GetResizedStringTensorElementBuffer = 252,
+  LB_ORT_SetUserLoggingFunction = 266,
   LB_ORT_TensorTypeAndShape_HasShape = 390
 } lb_ort_function;
 
@@ -470,6 +477,7 @@ typedef enum lb_ort_function {
   X(GetSessionConfigEntry, 238, 14)                         \
   X(KernelInfo_GetNodeName, 244, 15)                        \
   X(GetResizedStringTensorElementBuffer, 252, 15)           \
+  X(SetUserLoggingFunction, 266, 17)                        \
   X(TensorTypeAndShape_HasShape, 390, 24)
 
 /*
@@ -876,6 +884,14 @@ static inline OrtStatus* lb_ort_GetResizedStringTensorElementBuffer(const lb_ort
                                                                     char** buffer) {
   if (api->version < 15) return lb_ort_missing(api, LB_ORT_GetResizedStringTensorElementBuffer);
   return api->table->GetResizedStringTensorElementBuffer(value, index, length_in_bytes, buffer);
+}
+
+/* Since 1.17. */
+static inline OrtStatus* lb_ort_SetUserLoggingFunction(const lb_ort_api* api, OrtSessionOptions* options,
+                                                       OrtLoggingFunction user_logging_function,
+                                                       void* user_logging_param) {
+  if (api->version < 17) return lb_ort_missing(api, LB_ORT_SetUserLoggingFunction);
+  return api->table->SetUserLoggingFunction(options, user_logging_function, user_logging_param);
 }
 
 /* Since 1.24. Older runtimes: true. */

@@ -19,6 +19,7 @@ latenn_status* litert_take(const latenn_host* host, LiteRtStatus failed, latenn_
 typedef struct litert_settings {
   int threads;           /* 0: the runtime's own choice */
   const char* signature; /* NULL: the first; belongs to the caller of load */
+  int severity;          /* of the log, 0 (verbose) to LITERT_SILENT; -1: not given */
 } litert_settings;
 
 latenn_status* litert_read_options(const latenn_host* host, const latenn_load_options* options,

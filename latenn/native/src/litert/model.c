@@ -1,4 +1,5 @@
 /* model.c: a model is its bytes, one signature of it, and what it is compiled with; must not compute. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -66,12 +67,17 @@ static latenn_status* litert_find_signature(latenn_backend_model* model, const c
                       known);
 }
 
-static latenn_status* litert_start(latenn_backend_model* model) {
-  LiteRtOption quiet = {0};
-  quiet.tag = LITERT_LOG_SEVERITY;
-  quiet.value.type = LITERT_ANY_INT;
-  quiet.value.as.number = LITERT_SILENT; /* every error comes back as a status */
-  LiteRtStatus failed = model->api.CreateEnvironment(1, &quiet, &model->environment);
+/* LiteRT has one severity for the process, which nobody can read back. Every error comes back as a status, so the first
+ * model makes it silent; what the host sets after that, or asks for here, stays. */
+static latenn_status* litert_start(latenn_backend_model* model, const litert_settings* settings) {
+  static atomic_flag is_quiet = ATOMIC_FLAG_INIT;
+  int is_first = !atomic_flag_test_and_set(&is_quiet);
+  LiteRtOption log = {0};
+  log.tag = LITERT_LOG_SEVERITY;
+  log.value.type = LITERT_ANY_INT;
+  log.value.as.number = settings->severity >= 0 ? settings->severity : LITERT_SILENT;
+  int count = is_first || settings->severity >= 0;
+  LiteRtStatus failed = model->api.CreateEnvironment(count, count ? &log : NULL, &model->environment);
   return litert_take(model->described.host, failed, LATENN_RUNTIME_UNAVAILABLE, "cannot start", "");
 }
 
@@ -100,7 +106,7 @@ latenn_status* litert_load(const latenn_host* host, const char* path, const void
   model->described.host = host;
   status = litert_read_options(host, &own, &settings);
   if (!status) status = litert_open(host, &own, &model->api, &model->described.report);
-  if (!status) status = litert_start(model);
+  if (!status) status = litert_start(model, &settings);
   if (!status) status = path ? litert_from_path(model, path) : litert_from_bytes(model, bytes, size);
   if (!status) status = litert_find_signature(model, settings.signature, &signature);
   if (!status) status = litert_read_ports(model, signature);

@@ -13,17 +13,24 @@ static latenn_status* litert_read_option(const latenn_host* host, const latenn_o
     return backend_fail(host, LATENN_INVALID_ARGUMENT,
                         "The option num_threads is \"%.100s\"; it takes a number, 0 for the default.", option->value);
   }
+  if (strcmp(option->key, "log_severity_level") == 0) {
+    if (!backend_read_number(option->value, 0, LITERT_SILENT, &settings->severity)) return NULL;
+    return backend_fail(host, LATENN_INVALID_ARGUMENT,
+                        "The option log_severity_level is \"%.100s\"; it takes a number from 0 (verbose) to 4 (silent).",
+                        option->value);
+  }
   if (strcmp(option->key, "signature") == 0) {
     settings->signature = option->value;
     return NULL;
   }
   return backend_fail(host, LATENN_INVALID_ARGUMENT,
-                      "The option \"%.100s\" is not known. Known: num_threads, signature.", option->key);
+                      "The option \"%.100s\" is not known. Known: num_threads, signature, log_severity_level.", option->key);
 }
 
 latenn_status* litert_read_options(const latenn_host* host, const latenn_load_options* options,
                                    litert_settings* settings) {
   memset(settings, 0, sizeof *settings);
+  settings->severity = -1;
   if (options->device && *options->device && strcmp(options->device, "cpu") != 0) {
     return backend_fail(host, LATENN_UNSUPPORTED,
                         "The device \"%.100s\" is not supported; this backend computes on \"cpu\".", options->device);

@@ -27,7 +27,8 @@ static latenn_status* ort_create_session(latenn_backend_model* model, const char
   OrtSessionOptions* session_options = NULL;
   OrtStatus* failed = lb_ort_CreateSessionOptions(api, &session_options);
   if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
-  latenn_status* status = ort_apply_options(model->described.host, api, options, session_options);
+  latenn_status* status = ort_apply_log(model->described.host, api, &model->log, session_options);
+  if (!status) status = ort_apply_options(model->described.host, api, options, session_options);
   if (!status) status = ort_append_provider(model->described.host, api, model->device, session_options);
   if (!status && path) {
     status = ort_create_from_path(model, path, session_options);
@@ -63,6 +64,8 @@ latenn_status* ort_load(const latenn_host* host, const char* path, const void* b
   latenn_backend_model* model = calloc(1, sizeof *model);
   if (!model) return backend_no_memory(host);
   model->described.host = host;
+  model->log.function = own.log;
+  model->log.user = own.log_user;
   status = ort_check_options(host, &own);
   if (!status) status = ort_read_device(host, own.device, &model->device);
   if (!status) status = ort_open(host, &own, &model->runtime, &model->described.report);

@@ -80,6 +80,25 @@ latenn_status* ort_check_options(const latenn_host* host, const latenn_load_opti
   return status;
 }
 
+static void LB_ORT_CALL ort_write_log(void* of, OrtLoggingLevel severity, const char* category, const char* session,
+                                      const char* place, const char* message) {
+  const ort_log* log = of;
+  (void)session;
+  (void)place;
+  log->function(log->user, (int32_t)severity, category ? category : "", message ? message : "");
+}
+
+/* Every error comes back as a status with all its words, and the runtime would print it as well: a session is quiet
+ * unless its host wants the log. */
+latenn_status* ort_apply_log(const latenn_host* host, const lb_ort_api* api, const ort_log* log,
+                             OrtSessionOptions* session) {
+  OrtLoggingLevel level = log->function ? ORT_LOGGING_LEVEL_WARNING : ORT_LOGGING_LEVEL_FATAL;
+  OrtStatus* failed = lb_ort_SetSessionLogSeverityLevel(api, session, (int)level);
+  if (!failed && log->function)
+    failed = lb_ort_SetUserLoggingFunction(api, session, ort_write_log, (void*)(uintptr_t)log);
+  return ort_take(host, api, failed, ORT_PHASE_SETUP, "cannot set the log of a session");
+}
+
 latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api, const latenn_load_options* options,
                                  OrtSessionOptions* session) {
   for (size_t i = 0; i < options->option_count; i++) {

@@ -33,11 +33,20 @@ latenn_status* ort_take(const latenn_host* host, const lb_ort_api* api, OrtStatu
 /* Once, when the runtime has been started: lets forked children end. */
 void ort_guard_end(const lb_ort_api* api);
 
+/* Who gets what the runtime logs of a model. */
+typedef struct ort_log {
+  latenn_log_fn function; /* NULL: the runtime's own, which prints */
+  void* user;
+} ort_log;
+
 /* ---- options.c -------------------------------------------------------------------------------------------------- */
 
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options);
 latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api, const latenn_load_options* options,
                                  OrtSessionOptions* session);
+/* Sets who gets the session's log, and from which severity on unless an option says so. The log must outlive it. */
+latenn_status* ort_apply_log(const latenn_host* host, const lb_ort_api* api, const ort_log* log,
+                             OrtSessionOptions* session);
 
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 
@@ -50,6 +59,7 @@ struct latenn_backend_model {
   backend_described described; /* first: see backend_described */
   const ort_runtime* runtime;
   OrtSession* session;
+  ort_log log;
   latenn_device device;     /* that it computes on */
   const char** input_names; /* as Run() wants them; they point into the ports */
   const char** output_names;

@@ -51,9 +51,9 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
     return host->status(LATENN_RUNTIME_UNAVAILABLE, "ONNX Runtime was found but gives no function table.", NULL);
   }
   const lb_ort_api* api = &made->api;
-  /* Every error comes back as a status with all its words; at ERROR the runtime would also print it to stderr. Who
-   * wants its log sets log_severity_level. */
-  OrtStatus* failed = lb_ort_CreateEnv(api, ORT_LOGGING_LEVEL_FATAL, "latenn", &made->env);
+  /* The process has one environment, and whoever makes it first sets its log for everyone: the runtime's own defaults.
+   * Sessions of latenn have a severity of their own (ort_apply_log). */
+  OrtStatus* failed = lb_ort_CreateEnv(api, ORT_LOGGING_LEVEL_WARNING, "Default", &made->env);
   if (!failed) failed = lb_ort_CreateCpuMemoryInfo(api, OrtDeviceAllocator, OrtMemTypeDefault, &made->memory);
   if (!failed) failed = lb_ort_GetAllocatorWithDefaultOptions(api, &made->allocator);
   if (failed) {

@@ -15,6 +15,7 @@ from latenn._runner import Port, Runner
 from latenn._status import check
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
@@ -119,12 +120,16 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     *,
     runtime_path: str | os.PathLike[str] | None = None,
     runtime_minimum: str | None = None,
+    logger: logging.Logger | None = None,
 ) -> Model:
     """Load a model from a path or from bytes.
 
     `backend` is a backend's name or the path of a backend library; by default the model's encoding decides.
     `options` go to the backend. `runtime_path` is the runtime's file or folder: when it is given, nothing else is
     tried. `runtime_minimum` raises the backend's own minimum version. None leaves a choice open; "" is an error.
+    `logger` gets what ONNX Runtime logs of this model, warnings and errors unless the option log_severity_level (0 to
+    4) says otherwise; without it a model logs nothing, and with that option it prints to stderr. The other backends
+    log nothing.
 
     Raises RuntimeUnavailableError, BackendMissingError, BackendUnusableError, ModelError, UnsupportedError,
     InvalidArgumentError or LatennOSError; each says what to do.
@@ -132,6 +137,8 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     library = _native.library()
     handle = c_void_p()
     arguments = _options(backend, device, options or {}, runtime_path, runtime_minimum)
+    if logger is not None:
+        arguments.log(logger)
     if isinstance(model, (bytes, bytearray, memoryview)):
         data = bytes(model)
         status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
@@ -183,6 +190,12 @@ class _Arguments:
         array = (c_char_p * (len(texts) + 1))(*[os.fsencode(text) for text in texts])
         self._kept.append(array)
         setattr(self.struct, field, array)
+
+    def log(self, logger: logging.Logger) -> None:
+        from latenn import _log  # noqa: PLC0415  # few programs want the log
+
+        self.struct.log_user = _log.number(logger)
+        self.struct.log = ctypes.cast(_log.write, c_void_p)
 
     def pairs(self, options: Mapping[str, object]) -> None:
         rows = [

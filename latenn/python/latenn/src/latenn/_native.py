@@ -61,6 +61,10 @@ class LoadOptions(Structure):
         ("runtime_advice", c_char_p),
         ("options", POINTER(Option)),
         ("option_count", c_size_t),
+        ("weights", c_void_p),
+        ("weights_size", c_size_t),
+        ("log", c_void_p),
+        ("log_user", c_void_p),
     )
 
 
