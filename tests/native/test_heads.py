@@ -194,7 +194,7 @@ def missing(plain, tmp_path):
 
 def test_libraries_that_import_each_other_are_each_opened_once(missing):
     names = [f"d{number}.dll" for number in range(16)]
-    assert missing({"a.dll": names, **dict.fromkeys(names, [*names, "D3.DLL"])}) == (16, "", "")
+    assert missing({"a.dll": names, **{name: [*names, "D3.DLL"] for name in names}}) == (16, "", "")
 
 
 def test_the_missing_library_is_named_with_the_one_that_needs_it(missing):

@@ -36,5 +36,7 @@ def test_images_that_are_unloaded_meanwhile_are_passed_over(dyld, plain):
 
 
 def test_a_library_that_only_hands_on_the_symbol_is_none(dyld, plain):
-    done = subprocess.run([dyld, plain.stand_in("wrapper"), "OrtGetApiBase"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [dyld, plain.stand_in("wrapper"), "OrtGetApiBase"], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout) == (0, f"{plain.stand_in('good')} 1 1\n")

@@ -428,8 +428,15 @@ def test_a_later_call_with_a_higher_minimum_is_refused_and_names_both_versions(p
     assert answer["entry"]  # those who asked for less keep it
     report = answer["report"]
     assert outcomes(answer) == [("loaded", "bound-older")]
-    assert (report["bound"], report["path"], report["version"], report["minimum"]) == (False, str(path), "1.25.3", "1.26")
-    assert report["sentence"].startswith(f"ONNX Runtime 1.25.3 at {path} is in use in this process already; version 1.26")
+    assert (report["bound"], report["path"], report["version"], report["minimum"]) == (
+        False,
+        str(path),
+        "1.25.3",
+        "1.26",
+    )
+    assert report["sentence"].startswith(
+        f"ONNX Runtime 1.25.3 at {path} is in use in this process already; version 1.26"
+    )
     assert report["sentence"].endswith("Get it with: type this")
 
 

@@ -14,7 +14,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")
 
 
-@pytest.mark.parametrize("value", ["", ":", ".", "./", "..", "sub", ":/gone", "/gone:", "/gone::/gone", ";", "$ORIGIN/.."])
+LISTS = ("", ":", ".", "./", "..", "sub", ":/gone", "/gone:", "/gone::/gone", ";", "$ORIGIN/..")
+
+
+@pytest.mark.parametrize("value", LISTS)
 def test_the_current_folder_is_never_searched(programs, tmp_path, value):
     here = tmp_path / "sub"
     for folder in (tmp_path, here, here / "sub"):
@@ -107,8 +110,6 @@ def found(programs, cache, name):
     return programs.run("heads", "cache", cache, name).stdout.decode().splitlines()
 
 
-
-
 def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
     assert found(programs, cache, NAME) == [str(tmp_path / "libraries" / NAME)]
     listed = subprocess.run([LDCONFIG, "-p", "-C", cache], capture_output=True, text=True, check=True).stdout
@@ -124,8 +125,8 @@ def test_a_cache_that_is_cut_or_damaged_gives_nothing_wrong(programs, cache, tmp
     damaged = tmp_path / "damaged"
     cuts = [data[:size] for size in (0, 1, 20, 47, 48, 60, len(data) // 2, len(data) - 1)]
     start = data.index(b"glibc-ld.so.cache")
-    for at in range(start, min(start + 160, len(data) - 4), 4):
-        cuts.append(data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :])
+    numbers = range(start, min(start + 160, len(data) - 4), 4)
+    cuts += [data[:at] + b"\xff\xff\xff\xff" + data[at + 4 :] for at in numbers]
     for cut in cuts:
         damaged.write_bytes(cut)
         for path in found(programs, damaged, NAME):
