@@ -1,4 +1,9 @@
 /* model.c: a model is its bytes, one signature of it, and what it is compiled with; must not compute. */
+#if !defined(_WIN32)
+#define _DEFAULT_SOURCE /* fileno(), mmap() */
+#include <sys/mman.h>
+#include <sys/stat.h>
+#endif
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +38,28 @@ static latenn_status* litert_from_path(latenn_backend_model* model, const char* 
   return litert_take(host, failed, LATENN_MODEL_INVALID, "refuses the model", "");
 }
 #else
+/* LiteRT looks through a model in memory before it believes it, and crashes on a damaged one that it reads from a file.
+ */
+static latenn_status* litert_look_through(const latenn_backend_model* model, const char* path) {
+  const latenn_host* host = model->described.host;
+  const char* why = "";
+  struct stat about;
+  LiteRtModel* seen = NULL;
+  FILE* file = latenn_open_file(path, &why);
+  if (!file) return backend_fail(host, LATENN_IO, "The model %s cannot be loaded: %s.", path, why);
+  size_t size = fstat(fileno(file), &about) || about.st_size <= 0 ? 0 : (size_t)about.st_size;
+  void* bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fileno(file), 0) : MAP_FAILED;
+  fclose(file);
+  if (bytes == MAP_FAILED) return backend_fail(host, LATENN_IO, "The model %s cannot be read.", path);
+  LiteRtStatus failed = model->api.CreateModelFromBuffer(model->environment, bytes, size, &seen);
+  if (seen) model->api.DestroyModel(seen);
+  munmap(bytes, size);
+  return litert_take(host, failed, LATENN_MODEL_INVALID, "refuses the model", "");
+}
+
 static latenn_status* litert_from_path(latenn_backend_model* model, const char* path) {
+  latenn_status* status = litert_look_through(model, path);
+  if (status) return status;
   LiteRtStatus failed = model->api.CreateModelFromFile(model->environment, path, &model->model);
   return litert_take(model->described.host, failed, LATENN_MODEL_INVALID, "refuses the model", "");
 }

@@ -15,16 +15,18 @@ static latenn_status* litert_read_option(const latenn_host* host, const latenn_o
   }
   if (strcmp(option->key, "log_severity_level") == 0) {
     if (!backend_read_number(option->value, 0, LITERT_SILENT, &settings->severity)) return NULL;
-    return backend_fail(host, LATENN_INVALID_ARGUMENT,
-                        "The option log_severity_level is \"%.100s\"; it takes a number from 0 (verbose) to 4 (silent).",
-                        option->value);
+    return backend_fail(
+        host, LATENN_INVALID_ARGUMENT,
+        "The option log_severity_level is \"%.100s\"; it takes a number from 0 (verbose) to 4 (silent).",
+        option->value);
   }
   if (strcmp(option->key, "signature") == 0) {
     settings->signature = option->value;
     return NULL;
   }
   return backend_fail(host, LATENN_INVALID_ARGUMENT,
-                      "The option \"%.100s\" is not known. Known: num_threads, signature, log_severity_level.", option->key);
+                      "The option \"%.100s\" is not known. Known: num_threads, signature, log_severity_level.",
+                      option->key);
 }
 
 latenn_status* litert_read_options(const latenn_host* host, const latenn_load_options* options,

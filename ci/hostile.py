@@ -1,0 +1,157 @@
+"""Makes damaged and hostile ONNX models with latenn's operator in them: equal keys give equal models.
+
+A case changes bytes of a good graph, gives its attributes texts that lead elsewhere, or wraps a damaged model, inside of
+the graph or as a file of the folder that the session allows.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import flatbuffers
+import onnx
+from mutation import mutated
+from onnx import TensorProto, helper
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "latenn" / "verify"))
+import tflite_cases as tflite  # noqa: E402  # lies beside latenn's consumers
+
+SIGN = "hostile"
+"""Is in every name that no model may reach."""
+_SMUGGLED = ("directory", "allow_any_path", "runtime_path", "backend_directories", "runtime_directories", "options")
+_ATTRIBUTES = ("backend", "device", "path", "weights", "model", "input_names", "output_names", *_SMUGGLED)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the cases live: `models` is what the session allows, `outside` is what no case may reach."""
+
+    models: Path
+    outside: Path
+
+    def texts(self) -> tuple[str, ...]:
+        """What leads out of `models`, or tries to."""
+        far = self.outside / f"{SIGN}.onnx"
+        code = self.outside / f"liblatenn_backend_{SIGN}.so"
+        up = f"../{self.outside.name}"
+        return (
+            *(str(far), str(code), f"{up}/{SIGN}.onnx", f"{up}/{code.name}", f"./{up}/{SIGN}.onnx"),
+            *(f"deep/../{up}/{SIGN}.onnx", f"{SIGN}.onnx", f"./liblatenn_backend_{SIGN}.so", f"{SIGN}/", f"/{SIGN}"),
+            *(f"/etc/{SIGN}", f"//{SIGN}/share/x.onnx", f"\\\\{SIGN}\\share\\x.dll", f"C:\\{SIGN}.dll", f"C:{SIGN}.onnx"),
+            *(f"{code},onnxruntime", f"onnxruntime,{code}", f"{up}/{SIGN}\0.onnx", f"link/{SIGN}.onnx", "link.onnx"),
+            *("nul", "con.onnx", "..", ".", "", f"file://{far}", f"%2e%2e/{SIGN}", f"$HOME/{SIGN}", f"~/{SIGN}", "1"),
+            *(f"AUTO:{code}", f"cuda:{code}", "cuda", "GPU", "openvino", "litert", "onnxruntime", "no_such"),
+        )
+
+
+def settle(place: Place, evil: bytes) -> None:
+    """Make both folders: good models inside, models and a library outside, and links between them."""
+    for folder in (place.models / "deep", place.outside):
+        folder.mkdir(parents=True)
+    for name, content in _files().items():
+        (place.models / name).write_bytes(content)
+        (place.outside / f"{SIGN}{Path(name).suffix}").write_bytes(content)
+    (place.outside / f"liblatenn_backend_{SIGN}.so").write_bytes(evil)
+    (place.models / "link").symlink_to(place.outside)
+    (place.models / "link.onnx").symlink_to(place.outside / f"{SIGN}.onnx")
+
+
+def _files() -> dict[str, bytes]:
+    return {"inner.onnx": inner(), "inner.tflite": tflite.write(tflite.CASES["add"]), "inner.bin": bytes(64)}
+
+
+def inner(location: str = "") -> bytes:
+    """A small ONNX model with an initializer, whose data are in the file of that name, or in the model itself."""
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in "xy")
+    data = helper.make_tensor("w", TensorProto.FLOAT, [2, 4], [1.0] * 8)
+    if location:
+        data = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2, 4], data_location=1)
+        data.external_data.add(key="location", value=location)
+    nodes = [helper.make_node("Add", ["x", "w"], ["z"]), helper.make_node("Relu", ["z"], ["y"])]
+    graph = helper.make_graph(nodes, "inner", [x], [y], [data])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return bytes(made.SerializeToString())
+
+
+def _grouped(name: str) -> bytes:
+    """A TensorFlow Lite model whose weights are in the file of that name."""
+    schema = tflite.schema
+    made = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
+    group, buffer = schema.ExternalBufferGroupT(), schema.ExternalBufferT()
+    group.name, buffer.id, buffer.length = name.replace("\0", ""), 1, 24
+    made.externalBufferGroups, made.externalBuffers = [group], [buffer]
+    made.subgraphs[0].tensors[1].externalBuffer = 1
+    builder = flatbuffers.Builder(1024)
+    builder.Finish(made.Pack(builder), b"TFL3")
+    return bytes(builder.Output())
+
+
+def subjects(wrap: Callable[..., onnx.ModelProto], place: Place) -> list[bytes]:
+    """Good graphs: each file of the folder as a part of the graph, and by its path."""
+    made = [wrap(place.models / name) for name in ("inner.onnx", "inner.tflite")]
+    made += [wrap(place.models / "inner.onnx", backend=name) for name in ("onnxruntime", "openvino")]
+    made += [wrap(place.models / name, embed=False, directory=place.models) for name in ("inner.onnx", "inner.tflite")]
+    return [bytes(model.SerializeToString()) for model in made]
+
+
+def case(graphs: list[bytes], place: Place, key: str) -> bytes:
+    """The model of a case; it may leave a file `case…` in the folder of models."""
+    chance = random.Random(key)  # noqa: S311  # not a secret
+    graph = onnx.load_model_from_string(chance.choice(graphs))
+    way = chance.random()
+    if way < 0.4:  # noqa: PLR2004  # what is damaged: bytes of the graph,
+        return mutated([("graph.onnx", bytes(graph.SerializeToString()))], key)[1]
+    if way < 0.75:  # noqa: PLR2004  # texts,
+        for _ in range(chance.choice((1, 1, 2, 3))):
+            _set(graph, chance.choice(_ATTRIBUTES), chance.choice(place.texts()))
+    else:  # or the model inside
+        _wrap_other(graph, place, chance, key)
+    data = bytes(graph.SerializeToString())
+    return mutated([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data  # noqa: PLR2004
+
+
+def unknown(graph: bytes) -> bytes:
+    """The graph with a backend that is nowhere."""
+    made = onnx.load_model_from_string(graph)
+    _set(made, "backend", "no_such")
+    return bytes(made.SerializeToString())
+
+
+def wrapped(graph: bytes, place: Place) -> tuple[bytes, str]:
+    """The model that the node of a case holds, or names, and its backend; b"" where it has none."""
+    try:
+        rows = {row.name: row.s for row in onnx.load_model_from_string(graph).graph.node[0].attribute}
+        content = rows.get("model") or (place.models / rows["path"].decode()).read_bytes()
+        return content, rows.get("backend", b"").decode()
+    except Exception:  # noqa: BLE001  # a damaged graph
+        return b"", ""
+
+
+def _wrap_other(graph: onnx.ModelProto, place: Place, chance: random.Random, key: str) -> None:
+    text = chance.choice(place.texts())
+    content, suffix = chance.choice(((inner(text), "onnx"), (_grouped(text), "tflite"), (inner(), "onnx")))
+    if chance.random() < 0.5:  # noqa: PLR2004
+        content = mutated([(f"inner.{suffix}", content)], key)[1]
+    _set(graph, "model", None)
+    _set(graph, "path", None)
+    _set(graph, "backend", chance.choice((None, "onnxruntime", "openvino", "litert")))
+    if chance.random() < 0.5:  # noqa: PLR2004
+        _set(graph, "model", content)
+    else:
+        (place.models / f"case.{suffix}").write_bytes(content)
+        _set(graph, "path", f"case.{suffix}")
+
+
+def _set(graph: onnx.ModelProto, name: str, value: Any) -> None:
+    """Give the one node another attribute of that name; None takes it away."""
+    node = graph.graph.node[0]
+    kept = [row for row in node.attribute if row.name != name]
+    del node.attribute[:]
+    node.attribute.extend(kept if value is None else [*kept, helper.make_attribute(name, value)])
