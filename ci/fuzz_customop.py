@@ -56,6 +56,7 @@ class Chunk:
 
     @property
     def place(self) -> hostile.Place:
+        """Where the cases are, and what they may not reach."""
         return hostile.Place(self.folder / "models", self.folder / "outside")
 
 
@@ -151,7 +152,7 @@ def watch(chunk: Chunk) -> tuple[Counter[str], list[str]]:
 def ended(chunk: Chunk, number: int, environment: dict[str, str]) -> str:
     """Whose fault it is that a case ended its process: the runtime may do so without latenn, by the wrapped model."""
     command = [sys.executable, __file__, "--worker", f"{number}:", "--seed", str(chunk.seed)]
-    command += ["--site", chunk.site, "--folder", chunk.folder]
+    command += ["--site", str(chunk.site), "--folder", str(chunk.folder)]
     try:
         done = subprocess.run(command, env=environment, capture_output=True, timeout=_CASE_SECONDS, check=False)
     except subprocess.TimeoutExpired:

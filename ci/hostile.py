@@ -1,7 +1,7 @@
 """Makes damaged and hostile ONNX models with latenn's operator in them: equal keys give equal models.
 
-A case changes bytes of a good graph, gives its attributes texts that lead elsewhere, or wraps a damaged model, inside of
-the graph or as a file of the folder that the session allows.
+A case changes bytes of a good graph, gives its attributes texts that lead elsewhere, or wraps a damaged model: in the
+graph, or as a file of the folder that the session allows.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import flatbuffers
 import onnx
+from ai_edge_litert import schema_py_generated as schema
 from mutation import mutated
 from onnx import TensorProto, helper
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "latenn" / "verify"))
-import tflite_cases as tflite  # noqa: E402  # lies beside latenn's consumers
+import tflite_cases as tflite  # lies beside latenn's consumers
 
 SIGN = "hostile"
 """Is in every name that no model may reach."""
@@ -44,7 +45,13 @@ class Place:
         return (
             *(str(far), str(code), f"{up}/{SIGN}.onnx", f"{up}/{code.name}", f"./{up}/{SIGN}.onnx"),
             *(f"deep/../{up}/{SIGN}.onnx", f"{SIGN}.onnx", f"./liblatenn_backend_{SIGN}.so", f"{SIGN}/", f"/{SIGN}"),
-            *(f"/etc/{SIGN}", f"//{SIGN}/share/x.onnx", f"\\\\{SIGN}\\share\\x.dll", f"C:\\{SIGN}.dll", f"C:{SIGN}.onnx"),
+            *(
+                f"/etc/{SIGN}",
+                f"//{SIGN}/share/x.onnx",
+                f"\\\\{SIGN}\\share\\x.dll",
+                f"C:\\{SIGN}.dll",
+                f"C:{SIGN}.onnx",
+            ),
             *(f"{code},onnxruntime", f"onnxruntime,{code}", f"{up}/{SIGN}\0.onnx", f"link/{SIGN}.onnx", "link.onnx"),
             *("nul", "con.onnx", "..", ".", "", f"file://{far}", f"%2e%2e/{SIGN}", f"$HOME/{SIGN}", f"~/{SIGN}", "1"),
             *(f"AUTO:{code}", f"cuda:{code}", "cuda", "GPU", "openvino", "litert", "onnxruntime", "no_such"),
@@ -72,7 +79,9 @@ def inner(location: str = "") -> bytes:
     x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in "xy")
     data = helper.make_tensor("w", TensorProto.FLOAT, [2, 4], [1.0] * 8)
     if location:
-        data = onnx.TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[2, 4], data_location=1)
+        data = onnx.TensorProto(
+            name="w", data_type=TensorProto.FLOAT, dims=[2, 4], data_location=onnx.TensorProto.EXTERNAL
+        )
         data.external_data.add(key="location", value=location)
     nodes = [helper.make_node("Add", ["x", "w"], ["z"]), helper.make_node("Relu", ["z"], ["y"])]
     graph = helper.make_graph(nodes, "inner", [x], [y], [data])
@@ -82,7 +91,6 @@ def inner(location: str = "") -> bytes:
 
 def _grouped(name: str) -> bytes:
     """A TensorFlow Lite model whose weights are in the file of that name."""
-    schema = tflite.schema
     made = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
     group, buffer = schema.ExternalBufferGroupT(), schema.ExternalBufferT()
     group.name, buffer.id, buffer.length = name.replace("\0", ""), 1, 24

@@ -50,9 +50,10 @@ def mark(step: object) -> None:
 
 def is_there() -> bool:
     """Whether this machine can watch programs."""
-    if shutil.which("strace") is None:
+    strace = shutil.which("strace")
+    if strace is None:
         return False
-    tried = subprocess.run(["strace", "-f", "-o", os.devnull, "true"], capture_output=True, check=False)
+    tried = subprocess.run([strace, "-f", "-o", os.devnull, "true"], capture_output=True, check=False)
     return tried.returncode == 0
 
 
@@ -60,7 +61,7 @@ def watch(command: Sequence[str | Path], environment: Mapping[str, str], folder:
     """Run a command in a folder, to its end or for so long."""
     with tempfile.TemporaryDirectory(prefix="latebind-opened-") as place:
         log = Path(place) / "log"
-        strace = ["strace", "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "4096", "-e", "trace=%file", "-o", log]
+        strace = ["strace", "-f", "--seccomp-bpf", "-qq", "-xx", "-s", "4096", "-e", "trace=%file", "-o", str(log)]
         try:
             done = subprocess.run(
                 [*strace, *command], cwd=folder, env=environment, capture_output=True, timeout=seconds, check=False

@@ -77,7 +77,9 @@ class DescribedRuntime(Table, frozen=True):
             "a fourth; own: the project defines lb_<name>_read_version() of <latebind/latebind.h>."
         ),
     ]
-    built: Annotated[str, Meta(description="The newest version that it was tried with; a newer one is used, and the report says so.")]
+    built: Annotated[
+        str, Meta(description="The newest version that it was tried with; a newer one is used and reported.")
+    ]
     files: Annotated[DescribedFiles, Meta(description="The library's file names.")]
     python: Annotated[DescribedPython, Meta(description="The wheels that supply it.")]
     title: Annotated[str, Meta(description="What it is called in sentences; by default the name.")] = ""

@@ -80,7 +80,7 @@ def test_many_threads_share_a_model(latenn):
 @pytest.mark.parametrize(
     ("case", "choice", "kind", "words"),
     [
-        ("add", {"options": {"treads": 1}}, "InvalidArgumentError", "Known: num_threads, signature, log_severity_level."),
+        ("add", {"options": {"treads": 1}}, "InvalidArgumentError", "Known: num_threads, signature, log_severity"),
         ("add", {"options": {"num_threads": "many"}}, "InvalidArgumentError", 'num_threads is "many"'),
         ("add", {"options": {"num_threads": -1}}, "InvalidArgumentError", 'num_threads is "-1"'),
         ("add_signature", {"options": {"signature": "go"}}, "InvalidArgumentError", 'no signature "go"; it has serve'),

@@ -122,7 +122,10 @@ def test_a_model_that_is_to_print_prints(library):
 def test_a_logger_hears_what_a_run_says_on_threads_of_the_runtime(latenn, caplog):
     logger = logging.getLogger("latenn.test")
     options = {"log_severity_level": 0, "intra_op_num_threads": 2}
-    with caplog.at_level(logging.DEBUG, "latenn.test"), latenn.load(warned_of(), options=options, logger=logger) as made:
+    with (
+        caplog.at_level(logging.DEBUG, "latenn.test"),
+        latenn.load(warned_of(), options=options, logger=logger) as made,
+    ):
         count = len(caplog.records)
         assert count
         made.run({"x": np.ones(2, np.float32)})

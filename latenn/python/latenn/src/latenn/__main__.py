@@ -52,7 +52,9 @@ def _add_wrap(commands: Any) -> None:
     wrap.add_argument("--name", default="model", help="the node's name, by which a session gives it options")
     place = wrap.add_mutually_exclusive_group()
     place.add_argument("--embed", action="store_true", default=True, help="the graph holds the model (the default)")
-    place.add_argument("--external", action="store_false", dest="embed", help="the graph holds the model's path from there")
+    place.add_argument(
+        "--external", action="store_false", dest="embed", help="the graph holds the model's path from there"
+    )
 
 
 def _doctor(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:

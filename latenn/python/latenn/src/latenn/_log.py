@@ -17,12 +17,15 @@ _loggers: dict[int, logging.Logger] = {}
 """By the number that C hands back. Kept, as logging keeps loggers: a model may log until its last value is gone."""
 
 
-@FUNCTION
-def write(user: int | None, severity: int, category: bytes, message: bytes) -> None:
+def _write(user: int | None, severity: int, category: bytes, message: bytes) -> None:
     """Called by the runtime, on any thread."""
     logger = _loggers[user or 0]
     level = _LEVELS[min(max(severity, 0), len(_LEVELS) - 1)]
     logger.log(level, "%s", message.decode("utf-8", "replace"), extra={"category": category.decode("utf-8", "replace")})
+
+
+write = FUNCTION(_write)
+"""For C. It is called until the last model is gone, and so is kept here."""
 
 
 def number(logger: object) -> int:

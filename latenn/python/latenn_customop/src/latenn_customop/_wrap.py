@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import latenn
 from latenn_customop._register import OPERATOR
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Mapping, Sequence
 
     import onnx
@@ -92,8 +92,8 @@ def _below(path: Path, folder: Path) -> str:
         return path.absolute().relative_to(folder.absolute()).as_posix()
     except ValueError:
         raise latenn.InvalidArgumentError(
-            f"{path} is not in {folder.absolute()} or below, where the graph's path would begin. Write the graph next to "
-            "the model, or leave out embed=False (--external)."
+            f"{path} is not in {folder.absolute()} or below, where the graph's path would begin. "
+            "Write the graph next to the model, or leave out embed=False (--external)."
         ) from None
 
 
