@@ -109,3 +109,11 @@ def test_doctor_runs_there(told):
     done = told("doctor")
     assert done.returncode == 0, done.stderr
     assert "python" in done.stdout.decode()
+
+
+def test_all_that_a_program_started_ends_with_it(machine, tmp_path):
+    """Windows has jobs for that, other systems marks in the environment."""
+    script = Path(__file__).with_name("held.py")
+    command = machine.argv(machine.python, script, ROOT / "packaging", tmp_path)
+    ended = subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
+    assert ended.stdout.decode().splitlines() == ["its limit of 10 s", "limit True False", "kill True False"], ended
