@@ -47,17 +47,23 @@ def exclusive(workdir: Path) -> Iterator[None]:
         if not _locked(stream.fileno(), wait=False):
             LOG.say(f"waiting for another latebind in {workdir}")
             _locked(stream.fileno(), wait=True)
-        with watched_over([stream.fileno()]) as mark:
-            _end_earlier(stream, mark)
-            for pattern in _LEFTOVERS:
-                for path in workdir.glob(pattern):
-                    _remove(path)
-            os.environ[HELD_VARIABLE] = str(workdir)
-            try:
-                yield
-            finally:
-                del os.environ[HELD_VARIABLE]
-        _write(stream, "")
+        try:
+            with watched_over([stream.fileno()]) as mark:
+                _end_earlier(stream, mark)
+                _clear(workdir)
+                os.environ[HELD_VARIABLE] = str(workdir)
+                try:
+                    yield
+                finally:
+                    del os.environ[HELD_VARIABLE]
+        finally:
+            _write(stream, "")
+
+
+def _clear(workdir: Path) -> None:
+    for pattern in _LEFTOVERS:
+        for path in workdir.glob(pattern):
+            _remove(path)
 
 
 def _end_earlier(stream: BinaryIO, mark: str) -> None:

@@ -152,3 +152,10 @@ def test_what_was_killed_with_its_watcher_is_ended_by_the_next_run(writing):
     finish_build(begin(folder, "build"))
     assert not earlier & set(programs())
     assert (folder / "build" / ".lock").read_bytes() == b""
+
+
+@LINUX
+def test_a_run_that_fails_by_itself_leaves_nothing_to_end(tiny, latebind):
+    (tiny / "native" / "tiny.c").write_text("no C", encoding="utf-8")
+    assert latebind("-C", tiny, "build").returncode == 2
+    assert (tiny / "build" / ".lock").read_bytes() == b""
