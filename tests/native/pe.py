@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _START, _PAGE, _ROUND = 0x200, 0x1000, 0x200
-_X64, _X86 = 0x8664, 0x014C
+X64, ARM64, _X86 = 0x8664, 0xAA64, 0x014C
 
 
-def library(imports: Sequence[str], *, bits: int = 64) -> bytes:
-    """The bytes of a DLL for x64, or x86 with `bits=32`, that imports one function of each library."""
+def library(imports: Sequence[str], *, bits: int = 64, machine: int = X64) -> bytes:
+    """The bytes of a DLL for a machine of 64 bits, or x86 with `bits=32`, that imports one function of each library."""
     body = _imports(imports, 8 if bits == 64 else 4)
     size = -(-len(body) // _ROUND) * _ROUND
     section = struct.pack("<8sIIIIIIHHI", b".idata", len(body), _PAGE, size, _START, 0, 0, 0, 0, 0xC0000040)
     optional = _optional(bits, -(-size // _PAGE) * _PAGE, 20 * (len(imports) + 1))
     flags = 0x2022 if bits == 64 else 0x2102  # a DLL; large addresses, or 32 bits
-    coff = struct.pack("<HHIIIHH", _X64 if bits == 64 else _X86, 1, 0, 0, 0, len(optional), flags)
+    coff = struct.pack("<HHIIIHH", machine if bits == 64 else _X86, 1, 0, 0, 0, len(optional), flags)
     head = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64) + b"PE\0\0" + coff + optional + section
     return head.ljust(_START, b"\0") + body.ljust(size, b"\0")
 

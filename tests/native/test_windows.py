@@ -150,10 +150,10 @@ def test_a_dependency_in_a_folder_that_was_added_is_found_and_what_it_lacks_is_n
 def test_libraries_that_import_each_other_end_in_an_answer(windows, tmp_path):
     path = place(windows, "needs_needer", tmp_path)
     names = [f"d{number}.dll" for number in range(12)]
+    # Of another processor, so none of them is loaded when the loader looks through what they import.
     for name in names:
-        (tmp_path / name).write_bytes(pe.library(names))
-    # What is missing is a contract of the system, which is no file: so all the others are looked through.
-    (tmp_path / "needer.dll").write_bytes(pe.library(["api-ms-win-gone-l1-1-0.dll", *names]))
+        (tmp_path / name).write_bytes(pe.library(names, machine=pe.ARM64))
+    (tmp_path / "needer.dll").write_bytes(pe.library(names))
     answer = windows.probe("--path", path)
     assert answer["outcome"] == "missing-dependency"
     assert "error 126: a library that it needs was not found" in answer["report"]["sentence"]
