@@ -56,6 +56,8 @@ def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requi
     assert len(blocks) > 10
     assert "wheel/linux-x64/python3.11/no-runtime/absent" in blocks
     assert all("latebind verify --target linux-x64" in block.cure for block in blocks.values())
+    text = RENDERERS["text"](judge_gate(requiring(), report(row())))
+    assert text.endswith(f"Gate failed: 1 of {1 + len(blocks)} required test cases passed, {len(blocks)} problems\n")
 
 
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])

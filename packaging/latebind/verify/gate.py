@@ -54,6 +54,8 @@ class Gate:
 
     required: tuple[Row, ...]
     blocks: tuple[Block, ...]
+    missing: int = 0
+    """How many required cells are not in the report."""
 
     @property
     def exit_status(self) -> int:
@@ -92,7 +94,7 @@ def judge_gate(config: Config, report: Report) -> Gate:
         *(shares or _absences(missing, report)),  # a missing share is reported once, not again for each of its cells
         *(_block(report, row) for row in required if row.outcome is not State.PASSED),
     ]
-    return Gate(required=required, blocks=tuple(blocks))
+    return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
 
 
 def absent(config: Config, report: Report) -> tuple[Planned, ...]:
@@ -203,7 +205,7 @@ def to_markdown(gate: Gate) -> str:
 def count(gate: Gate) -> str:
     """`Gate passed: 12 of 12 required test cases`, or `Gate failed: 11 of 12 required test cases passed, 1 problem`."""
     passed = sum(row.outcome is State.PASSED for row in gate.required)
-    ratio = f"{passed} of {plural(len(gate.required), 'required test case')}"
+    ratio = f"{passed} of {plural(len(gate.required) + gate.missing, 'required test case')}"
     problems = plural(len(gate.blocks), "problem")
     return f"Gate failed: {ratio} passed, {problems}" if gate.blocks else f"Gate passed: {ratio}"
 
