@@ -116,7 +116,7 @@ def test_missing_source_folder(latebind, tiny):
 
 def test_missing_wheel_source(latebind, tiny):
     shutil.rmtree(tiny / "python")
-    refused(latebind("-C", tiny, "pack"), "no pyproject.toml", "package.<name>.wheel.source")
+    refused(latebind("-C", tiny, "pack"), "not there: package.tiny.wheel.source = python/tiny/pyproject.toml")
 
 
 def test_no_configuration(latebind, tmp_path):

@@ -231,11 +231,12 @@ def test_every_cell_of_the_example_passes(latebind, tmp_path):
     if any(cell["reason"] == "no-index" for cell in outcomes):
         pytest.skip("the package index cannot be reached")
     assert {cell["scenario"] for cell in outcomes} == {
-        row.name for row in scenarios.SCENARIOS if "python" in row.consumers and "linux" in row.systems
+        row.name
+        for row in scenarios.SCENARIOS
+        if "python" in row.consumers and "linux" in row.systems and row.name != "missing-backend"  # it is one package
     }
-    # The newest Pythons have no wheel of the oldest runtime.
-    # Tests run in folders that nobody else can enter, and its one package stands alone.
-    tried = [cell for cell in outcomes if cell["reason"] not in ("no-distribution", "no-access", "not-built")]
+    # The newest Pythons have no wheel of the oldest runtime. Tests run in folders that nobody else can enter.
+    tried = [cell for cell in outcomes if cell["reason"] not in ("no-distribution", "no-access")]
     assert len(tried) >= 30
     assert [cell for cell in tried if cell["outcome"] != "passed"] == []
     assert ended.returncode == 0

@@ -33,8 +33,7 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
 
 
 def test_a_file_that_only_one_run_makes_is_told(tiny):
-    hook = PYPROJECT + '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
-    write_client(tiny, pyproject=hook)
+    write_client(tiny, pyproject=HOOKED)
     (tiny / "python" / "tiny" / "hook.py").write_text(
         "import os, pathlib\n"
         "from hatchling.builders.hooks.plugin.interface import BuildHookInterface\n"
@@ -50,6 +49,8 @@ def test_a_file_that_only_one_run_makes_is_told(tiny):
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
 
+HOOKED = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "hook.py"]')
+HOOKED += '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
 DATED = """
 import datetime, pathlib
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -60,8 +61,7 @@ class Hook(BuildHookInterface):
 
 
 def test_a_date_in_a_package_is_found(tiny):
-    hook = PYPROJECT + '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
-    write_client(tiny, pyproject=hook)
+    write_client(tiny, pyproject=HOOKED)
     (tiny / "python" / "tiny" / "hook.py").write_text(DATED, encoding="utf-8")
     result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     if result.not_varied:

@@ -82,7 +82,8 @@ def test_an_archive_of_universal_object_files_is_told(bench):
 
 
 def test_a_managed_assembly_is_no_native_binary(bench):
-    report = audit_here(bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}))
+    group = '<dependencies><group targetFramework="netstandard2.0"/></dependencies>'
+    report = audit_here(bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}, extra=group))
     assert report.findings == ()
     assert report.skipped == ()
 

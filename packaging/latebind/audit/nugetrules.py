@@ -271,7 +271,7 @@ RULES: tuple[Rule, ...] = (
     Rule("NU5124", "warning", _unknown_license),
     Rule("NU5125", "note", _license_url),
     Rule("NU5127", "warning", _no_library),
-    Rule("NU5128", "warning", _groups_differ),
+    Rule("NU5128", "note", _groups_differ),
     Rule("NU5501", "warning", _undotted),
 )
 """In the order of their codes."""

@@ -67,8 +67,9 @@ CASES = [
     rule("NU5125", package(license_="<licenseUrl>https://example.org/l</licenseUrl>"), severity="note"),
     rule("NU5127", package("build/net461/Latenn.targets", without=(ASSEMBLY,), groups=""),
          package("build/Latenn.targets", without=(ASSEMBLY,), groups="")),
-    rule("NU5128", package(groups=NONE + OTHER), package("lib/net8.0/Latenn.dll", groups=NONE + OTHER)),
-    rule("NU5128", package(groups="")),
+    rule("NU5128", package(groups=NONE + OTHER), package("lib/net8.0/Latenn.dll", groups=NONE + OTHER),
+         severity="note"),
+    rule("NU5128", package(groups=""), severity="note"),
     rule("NU5501", package("lib/net80/Latenn.dll", groups=NONE + OTHER),
          package("lib/net8.0/Latenn.dll", groups=NONE + OTHER), at="!lib/net80/Latenn.dll"),
 ]  # fmt: skip
