@@ -13,7 +13,7 @@ namespace Latenn
         /// <summary>What may be of interest.</summary>
         Info = 1,
 
-        /// <summary>Something is not as it should be, and goes on.</summary>
+        /// <summary>A problem that the runtime works around.</summary>
         Warning = 2,
 
         /// <summary>Something failed. The call that failed throws as well.</summary>
@@ -30,7 +30,7 @@ namespace Latenn
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]
         private delegate void Writer(IntPtr user, int severity, IntPtr category, IntPtr message);
 
-        // A model may log until its last value is gone, which nobody is told of: what C was given stays.
+        // A model may log until its last value is released, and nothing reports that moment: what C was given stays.
         private static readonly Writer Kept = Write;
         private static readonly List<Action<LogSeverity, string, string>> Logs = new List<Action<LogSeverity, string, string>>();
 

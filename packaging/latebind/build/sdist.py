@@ -19,6 +19,8 @@ from latebind.filenames import sdist_file
 from latebind.tree import hash_file
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from latebind.config import Config
 
 _SHOWN = 5
@@ -78,8 +80,7 @@ def _refuse_other_sources(tree: Config, unpacked: Config, workdir: Path, name: s
         {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, workdir)}
         for one in (tree, unpacked)
     )
-    changed = sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
-    shown = ", ".join(changed[:_SHOWN]) or "latebind.toml"
+    shown = ", ".join(_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(
         f"{name} would hold other native code than the project: {shown}",
         where=name,
@@ -91,7 +92,7 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
     if sha256(tree) == sha256(sdist):
         return
     ours, theirs = _members(tree), _members(sdist)
-    changed = sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
+    changed = _changed(ours, theirs)
     told = [file for file in changed if not file.endswith("/RECORD")] or changed
     words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in told]
     shown = ", ".join(f"{file} {word}" for file, word in list(zip(told, words, strict=True))[:_SHOWN])
@@ -100,6 +101,11 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
         where=name,
         advice="Add what is missing to [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
     )
+
+
+def _changed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """The files, by name, that are not the same on both sides."""
+    return sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
 
 
 def _members(wheel: Path) -> dict[str, int]:
