@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.audit import audit_paths
 from latebind.release.packages import Packed, read_packages
-from latebind.targets import target
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

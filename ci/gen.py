@@ -21,12 +21,12 @@ import gen_stable_abi
 import gen_workflows
 import sabotage_page
 import truth_page
-from latebind.archive import write_text
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
 from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
-from latebind.configfile import load
-from latebind.schema import config_reference, config_schema_text
+from latebind.config.file import load
+from latebind.config.schema import config_reference, config_schema_text
+from latebind.system.archive import write_text
 from latebind.verify.pages import scenarios_page
 from latebind.verify.report import verify_schema
 

@@ -16,7 +16,7 @@ from typing import Any
 import jinja2
 import msgspec
 from latebind.build.loadersource import runtime_header
-from latebind.presets import preset
+from latebind.tables.presets import preset
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")
@@ -47,7 +47,9 @@ def render_ort_api() -> str:
 def render_runtime(name: str) -> str:
     """Render `<name>.h`, the description of one runtime, from its preset."""
     known = preset(name)
-    return _format(runtime_header(known, known.floor, f"packaging/latebind/runtimes/{name}.toml by ci/gen_loader.py"))
+    return _format(
+        runtime_header(known, known.floor, f"packaging/latebind/tables/runtimes/{name}.toml by ci/gen_loader.py")
+    )
 
 
 def outputs() -> dict[pathlib.Path, str]:

@@ -17,20 +17,16 @@ _WITHOUT_PROCESSES = ("audit", "binary")
 _NOTES = {
     ("cli", "release"): ("the edge", "arguments, printing,", "exit status"),
     ("build", "plan"): ("the work", "rooms of one layer do not", "know each other; those", "in blue start no program"),
-    ("configfile", "ownruntime"): (
+    ("config", "config"): (
         "what is asked for",
-        "configuration read and",
-        "checked; binaries as one",
-        "Image; runtimes that",
-        "projects describe",
+        "latebind.toml, read and checked;",
+        "binaries as one Image",
     ),
-    ("targets", "model"): (
+    ("tables", "model"): (
         "the ground floor",
-        "tables (targets, presets),",
-        "safe zip, the one place",
-        "that starts processes,",
-        "frozen nouns, errors with",
-        "advice",
+        "platforms and runtimes as tables,",
+        "processes and files,",
+        "frozen nouns, errors with advice",
     ),
 }
 """From the layer of one room to that of another: a heading, and lines."""

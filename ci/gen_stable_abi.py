@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from abi3info import DATAS, FUNCTIONS
 
-TABLE = pathlib.Path("packaging/latebind/stable_abi.txt")
+TABLE = pathlib.Path("packaging/latebind/tables/stable_abi.txt")
 
 
 def outputs() -> dict[pathlib.Path, str]:

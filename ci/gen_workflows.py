@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import jinja2
 import msgspec
-from latebind.targets import targets
+from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

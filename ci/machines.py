@@ -21,7 +21,7 @@ import debian
 import qemu
 import windows_python
 import wine
-from latebind.archive import write_text
+from latebind.system.archive import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

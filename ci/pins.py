@@ -17,8 +17,8 @@ import tempfile
 from pathlib import Path
 
 from gen_workflows import Action, actions
-from latebind.archive import write_text
-from latebind.targets import targets
+from latebind.system.archive import write_text
+from latebind.tables.targets import targets
 
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "https://github.com"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.presets import presets
+from latebind.tables.presets import presets
 from reference_text import escaped
 
 if TYPE_CHECKING:

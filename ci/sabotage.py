@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING, Any
 import sabotage_page
 from broken.layers import run_layers
 from broken.table import CONTROL, WAYS
-from latebind.archive import write_text
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import LatebindError
 from latebind.nuget import dotnet
-from latebind.run import run
+from latebind.system.archive import write_text
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

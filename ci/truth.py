@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import evidence
 import pinned
 import truth_page
-from latebind.archive import write_text
 from latebind.audit.audit import audit_paths
+from latebind.system.archive import write_text
 from packaging.utils import parse_wheel_filename
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ import pinned
 import programs
 from debian import NotAvailableError, made_once, print_made
 from latebind.build.toolchain import find_zig
-from latebind.pythonabi import members
+from latebind.tables.pythonabi import members
 
 HERE = Path(__file__).parent / "windows"
 VERSION = (3, 11)

@@ -19,8 +19,8 @@ import onnx
 import pytest
 from debian import NotAvailableError
 from latebind.build.stage import Stage, open_stage, write_manifest
-from latebind.config import Config
-from latebind.document import Document
+from latebind.config.config import Config
+from latebind.config.document import Document
 from latebind.model import Rid
 from latebind.verify.dotnet_project import Consumer
 from onnx import TensorProto, helper

@@ -13,10 +13,11 @@ from pathlib import Path
 import defusedxml.ElementTree
 import msgspec
 import pytest
-from latebind import document, model
+from latebind import model
 from latebind.cli import _parser
-from latebind.configfile import load
-from latebind.resources import cmake_dir
+from latebind.config import document
+from latebind.config.file import load
+from latebind.system.resources import cmake_dir
 from latebind.verify import scenarios
 from latebind.verify.dotnet_project import Consumer, _properties
 from latebind.verify.layouts import LAYOUTS

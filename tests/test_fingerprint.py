@@ -10,8 +10,8 @@ import pytest
 from latebind import fingerprint
 from latebind.build.native import ELSEWHERE, stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
-from latebind.targets import target
+from latebind.config.file import load
+from latebind.tables.targets import target
 
 LISTING = """\
 import json, sys
@@ -45,9 +45,9 @@ def now():
 
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = imported()
-    assert {"archive.py", "build/pack.py", "plan.py", "targets.py", "binary/elf.py"} <= set(modules)
+    assert {"system/archive.py", "build/pack.py", "plan.py", "tables/targets.py", "binary/elf.py"} <= set(modules)
     missed = []
-    for name in [*modules, "targets.toml", "runtimes/onnxruntime.toml", "stable_abi.txt"]:
+    for name in [*modules, "tables/targets.toml", "tables/runtimes/onnxruntime.toml", "tables/stable_abi.txt"]:
         before, text = now(), (copy / name).read_bytes()
         (copy / name).write_bytes(text + b"#")
         missed += [name] if now() == before else []
@@ -77,7 +77,7 @@ def test_packages_are_made_again_when_the_code_that_writes_zips_has_changed(copy
 
     first = packed()
     assert packed() == first
-    with (copy / "archive.py").open("a", encoding="utf-8") as file:
+    with (copy / "system" / "archive.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     fingerprint._fingerprint.cache_clear()
     second = packed()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import lief
 import pytest
-from latebind.archive import sha256
 from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
-from latebind.configfile import load
+from latebind.config.file import load
+from latebind.system.archive import sha256
 
 from tests.dotnet_support import dotnet_environment
 

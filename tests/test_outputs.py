@@ -9,11 +9,11 @@ import zipfile
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 from latebind.reproduce import reproduce
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
 

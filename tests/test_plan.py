@@ -6,9 +6,9 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.plan import plan, refused
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import CONFIG, PYPROJECT, write_client, write_portable
 

@@ -3,7 +3,7 @@
 import zipfile
 
 import pytest
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
-from latebind.archive import sha256
 from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
 from latebind.model import Outcome, Rid, State
+from latebind.system.archive import sha256
 from latebind.verify.dist import listed_in, wheels_for
 from latebind.verify.planning import Options
 from latebind.verify.verify import verify
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Artifact
 
     from broken.way import Way

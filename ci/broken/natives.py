@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import lief
-from latebind.run import run
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -7,9 +7,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.archive import Entry, ZipReader, write_zip
 from latebind.model import Rid
-from latebind.targets import target
+from latebind.system.archive import Entry, ZipReader, write_zip
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Callable

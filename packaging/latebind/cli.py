@@ -33,7 +33,7 @@ from latebind.commands.once import Parser
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
-from latebind.log import LOG
+from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,7 +151,7 @@ def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
 
 class _CMakeDir(argparse.Action):
     def __call__(self, *_: object) -> None:
-        from latebind.resources import cmake_dir  # noqa: PLC0415  # as all imports below: --help must be quick
+        from latebind.system.resources import cmake_dir  # noqa: PLC0415  # as all imports below: --help must be quick
 
         print(cmake_dir())
         sys.exit(0)

@@ -11,8 +11,8 @@ from latebind.build.extension import find_headers
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, find_zig, program, toolchain
 from latebind.errors import LatebindError, NotRun
 from latebind.nuget import mono
-from latebind.run import run, which
-from latebind.targets import host_rid, targets
+from latebind.system.run import run, which
+from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,11 +9,11 @@ from packaging.version import Version
 
 from latebind.model import SYMBOLS_SUFFIX
 from latebind.nuget.nuspec import semantic_version
-from latebind.pythonabi import abi_tags
-from latebind.targets import target, wheel_tag
+from latebind.tables.pythonabi import abi_tags
+from latebind.tables.targets import target, wheel_tag
 
 if TYPE_CHECKING:
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 
 def distribution(config: Config, package: str) -> str:

@@ -9,8 +9,8 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from latebind.resources import folder
-from latebind.tree import hash_file, hash_tree, is_scratch
+from latebind.system.resources import folder
+from latebind.system.tree import hash_file, hash_tree, is_scratch
 
 PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = ("build", "hatchling", "jinja2", "lief", "msgspec", "packaging")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.lock import LOCK
+from latebind.system.lock import LOCK
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 NAMES = ("build", "stage", "dist", "reports")
 """The folders that latebind writes in a working folder."""

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError
 from latebind.filenames import nupkg_file, part_id, sdist_file, snupkg_file, symbols_file, wheel_file
 from latebind.model import NotMade
-from latebind.targets import host_rid, target
+from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from latebind.config import Config
-    from latebind.document import Package
+    from latebind.config.config import Config
+    from latebind.config.document import Package
     from latebind.model import Kind
 
 

@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind import resources
 from latebind.build.commit import VARIABLE, source_commit
 from latebind.build.toolchain import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import outputs
-from latebind.processes import watched_over
-from latebind.run import run
-from latebind.tree import is_scratch
+from latebind.system import resources
+from latebind.system.processes import watched_over
+from latebind.system.run import run
+from latebind.system.tree import is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from latebind.config import Config
-    from latebind.tree import Folders
+    from latebind.config.config import Config
+    from latebind.system.tree import Folders
 
 _TIME_LIMIT = 3600.0
 _COMPILE_LIMIT = 300.0

@@ -7,7 +7,7 @@ from functools import cache
 
 import jinja2
 
-from latebind.resources import folder
+from latebind.system.resources import folder
 
 
 def render(template: str, /, **values: object) -> str:

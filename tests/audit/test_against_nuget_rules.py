@@ -8,7 +8,7 @@ from latebind.audit.audit import audit_here
 from latebind.audit.nugetrules import RULES
 from latebind.audit.policy import Policy
 from latebind.nuget import dotnet
-from latebind.run import run
+from latebind.system.run import run
 
 from tests.audit.cases.nugetrules import CASES
 from tests.audit.corpus import Bench

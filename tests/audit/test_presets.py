@@ -2,7 +2,7 @@
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.presets import presets
+from latebind.tables.presets import presets
 
 from tests.audit.corpus import MAC_TAG, WINDOWS_TAG
 

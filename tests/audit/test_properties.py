@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from latebind.archive import ZipReader
 from latebind.audit.audit import audit_here
 from latebind.audit.opc import nuspec, parse
 from latebind.audit.record import read_headers, read_record
 from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
+from latebind.system.archive import ZipReader
 
 from tests.audit.corpus import nupkg, universal
 from tests.audit.corpus import nuspec as good_nuspec

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 from latebind.build.cibuildwheel import cibuildwheel_config
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import LatebindError
 
 from tests.client import CONFIG, write_client

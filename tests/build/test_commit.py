@@ -5,8 +5,8 @@ import shutil
 import subprocess
 
 import pytest
-from latebind import configfile
 from latebind.build.commit import source_commit
+from latebind.config import file as configfile
 from latebind.errors import BuildError
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")

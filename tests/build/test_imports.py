@@ -10,9 +10,9 @@ from latebind.build.imports import import_native
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError, InputError
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
 

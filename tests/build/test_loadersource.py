@@ -9,9 +9,9 @@ import pytest
 from latebind.build.loadersource import write_sources
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.targets import host_rid, target
+from latebind.tables.targets import host_rid, target
 
 from tests.thingclient import DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 

@@ -8,10 +8,10 @@ from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
 from latebind.build.toolchain import find_zig, missing_requirements, toolchain
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError, NotRun
-from latebind.targets import host_rid, target
-from latebind.tree import hash_tree
+from latebind.system.tree import hash_tree
+from latebind.tables.targets import host_rid, target
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
 

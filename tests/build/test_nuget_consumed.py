@@ -11,7 +11,7 @@ import pytest
 from latebind.build.managed import build_managed
 from latebind.build.nuget import pack_nupkgs
 from latebind.nuget import dotnet, mono
-from latebind.run import run
+from latebind.system.run import run
 
 from tests.dotnet_support import ROOT, dotnet_environment, make_config, make_stage, with_mono
 

@@ -15,9 +15,9 @@ from latebind.audit.project import project_policy
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.wheel import build_distribution, metadata_fields
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import CONFIG, PYPROJECT, write_client
 

@@ -10,9 +10,9 @@ from cyclonedx.validation.json import JsonStrictValidator
 from latebind.build import sbom
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
-from latebind.document import RuntimeUse
-from latebind.targets import target
+from latebind.config.document import RuntimeUse
+from latebind.config.file import load
+from latebind.tables.targets import target
 
 from tests.client import CONFIG, write_client
 

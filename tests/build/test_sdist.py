@@ -9,9 +9,9 @@ import tarfile
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
 

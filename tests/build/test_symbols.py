@@ -9,7 +9,6 @@ from pathlib import Path
 
 import lief
 import pytest
-from latebind.archive import sha256
 from latebind.audit.audit import audit_paths
 from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
@@ -17,10 +16,11 @@ from latebind.build.imports import import_native
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.plan import plan
-from latebind.targets import target
+from latebind.system.archive import sha256
+from latebind.tables.targets import target
 
 from tests.client import CONFIG, PORTABLE_SOURCE, write_client
 

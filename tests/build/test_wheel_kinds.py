@@ -16,10 +16,10 @@ from latebind.build import extension
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.plan import plan
-from latebind.targets import host_rid, target
+from latebind.tables.targets import host_rid, target
 
 from tests.client import CONFIG, PYPROJECT, SOURCE, write_client
 from tests.moduleclient import CMAKE, config, write_module_client

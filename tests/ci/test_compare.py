@@ -7,8 +7,8 @@ import compare
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
-from latebind.targets import target
+from latebind.config.file import load
+from latebind.tables.targets import target
 
 from tests.client import write_client
 

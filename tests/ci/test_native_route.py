@@ -12,12 +12,12 @@ import llvm
 import msgspec
 import pytest
 from debian import NotAvailableError
-from latebind.archive import sha256
 from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
 from latebind.build.toolchain import find_zig
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import BuildError
+from latebind.system.archive import sha256
 
 from tests.client import write_client
 from tests.test_latenn_packages import packed

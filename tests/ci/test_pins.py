@@ -6,7 +6,7 @@ import subprocess
 import pins
 import pytest
 from gen_workflows import Action, actions
-from latebind.targets import targets
+from latebind.tables.targets import targets
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 IDENTITY = [

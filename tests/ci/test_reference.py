@@ -9,9 +9,10 @@ import pytest
 import reference_c
 import reference_cli
 import reference_python
-from latebind import document, ownruntime
 from latebind.audit.registry import checks
 from latebind.cli import _parser
+from latebind.config import described as ownruntime
+from latebind.config import document
 from latebind.release.headers import declarations
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import sabotage
 import sabotage_page
 from broken.layers import audited, broken, run_layers
 from broken.table import CONTROL, WAYS, way
-from latebind.configfile import load
+from latebind.config.file import load
 
 from tests.dotnet_support import dotnet_environment
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
 from latebind.errors import ToolError
-from latebind.run import run
+from latebind.system.run import run
 
 WRITER = "import sys, time\nfor _ in range(600):\n    open(sys.argv[1], 'a').write('x')\n    time.sleep(0.1)\n"
 STARTER = "import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]]); time.sleep(60)"
@@ -31,8 +31,8 @@ def limit(file):
 
 
 def kill(file):
-    code = f"import sys; sys.path.insert(0, {sys.argv[1]!r}); from latebind.processes import watched_over\n"
-    code += f"from latebind.run import run\nwith watched_over(): run({words(file)!r})"
+    code = f"import sys; sys.path.insert(0, {sys.argv[1]!r}); from latebind.system.processes import watched_over\n"
+    code += f"from latebind.system.run import run\nwith watched_over(): run({words(file)!r})"
     holder = subprocess.Popen([sys.executable, "-c", code])
     while not grows(file):
         assert holder.poll() is None

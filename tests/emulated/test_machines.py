@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from latebind.errors import NotRun
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify.foreign import foreign_installer
 
 from tests.native.emulated import ORT_VERSIONS

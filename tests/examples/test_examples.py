@@ -9,7 +9,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.targets import host_rid
+from latebind.tables.targets import host_rid
 from latebind.verify.interpreters import interpreters
 
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run

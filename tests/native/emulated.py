@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from latebind.build.toolchain import find_zig, toolchain
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.native.building import HERE, CannotBuildError, build, program
 

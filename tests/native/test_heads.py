@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from latebind.build.toolchain import find_zig
-from latebind.targets import target, zig_triple
+from latebind.tables.targets import target, zig_triple
 
 from tests.native import pe
 from tests.native.building import ROOT

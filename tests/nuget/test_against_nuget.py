@@ -6,11 +6,11 @@ import zipfile
 
 import defusedxml.ElementTree
 import pytest
-from latebind.archive import Entry
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import Nuspec, render, render_symbols
 from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
-from latebind.run import run
+from latebind.system.archive import Entry
+from latebind.system.run import run
 
 from tests.dotnet_support import dotnet_environment
 

@@ -9,9 +9,9 @@ import defusedxml.ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.archive import Entry
 from latebind.errors import InputError
 from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
+from latebind.system.archive import Entry
 
 PROPERTIES = CoreProperties(identifier="Demo", version="1.0.0", creator="A & B", description="<d>", keywords="k")
 TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
-from latebind.targets import host_rid, target
+from latebind.config.file import load
+from latebind.tables.targets import host_rid, target
 
 ROOT = Path(__file__).resolve().parents[2]
 

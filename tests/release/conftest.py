@@ -1,12 +1,12 @@
 """A small project's release in which everything holds: real packages for two targets, and a report that all passed."""
 
 import pytest
-from latebind.archive import sha256, write_text
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.release.make import Sources
-from latebind.targets import target
+from latebind.system.archive import sha256, write_text
+from latebind.tables.targets import target
 from latebind.verify.report import to_json
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client

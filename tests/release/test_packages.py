@@ -3,10 +3,10 @@
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
-from latebind.targets import target
+from latebind.tables.targets import target
 
 from tests.client import write_portable
 

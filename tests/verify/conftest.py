@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib import metadata
 
 import pytest
-from latebind import configfile
 from latebind.build.managed import build_managed
 from latebind.build.native import stage_target
 from latebind.build.nuget import pack_nupkgs
-from latebind.targets import target
+from latebind.config import file as configfile
+from latebind.tables.targets import target
 from latebind.verify.feed import assemble_runtime_nupkg
 
 from tests.dotnet_support import LATENN, RID, VERSION, dotnet_environment, small_cases

@@ -7,7 +7,7 @@ import zipfile
 import msgspec
 import pytest
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify.c import build, unpack
 
 from tests.dotnet_support import LATENN, RID, without

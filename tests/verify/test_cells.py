@@ -6,11 +6,11 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from latebind.configfile import load
-from latebind.document import VerifyOwn
+from latebind.config.document import VerifyOwn
+from latebind.config.file import load
 from latebind.errors import InputError, NotRun
 from latebind.model import Cell, Rid, State
-from latebind.targets import other_processor
+from latebind.tables.targets import other_processor
 from latebind.verify.cell import Bench
 from latebind.verify.cells import Scope, expand, questions
 from latebind.verify.layouts import RUNNING

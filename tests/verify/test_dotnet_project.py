@@ -9,13 +9,13 @@ import zipfile
 
 import msgspec
 import pytest
-from latebind import configfile
-from latebind.archive import Entry
 from latebind.build.nuget import pack_nupkgs
+from latebind.config import file as configfile
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.opc import CoreProperties, write_nupkg
-from latebind.run import run
+from latebind.system.archive import Entry
+from latebind.system.run import run
 from latebind.verify.dotnet_project import make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.layouts import layout

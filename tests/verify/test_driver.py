@@ -4,7 +4,7 @@ import json
 import sys
 
 import pytest
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify.python import DRIVER
 
 SCRIPT = """\

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from latebind.errors import NotRun, ToolError
 from latebind.model import Rid
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify import environments
 from latebind.verify.environments import consumer_environment, installer, python_of
 from latebind.verify.index import installer_environment

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.verify.files import write_reports
 from latebind.verify.gate import RENDERERS, judge_gate, patterns
 from latebind.verify.scenarios import SCENARIOS

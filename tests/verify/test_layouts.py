@@ -12,7 +12,7 @@ from latebind.build.nuget import pack_nupkgs
 from latebind.errors import NotRun, ToolError
 from latebind.nuget import dotnet, mono
 from latebind.nuget.dotnet import write_nuget_config
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify import layouts
 from latebind.verify.dotnet_project import Consumer, make_consumer, run_smoke
 from latebind.verify.layouts import layout

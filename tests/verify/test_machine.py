@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.run import run
-from latebind.targets import host_rid
+from latebind.system.run import run
+from latebind.tables.targets import host_rid
 from latebind.verify import foreign
 from latebind.verify.foreign import foreign_installer, uv_platform
 from latebind.verify.machine import Machine, host_machine, machines, machines_folder

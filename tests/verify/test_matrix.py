@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.targets import targets
+from latebind.tables.targets import targets
 from latebind.verify.matrix import CELLS_PER_JOB, MAX_BYTES, MAX_JOBS, cells_of, matrix, to_text
 from latebind.verify.select import in_shard, read_shard
 

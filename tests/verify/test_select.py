@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Cell, Rid
 from latebind.verify.cells import Scope, expand, questions

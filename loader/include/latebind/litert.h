@@ -1,7 +1,7 @@
 /*
  * litert.h: how LiteRT is called and recognized.
  *
- * Generated from packaging/latebind/runtimes/litert.toml by ci/gen_loader.py; do not edit.
+ * Generated from packaging/latebind/tables/runtimes/litert.toml by ci/gen_loader.py; do not edit.
  * latebind_add_runtime() in CMake sets the floor; without it the preset's own holds.
  */
 #ifndef LATEBIND_LITERT_H

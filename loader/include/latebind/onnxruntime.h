@@ -1,7 +1,7 @@
 /*
  * onnxruntime.h: how ONNX Runtime is called and recognized.
  *
- * Generated from packaging/latebind/runtimes/onnxruntime.toml by ci/gen_loader.py; do not edit.
+ * Generated from packaging/latebind/tables/runtimes/onnxruntime.toml by ci/gen_loader.py; do not edit.
  * latebind_add_runtime() in CMake sets the floor; without it the preset's own holds.
  */
 #ifndef LATEBIND_ONNXRUNTIME_H

@@ -1,7 +1,7 @@
 /*
  * openvino.h: how OpenVINO is called and recognized.
  *
- * Generated from packaging/latebind/runtimes/openvino.toml by ci/gen_loader.py; do not edit.
+ * Generated from packaging/latebind/tables/runtimes/openvino.toml by ci/gen_loader.py; do not edit.
  * latebind_add_runtime() in CMake sets the floor; without it the preset's own holds.
  */
 #ifndef LATEBIND_OPENVINO_H

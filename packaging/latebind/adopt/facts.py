@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import InvalidVersion, Version
 
 from latebind import __version__
-from latebind.configfile import tables_of
+from latebind.config.file import tables_of
 from latebind.errors import ToolError
-from latebind.run import run, which
+from latebind.system.run import run, which
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
 from latebind.errors import InputError
-from latebind.presets import presets
-from latebind.tree import list_tree
+from latebind.system.tree import list_tree
+from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from latebind.presets import RuntimePreset
+    from latebind.tables.presets import RuntimePreset
 
 _SKIPPED = frozenset({"build", "_build", "out", "dist", "stage", "reports", "node_modules", "_deps", ".venv", ".nox"})
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".h", ".hpp")

@@ -12,7 +12,7 @@ from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_c, edit_cmake
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
-from latebind.presets import preset
+from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:

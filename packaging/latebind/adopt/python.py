@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from latebind.configfile import tables_of
+from latebind.config.file import tables_of
 
 _HOOKS = """
 [tool.hatch.metadata.hooks.latebind]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 from typing import TYPE_CHECKING
 
-from latebind.archive import replacing
 from latebind.errors import InputError
+from latebind.system.archive import replacing
 from latebind.text import printable
 
 if TYPE_CHECKING:

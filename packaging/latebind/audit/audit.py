@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import ZipReader
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Limits, Pool, default_jobs
 from latebind.audit.reading import kind_of, read_package
@@ -18,6 +17,7 @@ from latebind.audit.subject import Package
 from latebind.audit.twins import Facts, facts
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
+from latebind.system.archive import ZipReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

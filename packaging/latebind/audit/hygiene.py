@@ -10,10 +10,10 @@ from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.archive import ProblemKind
     from latebind.audit.policy import Policy
     from latebind.audit.subject import File, Package
     from latebind.binary import Image
+    from latebind.system.archive import ProblemKind
 
 _UNREADABLE: tuple[ProblemKind, ...] = ("damaged", "encrypted", "method")
 _UNSAFE: tuple[ProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate")

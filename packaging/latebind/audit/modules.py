@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind import pythonabi
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import some
+from latebind.tables import pythonabi
 from latebind.text import plural
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.binary.floors import is_glibc, numeric
-from latebind.targets import targets
+from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

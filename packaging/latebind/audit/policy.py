@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import InputError, LatebindError
-from latebind.presets import RuntimePreset, preset, presets
+from latebind.tables.presets import RuntimePreset, preset, presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.policy import Policy, Waiver
 
 if TYPE_CHECKING:
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 
 def project_policy(config: Config) -> Policy:

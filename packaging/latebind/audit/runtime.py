@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.audit.subject import File, Package
     from latebind.binary import Image
-    from latebind.presets import RuntimePreset
+    from latebind.tables.presets import RuntimePreset
 
 
 @check(

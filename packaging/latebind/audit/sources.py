@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from latebind.archive import Problem, ZipReader
 from latebind.errors import InputError
+from latebind.system.archive import Problem, ZipReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

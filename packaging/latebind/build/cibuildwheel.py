@@ -10,14 +10,14 @@ import msgspec
 from packaging.requirements import InvalidRequirement, Requirement
 
 from latebind.errors import BuildError, InputError
-from latebind.targets import target
+from latebind.tables.targets import target
 from latebind.templates import render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config import Config
-    from latebind.presets import RuntimePreset
+    from latebind.config.config import Config
+    from latebind.tables.presets import RuntimePreset
 
 FILE_NAME = "cibuildwheel.toml"
 _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, ToolError
-from latebind.log import LOG
-from latebind.run import run, which
+from latebind.system.log import LOG
+from latebind.system.run import run, which
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that says it outright: where sources were exported from a repository. Empty means none."""

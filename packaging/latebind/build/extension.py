@@ -15,17 +15,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import write_text
 from latebind.errors import BuildError, NotRun
-from latebind.pythonabi import abi_tags, floor_of, module_abi, module_definition
-from latebind.targets import host_rid
+from latebind.system.archive import write_text
+from latebind.system.tree import hash_file, hash_tree
+from latebind.tables.pythonabi import abi_tags, floor_of, module_abi, module_definition
+from latebind.tables.targets import host_rid
 from latebind.templates import render
-from latebind.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
     from latebind.build.toolchain import Toolchain
     from latebind.model import Target
-    from latebind.pythonabi import PythonVersion
+    from latebind.tables.pythonabi import PythonVersion
 
 _PYCONFIG = "pyconfig.h"
 

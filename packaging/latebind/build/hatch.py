@@ -20,7 +20,6 @@ from hatchling.plugin import hookimpl
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from latebind.archive import name_unix, write_text
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
@@ -29,20 +28,21 @@ from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, wheel_libraries
-from latebind.config import SDIST_LOADER, SDIST_NATIVE
-from latebind.configfile import FILE_NAME as CONFIG_NAME
-from latebind.configfile import find, load, own_file
+from latebind.config.config import SDIST_LOADER, SDIST_NATIVE
+from latebind.config.file import FILE_NAME as CONFIG_NAME
+from latebind.config.file import find, load, own_file
 from latebind.errors import BuildError
 from latebind.filenames import tag
-from latebind.lock import exclusive
 from latebind.outputs import outputs
 from latebind.plan import unsupplied
-from latebind.targets import host_rid, target
+from latebind.system.archive import name_unix, write_text
+from latebind.system.lock import exclusive
+from latebind.system.tree import is_scratch, link_or_copy, list_tree
+from latebind.tables.targets import host_rid, target
 from latebind.templates import render
-from latebind.tree import is_scratch, link_or_copy, list_tree
 
 if TYPE_CHECKING:
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
 TARGET_VARIABLE = "LATEBIND_TARGET"

@@ -12,18 +12,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.archive import ZipReader
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
 from latebind.build.stage import MANIFEST, Manifest, StagedFile, is_library, open_stage, put_manifest, swap_in
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256
-from latebind.targets import target
+from latebind.system.archive import ZipReader
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""

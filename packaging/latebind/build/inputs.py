@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import BuildError
-from latebind.log import LOG
 from latebind.outputs import NAMES
-from latebind.resources import cmake_dir
-from latebind.run import run
-from latebind.tree import hash_file, hash_tree
+from latebind.system.log import LOG
+from latebind.system.resources import cmake_dir
+from latebind.system.run import run
+from latebind.system.tree import hash_file, hash_tree
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from latebind.config import Config
-    from latebind.tree import Folders
+    from latebind.config.config import Config
+    from latebind.system.tree import Folders
 
 _MSBUILD = (
     "Directory.Build.props",

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.archive import sha256, write_text
 from latebind.errors import BuildError
-from latebind.log import LOG
+from latebind.system.archive import sha256, write_text
+from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from latebind.archive import write_text
+from latebind.system.archive import write_text
 from latebind.templates import render
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config import Config
-    from latebind.presets import PerSystem, RuntimePreset
+    from latebind.config.config import Config
+    from latebind.tables.presets import PerSystem, RuntimePreset
 
 # How the preprocessor tells operating systems apart.
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))

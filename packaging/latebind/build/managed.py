@@ -13,12 +13,12 @@ from xml.sax.saxutils import escape
 
 import defusedxml.ElementTree
 
-from latebind.archive import write_text
 from latebind.build.stage import swap_in
 from latebind.errors import BuildError, ToolError
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import semantic_version
-from latebind.run import run
+from latebind.system.archive import write_text
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -18,17 +18,17 @@ from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
 from latebind.errors import BuildError, ToolError
 from latebind.fingerprint import fingerprint
-from latebind.log import LOG
-from latebind.run import run
-from latebind.targets import target as find_target
+from latebind.system.log import LOG
+from latebind.system.run import run
+from latebind.tables.targets import target as find_target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.build.extension import Extension
     from latebind.build.stage import Manifest
-    from latebind.config import Config
-    from latebind.document import TomlValue
+    from latebind.config.config import Config
+    from latebind.config.document import TomlValue
     from latebind.model import Target
 
 _TIME_LIMIT = 1800.0

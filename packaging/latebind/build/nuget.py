@@ -9,12 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from latebind.archive import Entry, sha256
 from latebind.build import nugetfiles
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
-from latebind.log import LOG
 from latebind.model import Artifact
 from latebind.nuget.nuspec import (
     Dependency,
@@ -26,6 +24,8 @@ from latebind.nuget.nuspec import (
     semantic_version,
 )
 from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.system.archive import Entry, sha256
+from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
-    from latebind.config import Config
-    from latebind.document import NugetConfig
+    from latebind.config.config import Config
+    from latebind.config.document import NugetConfig
 
 FEED_LIMIT = 250_000_000
 """Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from latebind.archive import Entry
 from latebind.errors import BuildError
+from latebind.system.archive import Entry
 from latebind.templates import render
 
 if TYPE_CHECKING:

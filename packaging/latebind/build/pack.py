@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.archive import sha256, source_date_epoch
 from latebind.build.commit import source_commit
 from latebind.build.extension import refuse_foreign
 from latebind.build.inputs import outside_hash
@@ -26,10 +25,11 @@ from latebind.fingerprint import fingerprint
 from latebind.model import Artifact, Kind, NotMade
 from latebind.nuget import dotnet
 from latebind.outputs import outputs
-from latebind.parallel import each
 from latebind.plan import refused, unsupplied
-from latebind.pythonabi import abi_tags
-from latebind.tree import hash_file, hash_files, hash_tree
+from latebind.system.archive import sha256, source_date_epoch
+from latebind.system.parallel import each
+from latebind.system.tree import hash_file, hash_files, hash_tree
+from latebind.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from latebind.build.managed import ManagedBuild
     from latebind.build.stage import Stage
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 _MADE = frozenset({"bin", "obj"})
 """What MSBuild makes beside a project."""

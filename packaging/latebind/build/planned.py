@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind.errors import BuildError
-from latebind.run import run
+from latebind.system.run import run
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.binary import floors, lacking, read_images
 from latebind.errors import BuildError
-from latebind.targets import target
+from latebind.tables.targets import target
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from latebind.binary import Image
     from latebind.build.stage import Stage
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Target
 
 _FORMATS = {"linux": "elf", "macos": "macho", "windows": "pe"}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.build.stage import Stage
-    from latebind.config import Config
-    from latebind.document import RuntimeUse
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
 
 FILE_NAME = "latebind.cdx.json"
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"

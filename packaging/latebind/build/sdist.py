@@ -9,19 +9,19 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import replacing, sha256
 from latebind.build.sources import hash_sources, native_files
 from latebind.build.wheel import build_distribution
-from latebind.config import SDIST_NATIVE
-from latebind.configfile import FILE_NAME, load
+from latebind.config.config import SDIST_NATIVE
+from latebind.config.file import FILE_NAME, load
 from latebind.errors import BuildError
 from latebind.filenames import sdist_file
-from latebind.tree import hash_file
+from latebind.system.archive import replacing, sha256
+from latebind.system.tree import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 _SHOWN = 5
 

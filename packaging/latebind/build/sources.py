@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.config import SDIST_LOADER
+from latebind.config.config import SDIST_LOADER
 from latebind.outputs import outputs
-from latebind.resources import cmake_dir
-from latebind.tree import hash_files, hash_tree, list_tree
+from latebind.system.resources import cmake_dir
+from latebind.system.tree import hash_files, hash_tree, list_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 
 def hash_sources(config: Config, workdir: Path) -> str:

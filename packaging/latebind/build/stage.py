@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.archive import sha256, write_text
 from latebind.errors import BuildError
 from latebind.model import Rid, Sha256  # noqa: TC001
+from latebind.system.archive import sha256, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

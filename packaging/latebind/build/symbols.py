@@ -13,21 +13,21 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import Entry, sha256, write_zip
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.native import build_with_symbols
 from latebind.errors import InputError, NotRun
 from latebind.filenames import symbols_file
 from latebind.model import SYMBOLS_MANIFEST
-from latebind.run import run, which
-from latebind.targets import target
+from latebind.system.archive import Entry, sha256, write_zip
+from latebind.system.run import run, which
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.binary.loaded import Loaded
     from latebind.build.stage import Stage
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from latebind.archive import write_text
 from latebind.errors import BuildError, NotRun
-from latebind.run import run, which
-from latebind.targets import host_rid, zig_triple
+from latebind.system.archive import write_text
+from latebind.system.run import run, which
+from latebind.tables.targets import host_rid, zig_triple
 from latebind.templates import render
 
 if TYPE_CHECKING:

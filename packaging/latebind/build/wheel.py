@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 
 from packaging.version import Version
 
-from latebind.archive import replacing, source_date_epoch
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_newer, refuse_unexported
 from latebind.errors import BuildError, ToolError
-from latebind.lock import HELD_VARIABLE
-from latebind.pythonabi import abi_tags
-from latebind.run import run
+from latebind.system.archive import replacing, source_date_epoch
+from latebind.system.lock import HELD_VARIABLE
+from latebind.system.run import run
+from latebind.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
     from latebind.build.stage import Stage
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 _TIME_LIMIT = 1800.0
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from latebind.audit.policy import Policy
     from latebind.commands.common import Add
-    from latebind.config import Config
+    from latebind.config.config import Config
 
 
 def declare_audit(add: Add) -> None:
@@ -33,9 +33,9 @@ def declare_audit(add: Add) -> None:
 
 
 def _audit(arguments: argparse.Namespace) -> int:
-    from latebind.archive import write_text  # noqa: PLC0415
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
     from latebind.audit.render import RENDERERS, to_json  # noqa: PLC0415
+    from latebind.system.archive import write_text  # noqa: PLC0415
 
     if arguments.explain:
         from latebind.audit.pages import render_page  # noqa: PLC0415

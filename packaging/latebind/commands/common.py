@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from latebind.build.pack import Packed
     from latebind.build.stage import Stage
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Rid
 
     Command = Callable[[argparse.Namespace], int]
@@ -52,7 +52,7 @@ def print_json(document: object) -> None:
 
 def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
     """The configuration of the project and the working folder. Raises as `configfile.find` and `load` do."""
-    from latebind.configfile import find, load  # noqa: PLC0415
+    from latebind.config.file import find, load  # noqa: PLC0415
 
     config = load(find(arguments.project))
     workdir = (arguments.workdir or config.root).resolve()
@@ -64,7 +64,7 @@ def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
 
     Raises LatebindError for a name that is no target, and when this machine is none of the project.
     """
-    from latebind.targets import host_rid, target  # noqa: PLC0415
+    from latebind.tables.targets import host_rid, target  # noqa: PLC0415
 
     included = config.document.targets.include
     if not arguments.target:
@@ -83,8 +83,8 @@ def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
 def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
     """Build or find the stage of each chosen target."""
     from latebind.build.native import stage_target  # noqa: PLC0415
-    from latebind.parallel import each  # noqa: PLC0415
-    from latebind.targets import target  # noqa: PLC0415
+    from latebind.system.parallel import each  # noqa: PLC0415
+    from latebind.tables.targets import target  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     rids = chosen(arguments, config)
@@ -105,8 +105,8 @@ def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Names
     """A command that no other latebind may disturb in the same working folder."""
 
     def command(arguments: argparse.Namespace) -> int:
-        from latebind.archive import source_date_epoch  # noqa: PLC0415
-        from latebind.lock import exclusive  # noqa: PLC0415
+        from latebind.system.archive import source_date_epoch  # noqa: PLC0415
+        from latebind.system.lock import exclusive  # noqa: PLC0415
 
         source_date_epoch()  # compilers and backends read it, too, and would say it worse
         _, workdir = configured(arguments)

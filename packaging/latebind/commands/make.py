@@ -101,7 +101,7 @@ def _stage(arguments: argparse.Namespace) -> int:
 
     from latebind.build.imports import import_native  # noqa: PLC0415
     from latebind.build.stage import open_stage  # noqa: PLC0415
-    from latebind.targets import targets  # noqa: PLC0415
+    from latebind.tables.targets import targets  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     if arguments.sources:
@@ -124,8 +124,8 @@ def _show_stage(stage: Stage, workdir: Path) -> None:
 
 
 def _pack(arguments: argparse.Namespace) -> int:
-    from latebind.archive import write_text  # noqa: PLC0415
     from latebind.build.table import to_console, to_json, to_markdown  # noqa: PLC0415
+    from latebind.system.archive import write_text  # noqa: PLC0415
 
     _, workdir, packed = pack_all(arguments)
     write_text(workdir / "reports" / "packages.json", to_json(packed))

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from latebind.commands.common import add_machines, add_target, alone, chosen, configured, count, pack_all
 from latebind.errors import LatebindError
-from latebind.log import LOG
+from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     import argparse
 
     from latebind.commands.common import Add
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Artifact
     from latebind.verify.planning import Options
     from latebind.verify.report import Report

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
-from latebind.archive import write_text
 from latebind.errors import NotRun, ToolError
-from latebind.run import run, which
+from latebind.system.archive import write_text
+from latebind.system.run import run, which
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

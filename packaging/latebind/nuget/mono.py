@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun
-from latebind.run import run, which
+from latebind.system.run import run, which
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
 
-from latebind.archive import Entry, write_zip
 from latebind.errors import InputError
+from latebind.system.archive import Entry, write_zip
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

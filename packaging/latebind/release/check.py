@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from latebind import __version__
-from latebind.archive import sha256
 from latebind.errors import ConfigError, InputError
 from latebind.release.contradictions import Problem, contradictions
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import Origin, read_origin
 from latebind.release.layout import CONFIG, MANIFEST, PACKAGES, SBOMS, SUMS, SURFACE, is_given
 from latebind.release.make import files_of
+from latebind.system.archive import sha256
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

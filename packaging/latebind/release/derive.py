@@ -13,7 +13,7 @@ from latebind.audit.markdown import to_markdown as audit_markdown
 from latebind.audit.project import project_policy
 from latebind.audit.render import to_json as audit_json
 from latebind.audit.wording import count_line
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release import api
 from latebind.release.facts import Origin, manifest, obstacles
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import AuditReport
     from latebind.release.api import Change, Surface
     from latebind.verify.gate import Block

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.release.packages import Packed
     from latebind.verify.report import Report
 

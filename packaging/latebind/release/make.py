@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.archive import sha256, source_date_epoch
-from latebind.configfile import own_file
+from latebind.config.file import own_file
 from latebind.errors import InputError, LatebindError
 from latebind.release import changelog
 from latebind.release.contradictions import contradictions
@@ -26,13 +25,14 @@ from latebind.release.layout import (
     SURFACE,
     VERIFICATION,
 )
+from latebind.system.archive import sha256, source_date_epoch
 from latebind.verify.report import read_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.release.derive import Derived
 
 _SHOWN = 20

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from latebind.archive import ZipReader, sha256
 from latebind.audit.subject import nupkg_id, nupkg_version
 from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
 from latebind.build.sbom import FILE_NAME
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
-from latebind.targets import targets
+from latebind.system.archive import ZipReader, sha256
+from latebind.tables.targets import targets
 from latebind.verify.dist import wheels_for
 
 if TYPE_CHECKING:

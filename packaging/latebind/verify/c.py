@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
-from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
-from latebind.run import run, which
+from latebind.system.limits import CELL_LIMITS
+from latebind.system.run import run, which
 from latebind.verify.dotnet import ASSEMBLED, clean_environment, feed_of
 from latebind.verify.smoke import judge, read_python
 from latebind.verify.stage import failing_at

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from latebind.config import Config
-    from latebind.document import RuntimeUse
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
     from latebind.model import Artifact, Cell
     from latebind.verify.interpreters import Interpreter
     from latebind.verify.machine import Machine

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
-from latebind.targets import other_processor, target
+from latebind.tables.targets import other_processor, target
 from latebind.verify.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
 from latebind.verify.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from latebind.config import Config
-    from latebind.document import RuntimeUse
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
 
 _WITHOUT_RUNTIME = frozenset({"works", "consumed", "files"})
 """What there is to try of a project that binds no runtime."""

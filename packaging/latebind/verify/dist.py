@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
-from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError
 from latebind.model import Artifact, Kind, Sha256
 from latebind.nuget.nuspec import semantic_version
-from latebind.targets import target, targets
+from latebind.system.archive import ZipReader, sha256
+from latebind.tables.targets import target, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Rid
 
 _KINDS: Mapping[str, Kind] = {".whl": "wheel", ".nupkg": "nupkg"}

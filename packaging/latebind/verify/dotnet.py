@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
-from latebind.targets import target
+from latebind.tables.targets import target
 from latebind.verify.dotnet_access import settle
 from latebind.verify.dotnet_project import Consumer, Made, SmokeDocument, SmokeRun, make_consumer, run_smoke
 from latebind.verify.feed import assemble_runtime_nupkg

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import LatebindError
 from latebind.nuget import dotnet
-from latebind.run import run
+from latebind.system.run import run
 from latebind.verify.dotnet_project import ANSWERS
 from latebind.verify.unprivileged import NOBODY, assert_reached, hand_over, is_root, lock
 

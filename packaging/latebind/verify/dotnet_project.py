@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.limits import CELL_LIMITS
 from latebind.nuget import dotnet, mono
 from latebind.nuget.nuspec import semantic_version
-from latebind.resources import folder
-from latebind.run import run
+from latebind.system.limits import CELL_LIMITS
+from latebind.system.resources import folder
+from latebind.system.run import run
 from latebind.verify.layouts import BUILD, Layout
 from latebind.verify.stage import StageError, failing_at
 

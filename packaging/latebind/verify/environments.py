@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from latebind.errors import NotRun, ToolError
-from latebind.run import run, which
-from latebind.targets import host_rid
+from latebind.system.run import run, which
+from latebind.tables.targets import host_rid
 from latebind.verify.index import installer_environment
 from latebind.verify.platforms import NEWEST_MACOS, pip_platforms, uv_platform
 

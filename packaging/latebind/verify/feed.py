@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.archive import Entry
 from latebind.errors import InputError
 from latebind.model import Rid
 from latebind.nuget.nuspec import Nuspec, render, semantic_version
 from latebind.nuget.opc import CoreProperties, write_nupkg
-from latebind.presets import preset
-from latebind.targets import target
+from latebind.system.archive import Entry
+from latebind.tables.presets import preset
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from latebind.presets import RuntimePreset
+    from latebind.tables.presets import RuntimePreset
 
 
 def assemble_runtime_nupkg(

@@ -7,8 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import write_text
 from latebind.errors import InputError
+from latebind.system.archive import write_text
 from latebind.verify.html import to_html
 from latebind.verify.merge import merge
 from latebind.verify.render import to_junit, to_markdown

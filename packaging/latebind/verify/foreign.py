@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import write_text
 from latebind.errors import NotRun
-from latebind.tree import link_or_copy
+from latebind.system.archive import write_text
+from latebind.system.tree import link_or_copy
 from latebind.verify import platforms
 from latebind.verify.environments import PINNED, ask_index, find_uv, local_words, run_installer
 from latebind.verify.index import installer_environment

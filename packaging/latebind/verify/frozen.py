@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.archive import ZipReader
-from latebind.run import run
+from latebind.system.archive import ZipReader
+from latebind.system.run import run
 from latebind.verify.dist import wheels_for
 from latebind.verify.environments import consumer_environment
 

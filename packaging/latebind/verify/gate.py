@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind.model import Rid, State
 from latebind.plan import unsupplied
-from latebind.targets import targets
+from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.cells import Scope, expand
 from latebind.verify.grid import words
@@ -22,7 +22,7 @@ from latebind.verify.versions import Answers
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Cell
     from latebind.verify.cells import Planned
     from latebind.verify.report import Report, Row

@@ -13,7 +13,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from latebind.model import State
-from latebind.resources import folder
+from latebind.system.resources import folder
 from latebind.templates import render
 from latebind.text import plural, printable
 from latebind.verify.grid import groups, machine_name, runtime, synopsis, words

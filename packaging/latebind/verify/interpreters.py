@@ -19,8 +19,8 @@ import msgspec
 from packaging.version import Version
 
 from latebind.errors import NotRun, ToolError
-from latebind.parallel import each
-from latebind.run import run
+from latebind.system.parallel import each
+from latebind.system.run import run
 from latebind.verify.index import callers_home
 from latebind.verify.unprivileged import everybody_reaches
 

@@ -17,7 +17,7 @@ import msgspec
 
 from latebind.errors import InputError
 from latebind.model import Rid
-from latebind.targets import host_rid, target, targets
+from latebind.tables.targets import host_rid, target, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

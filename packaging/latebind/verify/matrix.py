@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from latebind.errors import InputError
-from latebind.targets import target
+from latebind.tables.targets import target
 from latebind.text import plural
 from latebind.verify.cells import Scope, expand
 from latebind.verify.versions import Answers
@@ -16,7 +16,7 @@ from latebind.verify.versions import Answers
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Rid
     from latebind.verify.cells import Planned
 

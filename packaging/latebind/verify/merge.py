@@ -10,7 +10,7 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.errors import InputError
 from latebind.model import State
-from latebind.targets import targets, wheel_tag
+from latebind.tables.targets import targets, wheel_tag
 from latebind.verify.report import Elsewhere, Package, Report, Row
 
 if TYPE_CHECKING:

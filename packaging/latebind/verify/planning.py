@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
-from latebind.targets import host_rid
+from latebind.tables.targets import host_rid
 from latebind.verify.cells import Planned, Scope, expand, questions
 from latebind.verify.environments import Installer, installer
 from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Rid
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.targets import target
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from latebind.model import Rid

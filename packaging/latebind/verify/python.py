@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.archive import ZipReader, sha256
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.filenames import distribution
-from latebind.limits import CELL_LIMITS
 from latebind.model import Outcome, State
 from latebind.plan import unsupplied
-from latebind.run import run
+from latebind.system.archive import ZipReader, sha256
+from latebind.system.limits import CELL_LIMITS
+from latebind.system.run import run
 from latebind.verify import frozen
 from latebind.verify.clean import Environment, empty_environment
 from latebind.verify.dist import wheels_for

@@ -10,9 +10,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import ZipReader
-from latebind.limits import Limits
-from latebind.run import run
+from latebind.system.archive import ZipReader
+from latebind.system.limits import Limits
+from latebind.system.run import run
 from latebind.verify.environments import consumer_environment
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.errors import NotRun, ToolError
-from latebind.parallel import each
-from latebind.run import run
+from latebind.system.parallel import each
+from latebind.system.run import run
 from latebind.verify.environments import consumer_environment
 
 if TYPE_CHECKING:

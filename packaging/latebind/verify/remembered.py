@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.archive import write_text
 from latebind.fingerprint import fingerprint
 from latebind.model import Cell, Outcome, State
 from latebind.outputs import outputs
-from latebind.tree import hash_file, hash_tree, is_scratch
+from latebind.system.archive import write_text
+from latebind.system.tree import hash_file, hash_tree, is_scratch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.model import Artifact
     from latebind.verify.cells import Planned
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import NotRun
-from latebind.targets import other_processor, target
-from latebind.tree import link_or_copy
+from latebind.system.tree import link_or_copy
+from latebind.tables.targets import other_processor, target
 from latebind.verify import spoil
 from latebind.verify.versions import raised_minimum
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from latebind.document import RuntimeUse
+    from latebind.config.document import RuntimeUse
     from latebind.model import Rid
     from latebind.verify.cell import Bench
 

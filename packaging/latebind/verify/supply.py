@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.archive import sha256
 from latebind.errors import InputError
-from latebind.run import run
-from latebind.targets import target
+from latebind.system.archive import sha256
+from latebind.system.run import run
+from latebind.tables.targets import target
 from latebind.verify.clean import empty_environment
 from latebind.verify.environments import Installer, consumer_environment, python_of
 from latebind.verify.feed import assemble_runtime_nupkg
 from latebind.verify.foreign import foreign_installer
 
 if TYPE_CHECKING:
-    from latebind.config import Config
-    from latebind.document import RuntimeUse, VerifyData
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse, VerifyData
     from latebind.model import Rid
     from latebind.verify.machine import Machine
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.errors import LatebindError, NotRun
-from latebind.limits import end_marked
-from latebind.log import LOG
 from latebind.model import Artifact, Outcome, Rid, State
 from latebind.nuget import dotnet, mono
-from latebind.parallel import each
 from latebind.plan import refuse_missing
-from latebind.run import check_limits
-from latebind.targets import host_rid
+from latebind.system.limits import end_marked
+from latebind.system.log import LOG
+from latebind.system.parallel import each
+from latebind.system.run import check_limits
+from latebind.tables.targets import host_rid
 from latebind.verify.cell import Bench
 from latebind.verify.machine import Machine, host_machine
 from latebind.verify.planning import Options, able, plan_cells, prepare
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from latebind.config import Config
+    from latebind.config.config import Config
     from latebind.verify.cells import Planned
     from latebind.verify.environments import Installer
     from latebind.verify.interpreters import Interpreter

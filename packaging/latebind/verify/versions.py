@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.errors import NotRun
-from latebind.parallel import each
+from latebind.system.parallel import each
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -6,12 +6,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind import resources
 from latebind.errors import LatebindError
+from latebind.system import resources
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 CODE = (
-    "from latebind import resources as r, __file__ as f; from latebind.templates import _environment as e;"
+    "from latebind.system import resources as r; from latebind import __file__ as f;"
+    "from latebind.templates import _environment as e;"
     "print(f); print(r.folder('templates')); print(r.cmake_dir()); print(len(e().list_templates()))"
 )
 
@@ -32,7 +33,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
     for folder in ("templates", "loader"):
         sources = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
         assert {f"latebind/_data/{path.relative_to(ROOT).as_posix()}" for path in sources} <= names
-    assert {"latebind/targets.toml", "latebind/runtimes/onnxruntime.toml"} <= names
+    assert {"latebind/tables/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"} <= names
     assert wheel.stat().st_size < 1_000_000
 
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import jsonschema
 import msgspec
 import pytest
-from latebind.configfile import find, load
+from latebind.config.file import find, load
+from latebind.config.schema import config_reference, config_schema
 from latebind.errors import ConfigError, InputError
-from latebind.schema import config_reference, config_schema
-from latebind.targets import target, wheel_tag
+from latebind.tables.targets import target, wheel_tag
 from packaging.tags import mac_platforms
 
 from tests.client import CONFIG, write_client
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parent.parent.parent
 RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
 
 

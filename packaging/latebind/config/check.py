@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from latebind.config.described import RUNTIME_VERSION, DescribedRuntime, problems
+from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
-from latebind.ownruntime import RUNTIME_VERSION, DescribedRuntime, problems
-from latebind.presets import presets
-from latebind.pythonabi import kind_problem
-from latebind.targets import targets
-from latebind.tomlreader import Reader, dotted, nearest
+from latebind.tables.presets import presets
+from latebind.tables.pythonabi import kind_problem
+from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
-    from latebind.config import Config
-    from latebind.document import RuntimeUse
-    from latebind.tomllines import Key
+    from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
+    from latebind.config.lines import Key
 
 _ENTRIES = ("minimum", "each-minor", "latest")
 _MINOR = re.compile(r"^3\.\d+$")

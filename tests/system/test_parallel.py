@@ -5,8 +5,8 @@ import time
 
 import pytest
 from latebind.errors import ToolError
-from latebind.parallel import each
-from latebind.run import run
+from latebind.system.parallel import each
+from latebind.system.run import run
 
 
 def test_results_come_in_the_order_of_the_items():

@@ -7,8 +7,8 @@ import time
 
 import pytest
 from latebind.errors import ToolError
-from latebind.limits import Limits
-from latebind.run import run, shown
+from latebind.system.limits import Limits
+from latebind.system.run import run, shown
 from latebind.verify.unprivileged import NOBODY, is_root
 
 PYTHON = sys.executable
@@ -54,7 +54,7 @@ def test_the_limit_ends_the_whole_group(tmp_path):
 def test_interrupting_ends_the_whole_group(tmp_path):
     child = tmp_path / "child"
     inner = f"import os, time; open({str(child)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
-    code = f"import sys; from latebind.run import run; run([sys.executable, '-c', {inner!r}])"
+    code = f"import sys; from latebind.system.run import run; run([sys.executable, '-c', {inner!r}])"
     process = subprocess.Popen([PYTHON, "-c", code], stderr=subprocess.DEVNULL)
     while not (child.is_file() and child.read_text()):
         time.sleep(0.05)

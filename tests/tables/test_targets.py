@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.toolchain import find_zig
-from latebind.configfile import load
-from latebind.targets import target, targets, wheel_tag, zig_triple
+from latebind.config.file import load
+from latebind.tables.targets import target, targets, wheel_tag, zig_triple
 
 from tests.client import write_portable
 

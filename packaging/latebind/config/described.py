@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from msgspec import Meta
 from packaging.version import InvalidVersion, Version
 
-from latebind.presets import NugetSupply, PerSystem, PythonSupply, RuntimePreset, presets
-from latebind.tomlreader import Table
+from latebind.config.reader import Table
+from latebind.tables.presets import NugetSupply, PerSystem, PythonSupply, RuntimePreset, presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

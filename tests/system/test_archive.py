@@ -6,9 +6,9 @@ import sys
 import zipfile
 
 import pytest
-from latebind import archive
-from latebind.archive import Entry, ZipReader, name_unix, replacing, source_date_epoch, write_text, write_zip
 from latebind.errors import InputError
+from latebind.system import archive
+from latebind.system.archive import Entry, ZipReader, name_unix, replacing, source_date_epoch, write_text, write_zip
 
 
 def made(path, **members):
@@ -122,7 +122,7 @@ def test_the_same_entries_give_the_same_bytes_in_any_order(tmp_path):
 
 def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
     code = (
-        "import sys; from pathlib import Path; from latebind.archive import *; "
+        "import sys; from pathlib import Path; from latebind.system.archive import *; "
         "write_zip(Path(sys.argv[1]), [Entry(name='a', data=b'1')])"
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.document import Document, Package, Project, RuntimeUse, TargetOptions, VerifyOwn
+from latebind.config.document import Document, Package, Project, RuntimeUse, TargetOptions, VerifyOwn
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ from typing import Literal
 
 from latebind.errors import LatebindError
 
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parent.parent
 _SOURCE = _PACKAGE.parent.parent
 
 

@@ -4,7 +4,7 @@ import zipfile
 import zlib
 
 import pytest
-from latebind.inflate import BLOCK, member_blocks
+from latebind.system.inflate import BLOCK, member_blocks
 
 DATA = bytes(range(256)) * 8192
 HEADER = 30

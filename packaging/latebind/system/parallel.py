@@ -6,7 +6,7 @@ import os
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, TypeVar
 
-from latebind.run import all_ended
+from latebind.system.run import all_ended
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -18,8 +18,8 @@ _Out = TypeVar("_Out")
 def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) -> list[_Out]:
     """What `work` makes of each item, in the items' order. `jobs` at once, by default one for each processor.
 
-    The work waits for processes that `latebind.run` started. When one piece raises, those that have not begun are
-    dropped, the processes of the others are ended, and the exception goes on.
+    The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped,
+    the processes of the others are ended, and the exception goes on.
     """
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         tasks = [pool.submit(work, item) for item in items]

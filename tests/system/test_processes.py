@@ -7,8 +7,8 @@ import sys
 import time
 
 import pytest
-from latebind.processes import TREE, _of_ps, end_trees, extended, marked, watched_over
-from latebind.run import run
+from latebind.system.processes import TREE, _of_ps, end_trees, extended, marked, watched_over
+from latebind.system.run import run
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has jobs instead")
 SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
@@ -60,8 +60,8 @@ def test_what_ps_prints_is_read_as_proc_is(sleeper):
 APART = "import subprocess, sys; subprocess.run(sys.argv[1:], start_new_session=True)"
 HOLDER = f"""
 import sys
-from latebind.processes import watched_over
-from latebind.run import run
+from latebind.system.processes import watched_over
+from latebind.system.run import run
 with watched_over():
     run([sys.executable, "-c", {APART!r}, *sys.argv[1:]])
 """

@@ -16,8 +16,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import InputError
-from latebind.inflate import member_blocks
 from latebind.model import Sha256
+from latebind.system.inflate import member_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

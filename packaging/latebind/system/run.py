@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
-from latebind.limits import MARK, Limits, PastLimitError, end_marked, watch
-from latebind.processes import TREE, end_trees, extended
+from latebind.system.limits import MARK, Limits, PastLimitError, end_marked, watch
+from latebind.system.processes import TREE, end_trees, extended
 
 if sys.platform == "win32":
-    from latebind.job import Job
+    from latebind.system.job import Job
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

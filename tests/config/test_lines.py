@@ -5,7 +5,7 @@ import string
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.tomllines import line_of
+from latebind.config.lines import line_of
 
 TEXT = """\
 # a comment

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.log import LOG
-from latebind.processes import end_trees, watched_over
+from latebind.system.log import LOG
+from latebind.system.processes import end_trees, watched_over
 
 if sys.platform == "win32":
     import msvcrt

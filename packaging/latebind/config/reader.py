@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import msgspec
 
+from latebind.config.lines import Key, line_of
 from latebind.errors import LatebindError
-from latebind.tomllines import Key, line_of
 
 if TYPE_CHECKING:
     from pathlib import Path

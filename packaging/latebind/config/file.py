@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config import SDIST_LOADER, Config
-from latebind.configcheck import check, check_source
-from latebind.document import Document
+from latebind.config.check import check, check_source
+from latebind.config.config import SDIST_LOADER, Config
+from latebind.config.document import Document
+from latebind.config.lines import Key, headers
+from latebind.config.reader import Reader
 from latebind.errors import ConfigError, InputError
-from latebind.tomllines import Key, headers
-from latebind.tomlreader import Reader
 
 if TYPE_CHECKING:
     from pathlib import Path

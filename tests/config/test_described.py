@@ -8,7 +8,7 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.audit.project import project_policy
 from latebind.build.wheel import metadata_fields
-from latebind.configfile import load
+from latebind.config.file import load
 from latebind.errors import ConfigError
 
 from tests.client import CONFIG

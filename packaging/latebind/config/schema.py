@@ -7,8 +7,8 @@ from typing import Any
 
 import msgspec
 
-from latebind.document import Document
-from latebind.targets import targets
+from latebind.config.document import Document
+from latebind.tables.targets import targets
 
 
 def config_schema() -> dict[str, Any]:

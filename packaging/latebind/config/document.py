@@ -11,10 +11,10 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
-from latebind.ownruntime import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
-from latebind.presets import RuntimePreset, preset
-from latebind.pythonabi import KINDS
-from latebind.tomlreader import Table
+from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
+from latebind.config.reader import Table
+from latebind.tables.presets import RuntimePreset, preset
+from latebind.tables.pythonabi import KINDS
 
 TomlValue = bool | int | str
 

@@ -1,0 +1,1 @@
+"""latebind.toml: its types, reading it, checking it, and the schema made from them."""
