@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
+from latebind.build.inputs import outside_hash
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.wheel import build_distribution, metadata_fields
 from latebind.config.file import load
 from latebind.errors import BuildError
+from latebind.outputs import outputs
 from latebind.tables.targets import target
 
 from tests.client import CONFIG, PYPROJECT, write_client
@@ -170,12 +172,17 @@ def remade(tiny, change):
     return {path.suffix for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
 
 
-def test_files_that_a_wheel_takes_from_elsewhere_are_part_of_its_key(tiny):
+def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sdist_can_carry_them(tiny):
     forced = PYPROJECT + '\n[tool.hatch.build.targets.wheel.force-include]\n"../../NOTICE" = "tiny/NOTICE"\n'
     write_client(tiny, pyproject=forced)
-    (tiny / "NOTICE").write_text("one", encoding="utf-8")
-    assert ".whl" in remade(tiny, lambda: (tiny / "NOTICE").write_text("two", encoding="utf-8"))
-    assert member(next((tiny / "dist").glob("*.whl")), "NOTICE") == b"two"
+    hashed = []
+    for text in ("one", "two"):
+        (tiny / "NOTICE").write_text(text, encoding="utf-8")
+        hashed.append(outside_hash(tiny / "python" / "tiny", outputs(load(tiny / "latebind.toml"), tiny)))
+    assert hashed[0] != hashed[1]
+    with pytest.raises(BuildError, match=r"tiny-1\.2\.3\.tar\.gz cannot be built: .* \.\./\.\./NOTICE"):
+        packed(tiny)
+    assert not list((tiny / "dist").glob("*.tar.gz"))
 
 
 def test_an_executable_bit_is_part_of_the_key(tiny):

@@ -112,13 +112,14 @@ class Sources:
 def outside_hash(source: Path, outputs: Folders) -> str:
     """A hash of what a wheel source or a managed project takes from elsewhere: forced includes, MSBuild's settings."""
     parts = [
-        f"{path} {hash_tree(path, outputs=outputs) if path.is_dir() else hash_file(path)}" for path in _forced(source)
+        f"{path} {hash_tree(path, outputs=outputs) if path.is_dir() else hash_file(path)}"
+        for path in forced_includes(source)
     ]
     parts += [hash_file(folder / name) for folder in (source, *source.parents) for name in _MSBUILD]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _forced(source: Path) -> Iterator[Path]:
+def forced_includes(source: Path) -> Iterator[Path]:
     """The files that hatchling's force-include tables name."""
     file = source / "pyproject.toml"
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tarfile
 import tempfile
@@ -9,6 +10,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.inputs import forced_includes
 from latebind.build.sources import hash_sources, native_files
 from latebind.build.wheel import build_distribution
 from latebind.config.config import SDIST_NATIVE
@@ -64,6 +66,14 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
             f"{name} would have no pyproject.toml at its root, and installers could not build it",
             where=name,
             advice="Keep it among the files of [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+        )
+    outside = [path for path in forced_includes(root) if not path.resolve().is_relative_to(root.resolve())]
+    if outside:
+        shown = ", ".join(Path(os.path.relpath(path, root)).as_posix() for path in outside[:_SHOWN])
+        raise BuildError(
+            f"{name} cannot be built: its pyproject.toml takes files from outside its folder: {shown}",
+            where=name,
+            advice="Copy the files next to pyproject.toml, and name the copies under force-include.",
         )
     if (root / "setup.py").is_file():
         raise BuildError(
