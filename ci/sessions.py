@@ -69,6 +69,7 @@ def lint(session: nox.Session) -> None:
     tool.run(session, "mypy")
     tool.run(session, "lint-imports", "--no-cache")
     tool.run(session, "clang-format", "--dry-run", "--Werror", *c_sources(session))
+    tool.run(session, "python", "ci/words.py")
     tool.run(session, "python", "ci/gen.py", "--check")
     tool.run(session, "zizmor", "--offline", "--quiet", ".github", "action.yml")
     actionlint(session, fetch="GITHUB_ACTIONS" in os.environ)
