@@ -119,7 +119,7 @@ def machine() -> dict[str, Any]:
 
 
 def write(name: str, document: Mapping[str, Any]) -> None:
-    """Keep a result in bench/results; `python ci/gen.py` then renews docs/bench.md."""
+    """Keep a result in bench/results; `python bench/report.py` then rewrites its section of docs/bench.md."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     path = RESULTS / f"{name}.json"
     aside = path.with_suffix(".part")

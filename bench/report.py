@@ -1,11 +1,12 @@
-"""Writes docs/bench.md and its plots from bench/results/*.json alone; measures nothing.
+"""Writes docs/bench.md and its plots from bench/results/*.json.
 
-`python ci/gen.py` calls it, so that page and results cannot differ.
+Results are not tracked: the section of a benchmark that has none here stays as it is on the page.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,58 +17,53 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 _TITLES = {
     "audit": "The audit, its peers, and bare reading",
-    "latency": "latenn's runs beside onnxruntime's own",
+    "latency": "latenn's runs compared with onnxruntime's own",
     "pack": "Packing",
-    "startup": "Beginning",
+    "startup": "Start-up",
 }
 _UNITS = {"latency": "share of onnxruntime's time"}
 _INTRODUCTION = """# Benchmarks
 
-What the numbers in `bench/results/` say; this page is generated from them. To measure again:
+`python3 noxfile.py -s bench` measures again and rewrites this page.
 
-```console
-$ python3 noxfile.py -s bench
-```
-
-All contenders of a table run in turn, round by round, each as a whole process from start to exit where nothing else is
-said; the medians count.
-"Clock" is what a user waits, "processors" what all processes together took of them (user and system), which a busy
-machine distorts less.
+The contenders of a table run in turns, round by round. Each run is a whole process from start to exit unless the text
+says otherwise, and the medians count. "Clock" is the time that a user waits; "CPU" is the CPU time of all processes
+together (user and system), which a busy machine distorts less.
 """
 _ABOUT = {
-    "audit": """`latebind audit` of all wheels at once stands against `auditwheel show`, `delvewheel show`,
-`delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and against plain Python that inflates
+    "audit": """`latebind audit` of all wheels at once, compared with `auditwheel show`, `delvewheel show`,
+`delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and with plain Python that inflates
 every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is the peak of a fresh worker for
 each wheel; the member in flight is the largest of the wheel.""",
     "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
 by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in short turns, on inputs that
-change with every call; "bound" stands against `run_with_iobinding`; with "one thread" the runtime shares the work with
-no thread of its own. The ratio of a round is the median of those of its turns, that of a row the median of the rounds;
+change with every call; "bound" is compared with `run_with_iobinding`; "one thread" means that the runtime uses only the
+thread that called it. The ratio of a round is the median of those of its turns, that of a row the median of the rounds;
 the spread is that of the rounds. The worst model and runtime of a row counts.""",
     "pack": """latenn's packages for all staged targets: `latebind pack` with an empty `dist/`, and again with nothing
 changed. Plain hatchling makes each of the same wheels from the same files by `python -m build --wheel
---no-isolation`: no sdist, no nupkg, no bill of materials. `dotnet pack` makes each nupkg of the same files, where
+--no-isolation`: no sdist, no nupkg, no SBOM. `dotnet pack` makes each nupkg of the same files, where
 there is an SDK.""",
-    "startup": """What every use begins with: `import latebind`, as `python -X importtime` tells it, and
-`latebind --help` as a whole process, beside one of the same Python that does nothing.""",
+    "startup": """`import latebind`, as `python -X importtime` reports it, and `latebind --help` as a whole process,
+compared with one of the same Python that does nothing.""",
 }
 
 _LARGE = """Each of the large models by itself, as a share of `InferenceSession.run`. The floor is a run with everything
 bound for good, in which nothing is left but the runtime's computing: no caller of this runtime gets below it."""
 
 
-def outputs() -> dict[str, str]:
-    """Every generated file of the benchmarks, by its path in the repository."""
-    found = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted((ROOT / "bench/results").glob("*.json"))}
-    parts = [_INTRODUCTION]
-    files: dict[str, str] = {}
-    for name, document in found.items():
-        image = f"docs/img/bench-{name}.svg"
-        files[image] = plot(_TITLES[name], _bars(document), _UNITS.get(name, "seconds"))
-        parts.append(_section(name, document))
-    if not found:
-        parts.append("No results are kept yet.\n")
-    return {"docs/bench.md": "\n".join(parts), **files}
+def main() -> None:
+    """Write the sections of the results that are here; keep the others."""
+    page = ROOT / "docs" / "bench.md"
+    sections = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", page.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    for path in sorted((ROOT / "bench" / "results").glob("*.json")):
+        document = json.loads(path.read_text("utf-8"))
+        title = _TITLES[path.stem]
+        image = plot(title, _bars(document), _UNITS.get(path.stem, "seconds"))
+        (ROOT / "docs" / "img" / f"bench-{path.stem}.svg").write_text(image, encoding="utf-8")
+        sections[title] = f"\n{_section(path.stem, document)}\n"
+    written = [f"## {title}\n{sections[title]}" for title in _TITLES.values() if title in sections]
+    page.write_text("\n".join([_INTRODUCTION, *(text.strip("\n") + "\n" for text in written)]), encoding="utf-8")
 
 
 def _section(name: str, document: dict[str, Any]) -> str:
@@ -79,7 +75,6 @@ def _section(name: str, document: dict[str, Any]) -> str:
         + "."
     )
     parts = [
-        f"## {_TITLES[name]}",
         _ABOUT[name],
         *([_input(document["input"])] if "input" in document else []),
         f"![{_TITLES[name]}](img/bench-{name}.svg)",
@@ -105,7 +100,7 @@ def _contenders(contenders: dict[str, Any]) -> str:
         (name, *(_spread(row[key]) for key in ("wall", "cpu")), str(len(row["samples"])))
         for name, row in contenders.items()
     ]
-    return table(("what", "clock, s", "processors, s", "rounds"), rows)
+    return table(("what", "clock, s", "CPU, s", "rounds"), rows)
 
 
 def _claims(claims: list[dict[str, Any]]) -> str:
@@ -190,3 +185,7 @@ def plot(title: str, bars: Sequence[tuple[str, float, float]], unit: str) -> str
             parts.append(f'  <rect x="{left}" y="{y}" width="{length}" height="18" fill="{colour}"/>')
             parts.append(f'  <text x="{left + length + 6}" y="{y + 14}">{value:.2f}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""What the documentation site needs beside mkdocs: pages that lie outside docs/, and links that leave it.
+"""Adds to the documentation site the pages that are not in docs/, and points links that leave it at the repository.
 
 A hook of mkdocs (mkdocs.yml). A relative link means the same in the repository and on the site: to a page it stays a
 link between pages, to any other file it leads to the repository. What leads nowhere is a warning: it fails the build.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "ci"))
+import gen_reference  # noqa: E402  # mkdocs loads a hook by its path alone
+
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
     "CHANGELOG.md": "changelog.md",
@@ -39,10 +43,11 @@ _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
-    """Add the pages that lie outside docs/."""
-    for source, place in PLACED.items():
+    """Add the pages that are elsewhere in the repository, and the reference."""
+    placed = {place: (ROOT / source).read_text("utf-8") for source, place in PLACED.items()}
+    for place, text in {**placed, **gen_reference.site_pages()}.items():
         if files.get_file_from_path(place) is None:
-            files.append(File.generated(config, place, content=(ROOT / source).read_text("utf-8")))
+            files.append(File.generated(config, place, content=text))
     return files
 
 

@@ -20,7 +20,6 @@ import gen_rooms
 import gen_stable_abi
 import gen_workflows
 import sabotage_page
-import truth_page
 from latebind.audit.pages import render_pages
 from latebind.audit.render import audit_schema
 from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "bench"))
-import report  # noqa: E402  # in bench/
 
 
 def outputs() -> dict[Path, str]:
@@ -51,12 +48,10 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
-        **{ROOT / path: text for path, text in report.outputs().items()},
         **{ROOT / path: text for path, text in gen_reference.outputs().items()},
         **{ROOT / path: text for path, text in gen_rooms.outputs().items()},
         **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
         **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
-        **{ROOT / path: text for path, text in truth_page.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 

@@ -1,4 +1,4 @@
-"""The reference pages of the site that are made from the product itself, by their path."""
+"""The reference pages, made from the product itself: the command line's is tracked, the others only the site has."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import reference_python
 
 
 def outputs() -> dict[Path, str]:
-    """All pages."""
-    pages = {"c": reference_c, "cli": reference_cli, "dotnet": reference_dotnet, "python": reference_python}
-    return {Path("docs/reference") / f"{name}.md": module.page().rstrip() + "\n" for name, module in pages.items()}
+    """The tracked page, by its path in the repository."""
+    return {Path("docs/reference/cli.md"): reference_cli.page().rstrip() + "\n"}
+
+
+def site_pages() -> dict[str, str]:
+    """The pages that the site alone has, by their path on it."""
+    pages = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
+    return {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in pages.items()}

@@ -2,7 +2,7 @@
 
     python ci/sabotage.py              try every way
     python ci/sabotage.py --only NAME  try one; may be given several times
-    python ci/sabotage.py --write      also write docs/sabotage.json and docs/sabotage.md; rows that were not tried stay
+    python ci/sabotage.py --write      also write ci/broken/caught.toml and docs/sabotage.md
 
 Layers are the audit, and an installation, a load and an inference in a clean environment; all of them are run, also
 when an earlier one objects. What belongs to a target whose programs do not run here can be caught by the audit alone.
@@ -12,20 +12,14 @@ Exit status: 0 every way was caught, and the packages as they were built by noth
 from __future__ import annotations
 
 import argparse
-import importlib.metadata
-import json
-import os
-import platform
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import sabotage_page
 from broken.layers import run_layers
 from broken.table import CONTROL, WAYS
 from latebind.config.file import load
-from latebind.errors import LatebindError
-from latebind.nuget import dotnet
 from latebind.system.archive import write_text
 from latebind.system.run import run
 
@@ -50,8 +44,7 @@ def main() -> int:
     results = [tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only]
     missed = [row.name for row in results if bool(row.layers) == (row.name == CONTROL.name)]
     if arguments.write:
-        text = json.dumps(document(results), indent=1, ensure_ascii=False)
-        write_text(sabotage_page.RESULT, f"{text}\n")
+        write_text(sabotage_page.RESULT, document(results))
         for path, page in sabotage_page.outputs().items():
             write_text(sabotage_page.ROOT / path, page)
     print(f"{len(results) - len(missed)} of {len(results)} as they should be{''.join(f', not {n}' for n in missed)}")
@@ -77,42 +70,11 @@ def tried(way: Way, good: Path) -> Caught:
     return caught
 
 
-def document(results: Sequence[Caught]) -> dict[str, Any]:
-    """The run as data: no times and no places, so that two runs of the same give the same."""
-    rows = [
-        {
-            "name": row.name,
-            "title": row.title,
-            "target": row.target,
-            "audit": dict(row.audit),
-            **row.cells,
-            "layers": list(row.layers),
-        }
-        for row in results
-    ]
-    versions = _versions()
-    known = {row["name"]: row for row in [*_earlier(versions), *rows]}
-    return {"versions": versions, "ways": [known[way.name] for way in WAYS if way.name in known]}
-
-
-def _earlier(versions: dict[str, str]) -> list[dict[str, Any]]:
-    """The rows that are there already, if they were made with the same versions."""
-    if not sabotage_page.RESULT.is_file():
-        return []
-    found: dict[str, Any] = json.loads(sabotage_page.RESULT.read_text("utf-8"))
-    return list(found["ways"]) if found["versions"] == versions else []
-
-
-def _versions() -> dict[str, str]:
-    try:
-        sdk = dotnet.sdk_version(os.environ, SCRATCH)
-    except LatebindError:
-        sdk = "none"
-    return {
-        "CPython": platform.python_version(),
-        ".NET SDK": sdk,
-        **{name: importlib.metadata.version(name) for name in ("onnxruntime", "uv", "ziglang", "lief")},
-    }
+def document(results: Sequence[Caught]) -> str:
+    """The table as TOML: these results, and the rows that are there of ways that were not tried."""
+    rows = {row.name: sabotage_page.Measured(audit=dict(row.audit), **row.cells) for row in results}
+    known = {**sabotage_page.measured(), **rows}
+    return sabotage_page.table_text({way.name: known[way.name] for way in WAYS if way.name in known})
 
 
 if __name__ == "__main__":

@@ -1,83 +1,120 @@
-"""Renders docs/sabotage.md from docs/sabotage.json and the checks' own titles; breaks nothing.
-
-`python ci/gen.py` calls it, so that page and data cannot differ.
-"""
+"""Renders docs/sabotage.md from ci/broken/caught.toml, the measured table of what each layer catches."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from broken.layers import STAGES
+from broken.table import WAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULT = ROOT / "docs" / "sabotage.json"
-_STAGES = ("install", "load", "inference")
-_INTRODUCTION = """# Packages broken on purpose, and which layer catches it
-
-latenn's packages are built, and then broken, one way at a time, by [the table in ci/broken](../ci/broken/table.py).
-Every layer is run over each of them, also when an earlier one objects:
-
-- **audit**: `latebind audit` with the project's policy. Errors are **bold**; warnings are shown and do not
-  stop a release, notes (*in italics*) count for nothing here;
-- **install**: the installer fails, or `dotnet` while it restores and builds;
-- **load**: nothing can be loaded, something comes from a wrong place, or the process dies;
-- **inference**: numbers are wrong, or too few of the cases are computed.
-
-An empty cell says that this layer saw nothing wrong. A layer after the one that failed was not reached: *install* says
-nothing of what a load would have shown. `python ci/sabotage.py --write` makes this page anew; a way that no layer
-catches fails it.
+RESULT = ROOT / "ci" / "broken" / "caught.toml"
+_HEAD = """# Which layer catches each way of breaking packages, measured by `python ci/sabotage.py --write`.
+# `audit` has the codes and their severity; `wheel` and `nupkg` the stage that fails, "passed", or why nothing ran.
 """
+_INTRODUCTION = """# Deliberately broken packages
+
+Every check is tested against deliberately broken packages. latenn's packages are built and then broken in one way at a
+time ([the table of ways](../ci/broken/table.py)). Every layer runs over each of them, even when an earlier layer
+already failed:
+
+- **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
+  italics*) count for nothing here.
+- **install**: the installer fails, or `dotnet` while it restores and builds.
+- **load**: nothing can be loaded, something is loaded from a wrong place, or the process dies.
+- **inference**: numbers are wrong, or too few test cases run.
+
+An empty field means that the layer saw nothing wrong. Layers after the one that failed did not run. `python
+ci/sabotage.py --write` measures the table again, and fails if no layer catches one of the ways.
+"""
+
+
+class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the layers report about one way: codes with severities, and the stage where each package fails."""
+
+    audit: dict[str, str]
+    wheel: str
+    nupkg: str
+
+    @property
+    def layers(self) -> list[str]:
+        """The layers that catch it."""
+        by_audit = ["audit"] if set(self.audit.values()) & {"error", "warning"} else []
+        return by_audit + [stage for stage in STAGES if stage in (self.wheel, self.nupkg)]
+
+
+def measured() -> dict[str, Measured]:
+    """The table, by the name of the way."""
+    return msgspec.toml.decode(RESULT.read_bytes(), type=dict[str, Measured])
+
+
+def table_text(rows: Mapping[str, Measured]) -> str:
+    """The table as TOML, one line a way."""
+    lines = [f"{name} = {_inline(msgspec.to_builtins(row))}" for name, row in rows.items()]
+    return "\n".join([_HEAD, *lines, ""])
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, dict):
+        inside = ", ".join(f"{key} = {_inline(item)}" for key, item in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return msgspec.json.encode(value).decode()
 
 
 def outputs() -> dict[str, str]:
     """The page, by its path in the repository."""
-    return {"docs/sabotage.md": render(json.loads(RESULT.read_text("utf-8")))}
+    return {"docs/sabotage.md": render(measured())}
 
 
-def render(document: Mapping[str, Any]) -> str:
-    """The page of that document."""
-    ways: Sequence[Mapping[str, Any]] = document["ways"]
-    broken = [row for row in ways if row["name"] != "control"]
-    caught = sum(bool(row["layers"]) for row in broken)
-    warned = sum(row["layers"] == ["audit"] and "error" not in row["audit"].values() for row in broken)
-    versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
-    counts = ", ".join(f"{layer} {sum(layer in row['layers'] for row in broken)}" for layer in ("audit", *_STAGES))
+def render(rows: Mapping[str, Measured]) -> str:
+    """The page of that table."""
+    broken = {name: row for name, row in rows.items() if name != "control"}
+    caught = sum(bool(row.layers) for row in broken.values())
+    warned = sum(row.layers == ["audit"] and "error" not in row.audit.values() for row in broken.values())
+    counts = ", ".join(f"{layer} {sum(layer in row.layers for row in broken.values())}" for layer in ("audit", *STAGES))
+    lines = [
+        (f"{way.title} (`{way.name}`)", _codes(rows[way.name].audit), *map(_field, _of(rows[way.name])))
+        for way in WAYS
+        if way.name in rows
+    ]
     parts = [
         _INTRODUCTION,
-        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone. Run with {versions}.\n",
-        _table(("what is wrong", "audit", "wheel", "nupkg"), [_row(row) for row in ways]),
+        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone.\n",
+        _table(("what is wrong", "audit", "wheel", "nupkg"), lines),
         _elsewhere(broken),
     ]
     return "\n".join(part for part in parts if part)
 
 
-def _row(way: Mapping[str, Any]) -> tuple[str, ...]:
-    return (f"{way['title']} (`{way['name']}`)", _codes(way["audit"]), _cell(way["wheel"]), _cell(way["nupkg"]))
+def _of(row: Measured) -> tuple[str, str]:
+    return row.wheel, row.nupkg
 
 
 def _codes(found: Mapping[str, str]) -> str:
-    links = {code: f"[{code}](checks/{code}.md)" for code in found}
     marks = {"error": "**", "warning": "", "note": "*"}
-    return " ".join(f"{marks[severity]}{links[code]}{marks[severity]}" for code, severity in found.items())
+    return " ".join(f"{marks[severity]}[{code}](checks/{code}.md){marks[severity]}" for code, severity in found.items())
 
 
-def _cell(said: str) -> str:
-    if said == "passed":
+def _field(result: str) -> str:
+    if result == "passed":
         return ""
-    return f"**{said}**" if said in _STAGES else "*not run*" if said.startswith("not run") else f"*{said}*"
+    return f"**{result}**" if result in STAGES else "*not run*" if result.startswith("not run") else f"*{result}*"
 
 
-def _elsewhere(ways: Iterable[Mapping[str, Any]]) -> str:
+def _elsewhere(rows: Mapping[str, Measured]) -> str:
     """Why something was not run."""
-    rows = [
-        f"- `{way['name']}`: {reason.removeprefix('not run: ')} (it concerns {way['target']})\n"
-        for way in ways
-        if (reason := next((way[kind] for kind in ("wheel", "nupkg") if way[kind].startswith("not run")), ""))
+    targets = {way.name: way.target for way in WAYS}
+    lines = [
+        f"- `{name}`: {reason.removeprefix('not run: ')} ({targets[name]} only)\n"
+        for name, row in rows.items()
+        if (reason := next((result for result in _of(row) if result.startswith("not run")), ""))
     ]
-    return f"*Not run*, and so not shown to pass:\n\n{''.join(rows)}" if rows else ""
+    return f"*Not run*, and so not shown to pass:\n\n{''.join(lines)}" if lines else ""
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

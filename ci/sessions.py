@@ -121,7 +121,7 @@ def bench(session: nox.Session, *arguments: str) -> None:
     named = list(itertools.takewhile(BENCHES.__contains__, arguments))
     for program in named or BENCHES:
         tool.run(session, "python", f"bench/{program}.py", "--write", *arguments[len(named) :])
-    gen(session)
+    tool.run(session, "python", "bench/report.py")
 
 
 def truth(session: nox.Session, *arguments: str) -> None:

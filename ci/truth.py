@@ -1,7 +1,7 @@
-"""What the audit says of published wheels: writes docs/truth.json and docs/truth.md, or holds them against the wheels.
+"""Audits pinned wheels of other projects, and writes docs/truth.md or compares it with what it finds.
 
-    python ci/truth.py             audit the pinned wheels, write both files
-    python ci/truth.py --check     audit them, write nothing, say what differs
+    python ci/truth.py             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
+    python ci/truth.py --check     audit them; write nothing, and fail when docs/truth.md is out of step
     python ci/truth.py --confirm   run the commands of the evidence again
 
 Wheels (0.4 GB) are downloaded into LATEBIND_BENCH_CACHE. Exit status: 0 all in step, 1 not.
@@ -38,21 +38,24 @@ _SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"))
 def main() -> int:
     """Write, check or confirm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; fail when a verdict changed")
+    parser.add_argument("--check", action="store_true", help="write nothing; fail when docs/truth.md is out of step")
     parser.add_argument("--confirm", action="store_true", help="run the commands of the evidence again")
     arguments = parser.parse_args()
     wheels = pinned.wheels(truth_page.WHEELS)
     if arguments.confirm:
         return _confirm(wheels)
-    text = json.dumps(audited(wheels), indent=1, ensure_ascii=False) + "\n"
+    document = audited(wheels)
+    page = truth_page.render(document)
     if arguments.check:
-        if text != truth_page.RESULT.read_text("utf-8"):
-            return _tell(["docs/truth.json is out of step: run python ci/truth.py, and look at what changed"])
+        if page != truth_page.PAGE.read_text("utf-8"):
+            return _report(["docs/truth.md is out of step: run python ci/truth.py, and look at what changed"])
     else:
-        write_text(truth_page.RESULT, text)
-        for path, page in truth_page.outputs().items():
-            write_text(truth_page.ROOT / path, page)
-    return _tell(evidence.gaps(json.loads(text), evidence.rows()))
+        (truth_page.ROOT / "reports").mkdir(exist_ok=True)
+        write_text(
+            truth_page.ROOT / "reports" / "truth.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        )
+        write_text(truth_page.PAGE, page)
+    return _report(evidence.gaps(document, evidence.rows()))
 
 
 def audited(wheels: Sequence[Path]) -> dict[str, Any]:
@@ -92,10 +95,10 @@ def _confirm(wheels: Sequence[Path]) -> int:
     for text in missing:
         print(f"not run: {text}")
     print(f"{len(found) - len(missing)} of {len(found)} commands were run, {len(wrong)} outputs are not as recorded")
-    return _tell(wrong)
+    return _report(wrong)
 
 
-def _tell(problems: Sequence[str]) -> int:
+def _report(problems: Sequence[str]) -> int:
     for text in problems:
         print(text)
     return int(bool(problems))

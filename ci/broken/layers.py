@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 Kind = Literal["wheel", "nupkg"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build"}
 _SEVERITIES = ("error", "warning", "note")
+STAGES = ("install", "load", "inference")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
 
 
@@ -52,7 +53,7 @@ class Caught:
         found = set(self.cells.values())
         if {"error", "warning"} & set(self.audit.values()):
             found.add("audit")
-        return tuple(layer for layer in ("audit", "install", "load", "inference") if layer in found)
+        return tuple(layer for layer in ("audit", *STAGES) if layer in found)
 
 
 def broken(way: Way, good: Path, scratch: Path) -> Path:
