@@ -26,8 +26,8 @@ from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
 from latebind.config.file import load
 from latebind.config.schema import config_reference, config_schema_text
 from latebind.system.archive import write_text
-from latebind.verify.pages import scenarios_page
-from latebind.verify.report import verify_schema
+from latebind.verify.report.pages import scenarios_page
+from latebind.verify.report.report import verify_schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.model import Rid
-from latebind.verify.dotnet_project import Consumer
+from latebind.verify.run.dotnet_project import Consumer
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk

@@ -18,9 +18,9 @@ from latebind.cli import _parser
 from latebind.config import document
 from latebind.config.file import load
 from latebind.system.resources import cmake_dir
-from latebind.verify import scenarios
-from latebind.verify.dotnet_project import Consumer, _properties
-from latebind.verify.layouts import LAYOUTS
+from latebind.verify.plan import scenarios
+from latebind.verify.plan.layouts import LAYOUTS
+from latebind.verify.run.dotnet_project import Consumer, _properties
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.model import Rid, Target
-    from latebind.verify.machine import Machine
+    from latebind.verify.plan.machine import Machine
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ import fcntl
 
 import machines as maker
 import pytest
-from latebind.verify.machine import machines
+from latebind.verify.plan.machine import machines
 
 from tests.native.emulated import cache
 

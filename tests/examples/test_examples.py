@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from latebind.tables.targets import host_rid
-from latebind.verify.interpreters import interpreters
+from latebind.verify.plan.interpreters import interpreters
 
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
 

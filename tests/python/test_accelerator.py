@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from latebind.verify.interpreters import interpreters
+from latebind.verify.plan.interpreters import interpreters
 
 from tests.python import models
 

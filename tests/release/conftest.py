@@ -7,7 +7,7 @@ from latebind.config.file import load
 from latebind.release.make import Sources
 from latebind.system.archive import sha256, write_text
 from latebind.tables.targets import target
-from latebind.verify.report import to_json
+from latebind.verify.report.report import to_json
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client
 from tests.verify.reports import complete, report

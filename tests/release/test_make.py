@@ -11,7 +11,7 @@ import pytest
 from latebind.errors import InputError
 from latebind.release.check import check_release
 from latebind.release.make import ShutError, make_release
-from latebind.verify.report import read_report, to_json
+from latebind.verify.report.report import read_report, to_json
 
 
 def tree(folder):

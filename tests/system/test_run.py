@@ -9,7 +9,7 @@ import pytest
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.run import run, shown
-from latebind.verify.unprivileged import NOBODY, is_root
+from latebind.verify.run.access import NOBODY, is_root
 
 PYTHON = sys.executable
 

@@ -1,9 +1,9 @@
 """Reports for tests: small ones of known cells, and a large one such as many machines make together."""
 
 from latebind.model import Cell, Rid, State
-from latebind.verify.cells import Scope, expand
-from latebind.verify.report import Package, Report, Row
-from latebind.verify.versions import Answers
+from latebind.verify.plan.cells import Scope, expand
+from latebind.verify.plan.versions import Answers
+from latebind.verify.report.report import Package, Report, Row
 
 HASH = "0" * 64
 HOSTILE = (

@@ -21,8 +21,8 @@ from types import SimpleNamespace
 import latebind as latebind_package
 import pytest
 from latebind.errors import NotRun
-from latebind.verify.environments import _Uv, _Virtualenv, find_uv
-from latebind.verify.unprivileged import everybody_reaches, is_root
+from latebind.verify.plan.installers import _Uv, _Virtualenv, find_uv
+from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, write_client
 from tests.conftest import ROOT

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Artifact
     from latebind.verify.planning import Options
-    from latebind.verify.report import Report
+    from latebind.verify.report.report import Report
 
 
 def declare_verify(add: Add) -> None:
@@ -80,9 +80,9 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from latebind.verify.files import read_log, write_reports  # noqa: PLC0415  # as all imports below: --help is quick
     from latebind.verify.planning import listed  # noqa: PLC0415
-    from latebind.verify.report import report_of  # noqa: PLC0415
+    from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.report.report import report_of  # noqa: PLC0415
     from latebind.verify.verify import verify  # noqa: PLC0415
 
     if arguments.everything and not arguments.target:
@@ -100,9 +100,9 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
-    from latebind.verify.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
+    from latebind.verify.plan.select import any_of, read_shard  # noqa: PLC0415
     from latebind.verify.planning import Options  # noqa: PLC0415
-    from latebind.verify.select import any_of, read_shard  # noqa: PLC0415
 
     return Options(
         everything=arguments.everything,
@@ -128,7 +128,7 @@ def _artifacts(arguments: argparse.Namespace, config: Config) -> tuple[Artifact,
 
 
 def _merge(arguments: argparse.Namespace) -> int:
-    from latebind.verify.files import merge_files, write_reports  # noqa: PLC0415
+    from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
 
     merged, log_of = merge_files(arguments.merge)
     write_reports(merged, arguments.output_dir or configured(arguments)[1] / "reports", log_of)
@@ -137,16 +137,16 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 
 def _show(report: Report, form: str) -> None:
-    from latebind.verify.render import to_console, to_junit, to_markdown  # noqa: PLC0415
-    from latebind.verify.report import to_json  # noqa: PLC0415
+    from latebind.verify.report.render import to_console, to_junit, to_markdown  # noqa: PLC0415
+    from latebind.verify.report.report import to_json  # noqa: PLC0415
 
     render = {"text": to_console, "json": to_json, "markdown": to_markdown, "junit": to_junit}[form]
     print(render(report).removesuffix("\n"))
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from latebind.verify.gate import RENDERERS, judge_gate  # noqa: PLC0415
-    from latebind.verify.report import read_report  # noqa: PLC0415
+    from latebind.verify.report.gate import RENDERERS, judge_gate  # noqa: PLC0415
+    from latebind.verify.report.report import read_report  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     gate = judge_gate(config, read_report(arguments.report or workdir / "reports" / "verify.json"))
@@ -155,7 +155,7 @@ def _gate(arguments: argparse.Namespace) -> int:
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.matrix import matrix, to_text  # noqa: PLC0415
+    from latebind.verify.plan.matrix import matrix, to_text  # noqa: PLC0415
 
     config, _ = configured(arguments)
     arguments.target = arguments.target or ["all"]

@@ -32,10 +32,10 @@ from latebind.release.layout import (
 )
 from latebind.release.packages import Packed, read_packages
 from latebind.templates import render
-from latebind.verify.files import read_log, renderings
-from latebind.verify.gate import RENDERERS, judge_gate
-from latebind.verify.render import count
-from latebind.verify.report import read_report
+from latebind.verify.report.files import read_log, renderings
+from latebind.verify.report.gate import RENDERERS, judge_gate
+from latebind.verify.report.render import count
+from latebind.verify.report.report import read_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import AuditReport
     from latebind.release.api import Change, Surface
-    from latebind.verify.gate import Block
-    from latebind.verify.report import Report
+    from latebind.verify.report.gate import Block
+    from latebind.verify.report.report import Report
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from latebind.errors import InputError
 from latebind.model import State
 from latebind.release import changelog
 from latebind.text import plural
-from latebind.verify.gate import Block, absent, is_required, patterns
+from latebind.verify.report.gate import Block, absent, is_required, patterns
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.release.packages import Packed
-    from latebind.verify.report import Report
+    from latebind.verify.report.report import Report
 
 _SHOWN = 5
 

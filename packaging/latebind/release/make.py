@@ -26,7 +26,7 @@ from latebind.release.layout import (
     VERIFICATION,
 )
 from latebind.system.archive import sha256, source_date_epoch
-from latebind.verify.report import read_report
+from latebind.verify.report.report import read_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
-from latebind.verify.cells import Planned, Scope, expand, questions
-from latebind.verify.environments import Installer, installer
-from latebind.verify.interpreters import Interpreter, interpreters, own_interpreter
-from latebind.verify.machine import Machine, host_machine
-from latebind.verify.scenarios import FILES, SCENARIOS
-from latebind.verify.select import selector
-from latebind.verify.select import shard as share
-from latebind.verify.versions import Answers, ask
+from latebind.verify.plan.cells import Planned, Scope, expand, questions
+from latebind.verify.plan.installers import Installer, installer
+from latebind.verify.plan.interpreters import Interpreter, interpreters, own_interpreter
+from latebind.verify.plan.machine import Machine, host_machine
+from latebind.verify.plan.scenarios import FILES, SCENARIOS
+from latebind.verify.plan.select import selector
+from latebind.verify.plan.select import shard as share
+from latebind.verify.plan.versions import Answers, ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,24 +19,24 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
-from latebind.verify.cell import Bench
-from latebind.verify.machine import Machine, host_machine
+from latebind.verify.plan.machine import Machine, host_machine
+from latebind.verify.plan.reach import silent
+from latebind.verify.plan.scenarios import FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
-from latebind.verify.reach import silent
-from latebind.verify.remembered import Memory
-from latebind.verify.scenarios import FILES, scenario
-from latebind.verify.supply import Supply
-from latebind.verify.trial import tried
+from latebind.verify.run.bench import Bench
+from latebind.verify.run.remembered import Memory
+from latebind.verify.run.supply import Supply
+from latebind.verify.run.trial import tried
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.verify.cells import Planned
-    from latebind.verify.environments import Installer
-    from latebind.verify.interpreters import Interpreter
-    from latebind.verify.versions import Answers, Question
+    from latebind.verify.plan.cells import Planned
+    from latebind.verify.plan.installers import Installer
+    from latebind.verify.plan.interpreters import Interpreter
+    from latebind.verify.plan.versions import Answers, Question
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""What is tried: scenarios, consumers, versions and machines."""

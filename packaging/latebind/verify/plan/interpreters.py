@@ -1,0 +1,151 @@
+"""Which CPythons are installed here, and what of them matters to cells; installs none.
+
+`findpython`, which knows the same places, starts every Python of a machine up to six times: 7 s of processor time on
+one with ten of them, before the first cell.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+from packaging.version import Version
+
+from latebind.errors import NotRun, ToolError
+from latebind.system.parallel import each
+from latebind.system.run import run
+from latebind.verify.plan.index import callers_home
+from latebind.verify.run.access import everybody_reaches
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+_TIME_LIMIT = 30.0
+_PROBE = """\
+import json, sys, sysconfig as s
+shared = bool(s.get_config_var("Py_ENABLE_SHARED")) or sys.platform == "win32"
+print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "implementation": sys.implementation.name,
+                  "wide": sys.maxsize > 2**32, "prefix": sys.base_prefix, "shared": shared,
+                  "gil": not s.get_config_var("Py_GIL_DISABLED")}))
+"""
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    version: str
+    implementation: str
+    wide: bool
+    prefix: str
+    shared: bool
+    gil: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interpreter:
+    """A CPython that environments are made for."""
+
+    path: Path
+    version: str
+    """`3.11.7`."""
+    shared: bool
+    """Whether it has a shared libpython, which PyInstaller needs."""
+    prefix: str
+    """Where its standard library and its libraries lie."""
+
+    @property
+    def minor(self) -> str:
+        """`3.11`."""
+        return ".".join(self.version.split(".")[:2])
+
+    @cached_property
+    def public(self) -> bool:
+        """Whether any user of this machine may run it: every folder above it can be entered by all."""
+        return os.name == "posix" and everybody_reaches(self.path)
+
+
+def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
+    """The CPythons of these minor versions (`3.11`) that are installed, in that order; several of one minor may be.
+
+    The first of them all is the one that runs latebind, when it is of a minor version that is asked for.
+    """
+    own = own_interpreter()
+    places = dict.fromkeys(path.resolve() for minor in minors for path in _places(minor))
+    probed = [row for row in each(_probed, [path for path in places if path != own.path.resolve()]) if row]
+    found = {row.path.resolve(): row for row in (own, *probed)}.values()
+    return tuple(row for minor in minors for row in sorted(found, key=_newest_last) if row.minor == minor)
+
+
+def own_interpreter() -> Interpreter:
+    """The CPython that this environment was made from: environments for cells must not hang on ours."""
+    path = Path(getattr(sys, "_base_executable", "") or sys.executable)
+    version = ".".join(map(str, sys.version_info[:3]))
+    return _probed(path) or Interpreter(path=path, version=version, shared=False, prefix=sys.base_prefix)
+
+
+def choose(rows: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:
+    """The first that has what is asked for.
+
+    Raises NotRun `no-interpreter`.
+    """
+    for row in rows:
+        if (row.shared or not shared) and (row.public or not public):
+            return row
+    lacking = "with a shared libpython" if shared else "that every user may run"
+    raise NotRun("no-interpreter", f"no CPython {lacking} is installed here")
+
+
+def _newest_last(row: Interpreter) -> tuple[bool, Version]:
+    own = row.path.resolve() == Path(getattr(sys, "_base_executable", "") or sys.executable).resolve()
+    return (not own, Version(row.version))
+
+
+def _places(minor: str) -> Iterator[Path]:
+    """Where a CPython of that minor version may be: PATH, pyenv, uv, and the tool cache of hosted runners."""
+    name = f"python{minor}"
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        found = shutil.which(name, path=folder)
+        # pyenv's shims stand for a choice that may not have been made; the real ones follow below.
+        if found and Path(found).parent.name != "shims" and not (Path(found).parent.parent / "pyvenv.cfg").exists():
+            yield Path(found)
+    home = callers_home()
+    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
+    roots = [
+        (os.environ.get("PYENV_ROOT") or home / ".pyenv", f"versions/{minor}.*"),
+        (os.environ.get("UV_PYTHON_INSTALL_DIR") or data / "uv" / "python", f"cpython-{minor}.*"),
+        (os.environ.get("RUNNER_TOOL_CACHE", ""), f"Python/{minor}.*/x64"),
+        (os.environ.get("RUNNER_TOOL_CACHE", ""), f"Python/{minor}.*/arm64"),
+    ]
+    for root, pattern in roots:
+        yield from _below(Path(root), pattern) if root else ()
+
+
+def _below(root: Path, pattern: str) -> list[Path]:
+    """The Pythons of the folders of a pattern; none where we may not look."""
+    name = "python.exe" if sys.platform == "win32" else "bin/python3"
+    try:
+        return [made / name for made in sorted(root.glob(pattern)) if (made / name).is_file()]
+    except OSError:
+        return []
+
+
+def _probed(path: Path) -> Interpreter | None:
+    """What a program says of itself; None when it is no CPython of this machine's kind, or does not answer."""
+    try:
+        output = run([path, "-I", "-c", _PROBE], timeout=_TIME_LIMIT, env=_bare()).output
+        answer = msgspec.convert(json.loads(output.strip().splitlines()[-1]), _Answer)
+    except (ToolError, ValueError, IndexError):
+        return None
+    if answer.implementation != "cpython" or not answer.wide or not answer.gil:
+        return None
+    return Interpreter(path=path, version=answer.version, shared=answer.shared, prefix=answer.prefix)
+
+
+def _bare() -> dict[str, str]:
+    """The caller's environment without what changes how a Python starts."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}

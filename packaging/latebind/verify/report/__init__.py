@@ -1,0 +1,1 @@
+"""The report of a verification, its renderings and the gate."""

@@ -1,0 +1,214 @@
+"""The gate of a release: which cells must have passed, and which of them have not; reads and runs nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict, dataclass, replace
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from latebind.model import Rid, State
+from latebind.plan import unsupplied
+from latebind.tables.targets import targets
+from latebind.text import markdown_code, markdown_text, plural, printable
+from latebind.verify.plan.cells import Scope, expand
+from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
+from latebind.verify.plan.select import read_shard
+from latebind.verify.plan.versions import Answers
+from latebind.verify.report.grid import words
+from latebind.verify.report.render import MARKS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from latebind.config.config import Config
+    from latebind.model import Cell
+    from latebind.verify.plan.cells import Planned
+    from latebind.verify.report.report import Report, Row
+
+_LONGEST = 300
+_OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A glob over ids of cells, which must all have passed. One that matches no cell blocks, unless it may be empty."""
+
+    glob: str
+    may_be_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One thing for which the gate fails: a cell or a pattern, why, and what to do about it."""
+
+    subject: str
+    why: str
+    cure: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """The required cells of a report, in its order, and all that blocks."""
+
+    required: tuple[Row, ...]
+    blocks: tuple[Block, ...]
+    missing: int = 0
+    """How many required cells are not in the report."""
+
+    @property
+    def exit_status(self) -> int:
+        """1 while anything blocks, else 0."""
+        return int(bool(self.blocks))
+
+
+def patterns(config: Config) -> tuple[Pattern, ...]:
+    """What [verify].required says; by default works, which every target must have, and all negative scenarios."""
+    if config.document.verify.required:
+        return tuple(Pattern(glob=glob) for glob in config.document.verify.required)
+    negative = [row.name for row in SCENARIOS if row.negative]
+    return tuple(
+        pattern
+        for rid in config.document.targets.include
+        for pattern in (
+            Pattern(glob=f"*/{rid}/*/works", may_be_empty=_is_unsupplied(config, rid)),
+            *(Pattern(glob=f"*/{rid}/*/{name}", may_be_empty=True) for name in negative),
+        )
+    )
+
+
+def _is_unsupplied(config: Config, rid: str) -> bool:
+    """Whether no package is made for a target, since no runtime exists there."""
+    return all(unsupplied(config, name, rid) for name in config.packages)
+
+
+def judge_gate(config: Config, report: Report) -> Gate:
+    """Hold a report against what the configuration requires: the cells that it plans, and those of the report."""
+    wanted = patterns(config)
+    required = tuple(row for row in report.cells if is_required(row.id, wanted))
+    shares = tuple(_missing_shares(report))
+    missing = [row for row in absent(config, report) if is_required(row.cell.id, wanted)]
+    blocks = [
+        *(block for pattern in wanted for block in _empty(pattern, report, missing)),
+        *(shares or _absences(missing, report)),  # a missing share is reported once, not again for each of its cells
+        *(_block(report, row) for row in required if row.outcome is not State.PASSED),
+    ]
+    return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
+
+
+def absent(config: Config, report: Report) -> tuple[Planned, ...]:
+    """The cells that `latebind verify` plans for the targets of the configuration and that the report lacks.
+
+    Nobody asks the index here, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells
+    that only `--all` adds are not among them.
+    """
+    reported = {(*_coordinates(row.cell), entry) for row in report.cells for entry in row.entries}
+    pythons = [row.consumer.removeprefix(PYTHON) for row in report.cells if row.kind == "wheel"]
+    scope = Scope(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
+    return tuple(
+        replace(planned, entries=missing)
+        for rid in map(Rid, config.document.targets.include)
+        for planned in expand(config, rid, scope, Answers())
+        if (missing := tuple(e for e in planned.entries if (*_coordinates(planned.cell), e) not in reported))
+    )
+
+
+def _coordinates(cell: Cell) -> tuple[str, ...]:
+    """What a cell is about, whatever the versions of runtime and interpreter."""
+    return (cell.kind, cell.target, cell.consumer_kind, cell.runtime, cell.scenario)
+
+
+def is_required(id_: str, wanted: Iterable[Pattern]) -> bool:
+    """Whether a cell must have passed, by its id."""
+    return any(fnmatchcase(id_, pattern.glob) for pattern in wanted)
+
+
+def _empty(pattern: Pattern, report: Report, missing: Sequence[Planned]) -> Iterator[Block]:
+    """A block for a pattern that matches no cell: none of the report, and none that is missing from it."""
+    ids = (*(row.id for row in report.cells), *(planned.cell.id for planned in missing))
+    if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
+        target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
+        known = target and not set(target) & set("*?[")
+        cure = f"Run latebind verify{f' --target {target}' if known else ''}, merge its report, or fix the pattern."
+        yield Block(subject=pattern.glob, why="is required, and matches no cell of the report", cure=cure)
+
+
+def _absences(missing: Sequence[Planned], report: Report) -> Iterator[Block]:
+    """A block for each required cell that is absent, and one for all cells of a target that has no row."""
+    there = {row.target for row in report.cells}
+    subjects = {row.cell.target: f"*/{row.cell.target}/*" for row in missing if row.cell.target not in there}
+    for subject, rid in dict.fromkeys((subjects.get(row.cell.target, row.cell.id), row.cell.target) for row in missing):
+        cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
+        yield Block(subject=subject, why="is required by the configuration, and is not in the report", cure=cure)
+
+
+def _missing_shares(report: Report) -> Iterator[Block]:
+    """Shares that nobody reported: their cells are in no report, and would not be missed."""
+    found: dict[tuple[str, str, int], set[int]] = {}
+    for machine in report.machines:
+        if machine.get("share"):
+            index, number = read_shard(machine["share"])
+            key = (machine.get("targets", machine.get("target", "")), machine.get("python", ""), number)
+            found.setdefault(key, set()).add(index)
+    for (rids, _, number), have in sorted(found.items()):
+        for index in sorted(set(range(1, number + 1)) - have):
+            words = " ".join(f"--target {rid}" for rid in rids.split())
+            yield Block(
+                subject=f"share {index}/{number} of {rids}",
+                why="was reported by no machine",
+                cure=f"Run latebind verify {words} --shard {index}/{number}, and merge its report.",
+            )
+
+
+def _block(report: Report, row: Row) -> Block:
+    if row.outcome is State.FAILED:
+        why = f"failed: {words(report, row)}"
+        return Block(subject=row.id, why=why, cure=f"Read {row.log}, fix it, and run: latebind verify -k {row.id}")
+    cure = f"Run latebind verify --target {row.target} where that can run, and merge its report."
+    return Block(subject=row.id, why=words(report, row), cure=cure)
+
+
+def to_text(gate: Gate) -> str:
+    """For a terminal: the required cells; what blocks, equal reasons once, with what to do; the last line counts."""
+    lines = [f"{MARKS[row.outcome]}  {row.id}" for row in gate.required]
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for block in gate.blocks:
+        reasons.setdefault((block.why, block.cure), []).append(block.subject)
+    for (why, cure), subjects in reasons.items():
+        lines += ["", *subjects, f"  {why}", f"  {cure}"]
+    return "".join(f"{printable(line)}\n" for line in [*lines, "", count(gate)])
+
+
+def to_json(gate: Gate) -> str:
+    """`{"required": [{"id", "outcome"}], "blocks": [{"subject", "why", "cure"}]}`, ending with a line feed."""
+    document = {
+        "required": [{"id": row.id, "outcome": row.outcome.value} for row in gate.required],
+        "blocks": [asdict(row) for row in gate.blocks],
+    }
+    return json.dumps(document, indent=2) + "\n"
+
+
+def to_markdown(gate: Gate) -> str:
+    """For a job's summary."""
+    lines = [f"## {'❌' if gate.blocks else '✅'} latebind gate", "", f"{count(gate)}."]
+    if gate.blocks:
+        lines += ["", "| what | why | what next |", "|---|---|---|"]
+        lines += [
+            f"| {markdown_code(row.subject)} | {markdown_text(row.why, _LONGEST)} | "
+            f"{markdown_text(row.cure, _LONGEST)} |"
+            for row in gate.blocks
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def count(gate: Gate) -> str:
+    """`Gate passed: 12 of 12 required test cases`, or `Gate failed: 11 of 12 required test cases passed, 1 problem`."""
+    passed = sum(row.outcome is State.PASSED for row in gate.required)
+    ratio = f"{passed} of {plural(len(gate.required) + gate.missing, 'required test case')}"
+    problems = plural(len(gate.blocks), "problem")
+    return f"Gate failed: {ratio} passed, {problems}" if gate.blocks else f"Gate passed: {ratio}"
+
+
+RENDERERS: Mapping[str, Callable[[Gate], str]] = {"text": to_text, "json": to_json, "markdown": to_markdown}
+"""What `--format` may say."""

@@ -1,0 +1,111 @@
+"""Renders a verification report as one HTML page that needs nothing else: no network, no other file.
+
+Everything in it may come from strangers: names are escaped by the template, logs and facts lie in JSON that cannot end
+its element, and the page's own policy lets no script run but ours.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from latebind.model import State
+from latebind.system.resources import folder
+from latebind.templates import render
+from latebind.text import plural, printable
+from latebind.verify.report.grid import groups, machine_name, runtime, synopsis, words
+from latebind.verify.report.render import count
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from latebind.verify.report.report import Report, Row
+
+LOG_LIMITS: Mapping[State, int] = {State.FAILED: 40_000, State.PASSED: 4_000, State.NOT_RUN: 4_000}
+"""Characters of a log that the page holds: 500 cells stay a page that a phone can open. The files have the rest."""
+_CLASSES = {State.PASSED: "p", State.FAILED: "f", State.NOT_RUN: "n"}
+_FAILURES = 20
+_FACTS = 4_000
+
+
+def to_html(report: Report, log_of: Callable[[Row], str]) -> str:
+    """The page. `log_of` gives the text of a cell's log, "" for none."""
+    script = (folder("templates") / "verify.js").read_text("utf-8")
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
+    states = Counter(row.outcome for row in report.cells)
+    numbers = {row.id: index for index, row in enumerate(report.cells)}
+    failed = [row for row in report.cells if row.outcome is State.FAILED]
+    return render(
+        "verify.html.j2",
+        policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
+        verdict="failed" if failed else "proves nothing" if report.problem else "passed",
+        sentence=count(report),
+        problem=printable(report.problem),
+        states=[(state.value, _CLASSES[state], states[state]) for state in State],
+        total=len(report.cells),
+        groups=groups(report),
+        machines=[(machine_name(report, index), machine) for index, machine in enumerate(report.machines)],
+        packages=report.packages,
+        failed=failed[:_FAILURES],
+        failed_more=max(0, len(failed) - _FAILURES),
+        number=lambda row: numbers[row.id],
+        style=lambda row: _CLASSES[row.outcome],
+        runtime=runtime,
+        words=lambda row: printable(words(report, row)),
+        short=lambda row: printable(synopsis(words(report, row))),
+        shown=printable,
+        plural=plural,
+        data=_data(report, log_of),
+    )
+
+
+def clipped(text: str, limit: int) -> str:
+    """A log with its beginning and more of its end, and how much is left out between."""
+    if len(text) <= limit:
+        return text
+    head = limit // 4
+    left = len(text) - limit
+    return f"{text[:head]}\n\n… {plural(left, 'character')} left out …\n\n{text[-(limit - head) :]}"
+
+
+def _data(report: Report, log_of: Callable[[Row], str]) -> str:
+    """What a cell shows when it is opened, as JSON that is safe inside a script element.
+
+    Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
+    """
+    text = json.dumps([_cell(report, row, log_of(row)) for row in report.cells], ensure_ascii=False)
+    return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def _cell(report: Report, row: Row, log: str) -> dict[str, Any]:
+    facts = {
+        "package": row.kind,
+        "target": row.target,
+        "consumer": row.consumer,
+        "runtime": runtime(row),
+        "scenario": row.scenario,
+        "took": f"{row.seconds:.1f} s{', remembered from an earlier run' if row.cached else ''}",
+        "machine": machine_name(report, row.machine) if report.machines else "",
+        **{key: _fact(value) for key, value in row.facts.items()},
+    }
+    return {
+        "id": printable(row.id),
+        "state": row.outcome.value,
+        "style": _CLASSES[row.outcome],
+        "words": printable(words(report, row)),
+        "facts": [[printable(key).replace("_", " "), printable(value)] for key, value in facts.items() if value],
+        "file": printable(row.log),
+        "log": printable(clipped(log, LOG_LIMITS[row.outcome]).replace("\t", "    ")),
+    }
+
+
+def _fact(value: object) -> str:
+    """A number or a text as it is; of a table or list how many, and what."""
+    if isinstance(value, dict):
+        value = [f"{name}: {text}" for name, text in value.items()]
+    if isinstance(value, list):
+        return clipped("\n".join([f"{len(value)}:", *map(str, value)]), _FACTS) if value else ""
+    return str(value)

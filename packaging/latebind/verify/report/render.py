@@ -1,0 +1,190 @@
+"""Renders a verification report for the console, as Markdown and as JUnit XML; decides nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree as ET  # written here, never parsed
+
+from latebind.model import State
+from latebind.text import markdown_code, markdown_text, plural, printable
+from latebind.verify.report.grid import groups, machine_name, runtime, synopsis, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.verify.report.grid import Grid
+    from latebind.verify.report.report import Report, Row
+
+MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
+_SIGNS = {State.PASSED: "✅", State.FAILED: "❌", State.NOT_RUN: "➖"}
+_STYLES = {State.PASSED: "green", State.FAILED: "bold red", State.NOT_RUN: "yellow"}
+_LONGEST, _SENTENCE = 1500, 200
+_FAILURES = 50
+_SUMMARY_BYTES = 1_000_000
+"""GitHub shows no job summary over 1 MiB (docs.github.com, "Workflow commands", "Step isolation and limits")."""
+
+
+def count(report: Report) -> str:
+    """How many of each state, and the reasons of what was not run."""
+    states = Counter(row.outcome for row in report.cells)
+    text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
+    reasons = Counter(row.reason for row in report.cells if row.outcome is State.NOT_RUN)
+    if reasons:
+        text += " (" + ", ".join(f"{reason}: {number}" for reason, number in sorted(reasons.items())) + ")"
+    return text
+
+
+def to_console(report: Report, *, width: int | None = None) -> str:
+    """The table for a terminal; colours only where the terminal and NO_COLOR allow."""
+    import io  # noqa: PLC0415  # rich is slow to import and only this needs it
+
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(title=None, box=None, pad_edge=False, show_edge=False)
+    for heading in ("", "cell", "runtime", "result"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("s", justify="right")
+    for row in report.cells:
+        name = f"{row.kind} {row.target} {row.consumer} {row.scenario}"
+        columns = (name, f"{row.runtime} {row.version}".strip(), _told(report, row))
+        plain = [Text(printable(text)) for text in columns]
+        seconds = f"{row.seconds:.1f}" + ("*" if row.cached else "")
+        table.add_row(Text(MARKS[row.outcome], style=_STYLES[row.outcome]), *plain, seconds)
+    buffer = io.StringIO()
+    terminal = Console().is_terminal
+    console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
+    console.print(table)
+    remembered = any(row.cached for row in report.cells)
+    text = buffer.getvalue() + count(report) + ("  (* remembered: nothing has changed)" if remembered else "")
+    return f"{text}\nVerification failed: {report.problem}." if report.problem else text
+
+
+def to_markdown(report: Report) -> str:
+    """For a job's summary: totals, what failed and why, the matrix; the rest folded, and left out where it is long."""
+    heading = [f"## {'❌' if report.problem else '✅'} latebind verify", "", f"{count(report)}."]
+    if report.problem:
+        heading += ["", f"Verification failed: {markdown_text(report.problem, _LONGEST)}."]
+    lines = [*heading, *_failures(report)]
+    for group in groups(report):
+        for grid in group.grids:
+            title = markdown_text(f"{group.kind}, {group.consumer}: {grid.title}", _SENTENCE)
+            lines += ["", f"### {title}", "", *_table(grid)]
+    kept, left = "\n".join(lines) + "\n", 0
+    for block in (_packages(report), _cells(report), *_out_of_scope(report)):
+        text = "\n".join(["", *block]) + "\n"
+        if len((kept + text).encode()) < _SUMMARY_BYTES:
+            kept += text
+        else:
+            left += 1
+    if len(kept.encode()) >= _SUMMARY_BYTES:  # some thousands of targets and versions: the totals and the failures
+        return "\n".join([*heading, *_failures(report)]) + "\n\nThe matrix is too long for a summary.\n"
+    return kept + (f"\n{plural(left, 'section')} left out: too long for a summary; see the report.\n" if left else "")
+
+
+def to_junit(report: Report) -> str:
+    """A suite for each package kind, target and consumer, a case for each cell.
+
+    One more case fails where no cell did and the verification failed all the same: JUnit has no other place for that.
+    """
+    root = ET.Element("testsuites", name="latebind verify")
+    suites: dict[str, list[Row]] = {}
+    for row in report.cells:
+        suites.setdefault(f"{row.kind} {row.target} {row.consumer}", []).append(row)
+    for name, rows in suites.items():
+        hosts = dict.fromkeys(machine_name(report, row.machine) for row in rows)
+        suite = ET.SubElement(root, "testsuite", name=printable(name), hostname=printable("; ".join(hosts)))
+        for row in rows:
+            _case(suite, report, row)
+    if report.problem and not any(row.outcome is State.FAILED for row in report.cells):
+        suite = ET.SubElement(root, "testsuite", name="verification")
+        case = ET.SubElement(suite, "testcase", classname="latebind.verify", name="the verification as a whole")
+        ET.SubElement(case, "failure", type="failed", message=printable(report.problem))
+    for element in (*root, root):
+        cases = [*element.iter("testcase")]
+        element.set("tests", str(len(cases)))
+        element.set("failures", str(len([*element.iter("failure")])))
+        element.set("errors", "0")
+        element.set("skipped", str(len([*element.iter("skipped")])))
+        element.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.2f}")
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _case(suite: ET.Element, report: Report, row: Row) -> None:
+    case = ET.SubElement(
+        suite,
+        "testcase",
+        classname=printable(f"latebind.verify.{row.kind}.{row.target}.{row.consumer}"),
+        name=printable(f"{row.scenario} with {runtime(row)}"),
+        time=f"{row.seconds:.2f}",
+    )
+    text = printable(words(report, row))
+    if row.outcome is State.FAILED:
+        failure = ET.SubElement(case, "failure", type="failed", message=synopsis(text.replace("\n", " ")))
+        failure.text = f"{text}\nlog: {printable(row.log)}"
+    elif row.outcome is State.NOT_RUN:
+        ET.SubElement(case, "skipped", message=text)
+    else:
+        ET.SubElement(case, "system-out").text = text
+
+
+def _told(report: Report, row: Row) -> str:
+    """For the console: a long sentence of a passed cell loses its middle; the report has it whole."""
+    text = words(report, row)
+    if row.outcome is State.FAILED:
+        return f"{text if len(text) < _LONGEST else text[:_LONGEST] + ' ...'}\nlog: {row.log}"
+    return synopsis(text, _SENTENCE) if row.outcome is State.PASSED else text
+
+
+def _failures(report: Report) -> Iterator[str]:
+    failed = [row for row in report.cells if row.outcome is State.FAILED]
+    if failed:
+        yield from ("", "### Failed", "")
+        yield from (
+            f"- {markdown_code(row.id)}: {markdown_text(words(report, row), _LONGEST)}" for row in failed[:_FAILURES]
+        )
+    if len(failed) > _FAILURES:
+        yield f"- and {len(failed) - _FAILURES} more"
+
+
+def _table(grid: Grid) -> Iterator[str]:
+    yield f"| target | {' | '.join(markdown_text(name, _SENTENCE) for name in grid.columns)} |"
+    yield f"|---|{':-:|' * len(grid.columns)}"
+    for target, places in grid.rows:
+        marks = (" ".join(_SIGNS[row.outcome] for row in place) for place in places)
+        yield f"| {markdown_text(target, _SENTENCE)} | {' | '.join(marks)} |"
+
+
+def _cells(report: Report) -> Iterator[str]:
+    yield from ("<details><summary>Every cell</summary>", "", "| | cell | result | s |", "|---|---|---|---|")
+    for row in report.cells:
+        text = markdown_text(words(report, row), _SENTENCE)
+        yield f"| {MARKS[row.outcome]} | {markdown_code(row.id)} | {text} | {row.seconds:.1f} |"
+    yield from ("", "</details>")
+
+
+def _packages(report: Report) -> Iterator[str]:
+    yield from ("<details><summary>Packages and machines</summary>", "", "| package | sha256 |", "|---|---|")
+    yield from (f"| {markdown_code(package.file)} | `{package.sha256}` |" for package in report.packages)
+    yield ""
+    for index, machine in enumerate(report.machines):
+        facts = ", ".join(f"{key} {value}" for key, value in machine.items() if key != "target")
+        yield f"- {markdown_text(machine_name(report, index), _SENTENCE)}: {markdown_text(facts, _LONGEST)}"
+    yield from ("", "</details>")
+
+
+def _out_of_scope(report: Report) -> Iterator[list[str]]:
+    """Cases that a consumer left out on purpose, by the cell that left them out; equal lists once."""
+    seen: list[object] = []
+    for row in report.cells:
+        names = row.facts.get("out_of_scope")
+        if isinstance(names, dict) and names and names not in seen:
+            seen.append(names)
+            title = markdown_text(f"Out of scope for {row.id}: {plural(len(names), 'case')}", _SENTENCE)
+            lines = [
+                f"- {markdown_code(str(name))}: {markdown_text(str(why), _SENTENCE)}" for name, why in names.items()
+            ]
+            yield [f"<details><summary>{title}</summary>", "", *lines, "", "</details>"]

@@ -1,0 +1,265 @@
+"""The verification report as data: what one machine, or several added up, found; its JSON and the JSON's schema."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from latebind.errors import InputError
+from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
+from latebind.text import plural
+from latebind.verify.plan.scenarios import SCENARIOS
+from latebind.verify.plan.select import read_shard
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.model import Outcome
+    from latebind.verify.verify import Verified
+
+_PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
+_PROBLEM = "problem"
+"""The key in the JSON document for what follows from the rest of it."""
+_HASH = r"^[0-9a-f]{64}$"
+
+
+class Package(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A package that was verified, by the hash of its bytes."""
+
+    file: str
+    sha256: str
+
+
+class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a cell ended on another machine than the one whose outcome counts."""
+
+    machine: int
+    outcome: State
+    reason: str = ""
+
+
+class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A cell and its outcome."""
+
+    id: str
+    kind: Literal["wheel", "nupkg"]
+    target: str
+    consumer: str
+    runtime: str
+    version: str
+    scenario: str
+    outcome: State
+    reason: str
+    """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
+    summary: str
+    seconds: float
+    log: str
+    """The log, relative to the report; "" where the cell did not run."""
+    cached: bool
+    facts: dict[str, Any]
+    entries: tuple[str, ...] = ()
+    """The entries of [verify].runtimes that the cell answers; ("",) for a cell that asks for no version."""
+    machine: int = 0
+    """Whose outcome this is, as an index of `machines`."""
+    elsewhere: tuple[Elsewhere, ...] = ()
+
+    @property
+    def cell(self) -> Cell:
+        """The cell that the row is about."""
+        return Cell(
+            kind=self.kind,
+            target=Rid(self.target),
+            consumer=self.consumer,
+            runtime=self.runtime,
+            version=self.version,
+            scenario=self.scenario,
+        )
+
+
+class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A whole report. Each machine says what it is; `share` (`2/5`) and `targets`: which part it ran."""
+
+    packages: tuple[Package, ...]
+    cells: tuple[Row, ...]
+    machines: tuple[dict[str, str], ...]
+
+    @property
+    def problem(self) -> str:
+        """Why the verification failed, "" when it did not: a cell failed, or none loaded and computed anything.
+
+        To refuse a runtime proves little. A share may have got no cell that could show more; all shares together are
+        judged by the gate.
+        """
+        failed = sum(row.outcome is State.FAILED for row in self.cells)
+        if failed:
+            return f"{plural(failed, 'test case')} failed"
+        proofs = [row for row in self.cells if row.scenario in _PROOFS]
+        is_share = len(self.machines) == 1 and "share" in self.machines[0]
+        if any(row.outcome is State.PASSED for row in proofs) or (is_share and not proofs):
+            return ""
+        if not self.cells:
+            return "no test case was run"
+        reasons = sorted({row.reason for row in proofs})
+        why = f"those that would were not run: {', '.join(reasons)}" if reasons else "none was selected that would"
+        return f"no test case loaded the library and ran it; {why}"
+
+    @property
+    def exit_status(self) -> int:
+        """1 when there is a problem, else 0."""
+        return int(bool(self.problem))
+
+
+def report_of(verified: Verified) -> Report:
+    """The report of what this machine verified."""
+    return Report(
+        packages=tuple(Package(artifact.path.name, artifact.sha256) for artifact in verified.artifacts),
+        cells=tuple(_row(outcome) for outcome in verified.outcomes),
+        machines=(dict(verified.machine),),
+    )
+
+
+def to_json(report: Report) -> str:
+    """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
+    document = {_PROBLEM: report.problem, **msgspec.to_builtins(report)}
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    # Bytes of a program's output that are no text: as they are, no JSON; escaped once, no Unicode.
+    return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
+
+
+def read_report(file: Path) -> Report:
+    """Read a report that `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
+    advice = "Run latebind verify, or give a verify.json that it wrote."
+    try:
+        report = _decode(file.read_bytes())
+    except OSError as error:
+        raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is no report of a verification: {error}", where=str(file), advice=advice) from error
+    problem = _problem(report)
+    if problem:
+        raise InputError(f"is no report of a verification: {problem}", where=str(file), advice=advice)
+    return report
+
+
+def _decode(raw: bytes) -> Report:
+    """The report without what to_json() derives from it. Raises DecodeError."""
+    document = msgspec.json.decode(raw)
+    if isinstance(document, dict):
+        document.pop(_PROBLEM, None)
+    return msgspec.convert(document, Report)
+
+
+def _problem(report: Report) -> str:
+    """What the types do not say; "" when all is well."""
+    if len({row.id for row in report.cells}) < len(report.cells):
+        return "a cell is there twice"
+    if len({package.file for package in report.packages}) < len(report.packages):
+        return "a package is there twice"
+    rows = (problem for row in report.cells if (problem := _row_problem(row, len(report.machines))))
+    return next(rows, "") or next((text for text in map(_share_problem, report.machines) if text), "")
+
+
+def _row_problem(row: Row, machines: int) -> str:
+    log = PurePosixPath(row.log)
+    if row.id != row.cell.id:
+        return f"the id {row.id} is not that of its cell"
+    if row.outcome is State.NOT_RUN and row.reason not in NOT_RUN_REASONS:
+        return f"{row.id}: {row.reason!r} is no reason for not running"
+    if not all(0 <= index < machines for index in (row.machine, *(end.machine for end in row.elsewhere))):
+        return f"{row.id} names a machine that is not there"
+    if row.log and (log.parts[:1] != ("logs",) or ".." in log.parts or set("\\\0") & set(row.log)):
+        return f"{row.id}: the log {row.log!r} does not lie in logs/"
+    return ""
+
+
+def _share_problem(machine: dict[str, str]) -> str:
+    try:
+        read_shard(machine.get("share") or "1/1")
+    except InputError as error:
+        return error.message
+    return ""
+
+
+def verify_schema() -> dict[str, Any]:
+    """JSON Schema of the report."""
+    text = {"type": "string"}
+    outcome = {"enum": [state.value for state in State]}
+    machine = {"type": "integer", "minimum": 0, "description": "an index of machines"}
+    cell = {
+        "id": {**text, "description": "kind/target/consumer/runtime-version/scenario"},
+        "kind": {"enum": ["wheel", "nupkg"]},
+        **dict.fromkeys(("target", "consumer", "runtime", "version", "scenario"), text),
+        "outcome": outcome,
+        **dict.fromkeys(("reason", "summary"), text),
+        "seconds": {"type": "number"},
+        "log": {**text, "description": "relative to the report; empty where nothing ran"},
+        "cached": {"type": "boolean"},
+        "facts": {"type": "object"},
+        "entries": {
+            "type": "array",
+            "description": "the entries of [verify].runtimes that the cell answers",
+            "items": text,
+        },
+        "machine": {**machine, "description": "whose outcome counts: an index of machines"},
+        "elsewhere": {
+            "type": "array",
+            "description": "how the cell ended on other machines, in a merged report",
+            "items": _object({"machine": machine, "outcome": outcome, "reason": text}),
+        },
+    }
+    reasons = "; ".join(f"{key}: {words}" for key, words in NOT_RUN_REASONS.items())
+    package = {"file": text, "sha256": {**text, "pattern": _HASH}}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "latebind verify report",
+        "description": f"Reasons of `not run`: {reasons}",
+        **_object(
+            {
+                _PROBLEM: {**text, "description": "why the verification failed; empty when it passed"},
+                "packages": {"type": "array", "items": _object(package)},
+                "cells": {"type": "array", "items": {**_object(cell), **_CLOSED}},
+                "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
+            }
+        ),
+    }
+
+
+_CLOSED = {
+    "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
+    "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
+}
+"""A cell that did not run says why, by a reason of the closed list."""
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": list(properties),
+        "additionalProperties": False,
+        "properties": properties,
+    }
+
+
+def _row(outcome: Outcome) -> Row:
+    cell = outcome.cell
+    return Row(
+        id=cell.id,
+        kind=cell.kind,
+        target=cell.target,
+        consumer=cell.consumer,
+        runtime=cell.runtime,
+        version=cell.version,
+        scenario=cell.scenario,
+        outcome=outcome.state,
+        reason=outcome.reason,
+        summary=outcome.summary,
+        seconds=outcome.seconds,
+        log=outcome.log,
+        cached=outcome.cached,
+        facts=dict(outcome.facts),
+        entries=outcome.entries,
+    )

@@ -1,0 +1,1 @@
+"""Runs one test case: environment, consumer, judgement."""

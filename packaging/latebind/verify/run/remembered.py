@@ -1,0 +1,99 @@
+"""Cells that passed, remembered by the content of everything that decides how they end."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.fingerprint import fingerprint
+from latebind.model import Cell, Outcome, State
+from latebind.outputs import outputs
+from latebind.system.archive import write_text
+from latebind.system.tree import hash_file, hash_tree, is_scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.model import Artifact
+    from latebind.verify.plan.cells import Planned
+
+
+_ELSEWHERE = ("audit", "build", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+"""What of latebind verifying cannot reach: the layers in pyproject.toml keep it out."""
+
+
+class _Passed(msgspec.Struct, frozen=True):
+    """What is kept of a cell that passed."""
+
+    summary: str
+    seconds: float
+    facts: dict[str, Any]
+
+
+class Memory:
+    """What all cells of one run have in common of their keys, hashed once; and a folder of those that passed."""
+
+    def __init__(
+        self, config: Config, artifacts: Sequence[Artifact], workdir: Path, circumstances: Sequence[str]
+    ) -> None:
+        """`circumstances` is what else decides: pins of requirements, the installer, the SDK, Mono."""
+        self._config, self._artifacts = config, artifacts
+        self._folder = workdir / "build" / "verify" / "passed"
+        self._outputs = outputs(config, workdir)
+        self._shared = (
+            *circumstances,
+            json.dumps(msgspec.to_builtins([config.document.verify, config.document.runtime]), sort_keys=True),
+            fingerprint(*_ELSEWHERE),
+        )
+        verify = config.document.verify
+        data = [verify.data, *(own.data for own in verify.own.values())]
+        scripts = [verify.python, verify.reference, *(row.script for row in data if row)]
+        folders = {(config.root / script).parent for script in scripts if script}
+        self._scripts = tuple(self._hash(path) for path in sorted(folders))
+        self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)
+
+    def key(self, planned: Planned, interpreters: Sequence[str], machine: str) -> str:
+        """A hash of everything that decides how the cell ends."""
+        cell = planned.cell
+        parts = [
+            cell.id,
+            *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
+            *self._scripts,
+            *(self._native if cell.kind == "nupkg" else ()),
+            planned.entry,
+            machine,
+            *interpreters,
+            *self._shared,
+        ]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+    def recall(self, cell: Cell, key: str) -> Outcome | None:
+        """The outcome of an earlier run; None when there is none, or none that can be read."""
+        try:
+            known = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
+        except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return Outcome(
+            cell=cell, state=State.PASSED, summary=known.summary, seconds=known.seconds, facts=known.facts, cached=True
+        )
+
+    def keep(self, outcome: Outcome, key: str) -> None:
+        """Remember a cell that passed; a cell that did not is tried again."""
+        if outcome.state is State.PASSED:
+            text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
+            write_text(self._folder / f"{key}.json", json.dumps(text))
+
+    def _hash(self, folder: Path) -> str:
+        """A hash of a folder that holds a consumer's script: it may read what lies beside it.
+
+        Of the project's own folder only the files count, not what is built below it.
+        """
+        if folder.resolve() == self._config.root.resolve():
+            files = [path for path in folder.iterdir() if path.is_file() and not is_scratch(path.name)]
+            return "".join(hash_file(path) for path in sorted(files))
+        return hash_tree(folder, without=frozenset({"bin", "obj"}), outputs=self._outputs)

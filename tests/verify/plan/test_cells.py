@@ -1,0 +1,324 @@
+"""Which cells there are, and what the judge makes of what a consumer says."""
+
+import dataclasses
+import types
+from pathlib import Path
+
+import msgspec
+import pytest
+from latebind.config.document import VerifyOwn
+from latebind.config.file import load
+from latebind.errors import InputError, NotRun
+from latebind.model import Cell, Rid, State
+from latebind.tables.targets import other_processor
+from latebind.verify.plan.cells import Scope, expand, questions
+from latebind.verify.plan.layouts import RUNNING
+from latebind.verify.plan.machine import host_machine
+from latebind.verify.plan.scenarios import SCENARIOS, Scenario, scenario
+from latebind.verify.plan.versions import BELOW_FLOOR, EACH_MINOR, Answers
+from latebind.verify.planning import able
+from latebind.verify.run.bench import Bench
+from latebind.verify.run.judge import Seen, Smoke, judge, read_python
+
+from tests.client import CONFIG as TINY
+from tests.client import write_client
+from tests.thingclient import DESCRIBED as THING
+from tests.thingclient import write_thing_client
+
+ROOT = Path(__file__).resolve().parents[3]
+CONFIG = load(ROOT / "latenn" / "latebind.toml")
+USE = CONFIG.document.runtime[0]
+LINUX = Rid("linux-x64")
+MINORS = ("1.19.2", "1.20.1", "1.31.1")
+FOUND = {"minimum": MINORS[:1], "latest": MINORS[-1:], BELOW_FLOOR: ("1.18.1",), EACH_MINOR: MINORS}
+SCOPE = Scope(pythons={LINUX: "3.11"}, home=LINUX)
+CELL = Cell(
+    kind="wheel",
+    target=Rid("linux-x64"),
+    consumer="python3.11",
+    runtime="onnxruntime",
+    version="1.31.1",
+    scenario="works",
+)
+ENV = "/environment"
+GOOD = Smoke(status=0, output="", passed=("a", "b"), runtime_version="1.31.1", libraries=("/environment/lib/x.so",))
+
+
+def test_every_version_works_in_every_consumer_and_names_are_unique():
+    cells = [planned.cell for planned in expanded()]
+    works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
+    assert {who for who, _ in works} == {"python3.11", "dotnet-build"}
+    consumed = {cell.consumer for cell in cells if cell.scenario == "consumed"}
+    assert consumed == {*RUNNING, "c-nupkg"} - {"dotnet-build"}
+    assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
+    assert len({cell.id for cell in cells}) == len(cells)
+    assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS if "linux" in row.systems}
+
+
+def tiny_cells(folder, *, rid="linux-x64", change=lambda text: text):
+    """The cells of a project with one package, which binds ONNX Runtime."""
+    text = TINY.replace("linux-x64", rid).replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
+    text += '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n\n[verify]\npython = "smoke.py"\n'
+    write_client(folder, latebind=change(text))
+    config = load(folder / "latebind.toml")
+    return [
+        planned.cell for planned in expand(config, Rid(rid), Scope(pythons={Rid(rid): "3.11"}, home=LINUX), Answers())
+    ]
+
+
+def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(tmp_path):
+    scenarios = {cell.scenario for cell in tiny_cells(tmp_path)}
+    assert "absent" in scenarios
+    assert "missing-backend" not in scenarios
+
+
+def test_a_target_that_no_runtime_exists_for_has_no_cells(tmp_path):
+    assert tiny_cells(tmp_path, rid="linux-musl-x64") == []
+
+
+def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cells(tmp_path):
+    cells = tiny_cells(tmp_path, change=lambda text: text.replace('nuget = { id = "Tiny" }', "") + 'dotnet = "x"\n')
+    assert {cell.kind for cell in cells} == {"wheel"}
+
+
+def test_only_a_target_with_a_sibling_is_tried_with_a_runtime_for_another_processor():
+    scenarios = {rid: {planned.cell.scenario for planned in expanded(rid)} for rid in ("linux-x64", "osx-arm64")}
+    assert all("wrong-architecture" in found for found in scenarios.values())
+    assert other_processor("linux-musl-x64") is None
+
+
+def test_everything_is_each_minor_version_each_distribution_and_each_python():
+    cells = [planned.cell for planned in expanded(everything=True)]
+    works = [cell for cell in cells if cell.scenario == "works" and cell.kind == "wheel"]
+    assert {row.version for row in works if row.runtime == "onnxruntime" and row.consumer == "python3.11"} == set(
+        MINORS
+    )
+    assert {row.version for row in works if row.consumer == "python3.13"} == {"1.19.2", "1.31.1"}
+    assert {row.cell.version: row.entry for row in expanded(everything=True) if row.cell.scenario == "works"} == {
+        "1.19.2": "minimum",
+        "1.20.1": "minimum",
+        "1.31.1": "latest",
+    }
+    assert {row.runtime for row in works} >= {"onnxruntime-gpu", "onnxruntime-openvino"}
+    assert len({cell.id for cell in cells}) == len(cells)
+
+
+def test_each_minor_and_other_pythons_are_for_one_target_and_the_home_of_this_machine():
+    cells = [planned.cell for planned in expanded("osx-arm64", everything=True)]
+    assert {row.version for row in cells if row.runtime == "onnxruntime" and row.scenario == "works"} == {
+        "1.19.2",
+        "1.31.1",
+    }
+    assert {row.consumer for row in cells if row.kind == "wheel"} == {"python3.11"}
+
+
+def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
+    names = {planned.cell.scenario for planned in expanded("win-x64")}
+    assert not names & {"fork", "read-only", "permission-denied"}
+    assert {"spawn", "decoy"} <= names
+
+
+def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
+    cells = expand(CONFIG, LINUX, SCOPE, Answers())
+    assert {planned.cell.version for planned in cells} == {"minimum", "latest", BELOW_FLOOR, ""}
+
+
+def test_every_cell_computes_the_data_of_a_configured_entry():
+    data = {(planned.cell.version, planned.entry) for planned in expanded()}
+    assert data == {("1.19.2", "minimum"), ("1.31.1", "latest"), ("1.18.1", "latest"), ("", "latest")}
+
+
+def test_two_runtimes_have_cells_of_their_own():
+    document = msgspec.structs.replace(CONFIG.document, runtime=(USE, msgspec.structs.replace(USE, minimum="1.20")))
+    config = dataclasses.replace(CONFIG, document=document)
+    asked = {question.minimum for question in questions(config, (LINUX,), SCOPE)}
+    assert asked == {"1.19", "1.20"}
+
+
+def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
+    own = VerifyOwn(scenarios=("works", "absent"), native_only=True)
+    verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: own})
+    document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
+    config = dataclasses.replace(CONFIG, document=document)
+    scope = Scope(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
+    cells = expand(config, LINUX, scope, Answers())
+    assert {planned.cell.scenario for planned in cells} == {"works", "absent"}
+    assert {planned.python for planned in cells} == {"3.11"}
+    emulated = types.SimpleNamespace(is_host=False)
+    with pytest.raises(NotRun, match="native_only") as caught:
+        able(cells[0], Answers(), {LINUX: emulated}, ())
+    assert caught.value.reason == "not-emulated"
+
+
+def test_an_application_names_a_runtime_that_no_feed_has():
+    for name in ("openvino", "litert"):
+        index = next(i for i, use in enumerate(CONFIG.document.runtime) if use.name == name)
+        cells = [row.cell for row in expanded() if row.use == CONFIG.document.runtime[index]]
+        computing = {cell.scenario for cell in cells if cell.kind == "nupkg" and scenario(cell.scenario).computes}
+        assert computing == {"path", "path-wrong"}
+        assert {cell.runtime for cell in cells if cell.kind == "nupkg" and cell.scenario in computing} == {name}
+
+
+def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(tmp_path):
+    raised = msgspec.structs.replace(CONFIG.document, runtime=(msgspec.structs.replace(USE, minimum="1.25"),))
+    asked = questions(dataclasses.replace(CONFIG, document=raised), (LINUX,), SCOPE)
+    assert {row.minimum for row in asked if row.entry == BELOW_FLOOR} == {"1.19"}
+    config = load(write_thing_client(tmp_path, THING + '\n[verify]\npython = "smoke.py"\n') / "latebind.toml")
+    assert BELOW_FLOOR not in {row.entry for row in questions(config, (LINUX,), SCOPE)}
+
+
+@pytest.mark.parametrize(("form", "shown"), [("text", True), ("three-numbers", False), ("four-numbers", False)])
+def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
+    described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
+    config = load(write_thing_client(tmp_path, described) / "latebind.toml")
+    names = {planned.cell.scenario for planned in expand(config, LINUX, SCOPE, Answers())}
+    assert {"works", "too-old", "absent"} <= names
+    assert ("other-major" in names) is shown
+
+
+def test_a_package_needs_itself_and_all_that_those_it_requires_need():
+    assert CONFIG.needed("onnxruntime") == ("onnxruntime", "core")
+    assert CONFIG.needed("core") == ("core",)
+
+
+def test_a_project_without_a_runtime_is_tried_without_one(tiny):
+    write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
+    config = load(tiny / "latebind.toml")
+    (planned,) = expand(config, LINUX, SCOPE, Answers())
+    assert (planned.cell.scenario, planned.cell.version, planned.use) == ("works", "", None)
+    assert questions(config, (LINUX,), SCOPE) == []
+
+
+def expanded(rid="linux-x64", *, everything=False):
+    scope = Scope(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
+    asked = questions(CONFIG, (Rid(rid),), scope)
+    return expand(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))
+
+
+def judged(smoke, row=None, **more):
+    return judge(CELL, row or scenario("works"), smoke, [ENV], values=more.pop("values", {}), **more)
+
+
+def changed(**fields):
+    return Smoke(**{**{name: getattr(GOOD, name) for name in Smoke.__slots__}, **fields})
+
+
+def test_a_good_run_passes_and_says_how_many():
+    outcome = judged(GOOD)
+    assert (outcome.state, outcome.facts["passed"]) == (State.PASSED, 2)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "stage"),
+    [
+        ({"status": 1, "failed": (("c", "differs"),)}, "c: differs", "inference"),
+        ({"status": 139}, "status 139", "load"),
+        ({"status": 3, "error": "no runtime"}, "no runtime", "load"),
+        ({"passed": ()}, "0 models were computed as expected, at least 1 should be", "inference"),
+        ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1", "load"),
+        ({"libraries": ()}, "did not say which libraries", "load"),
+        ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
+    ],
+)
+def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, stage):
+    outcome = judged(changed(**fields))
+    assert outcome.facts["stage"] == stage
+    assert outcome.state is State.FAILED
+    assert words in outcome.reason
+
+
+def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
+    smoke = changed(status=1, failed=(("c", "differs"),))
+    assert judged(smoke, reference=frozenset("ab")).state is State.PASSED
+    assert "c: differs" in judged(smoke, reference=frozenset("abc")).reason
+
+
+def test_fewer_cases_than_configured_are_too_few():
+    assert judged(GOOD, at_least=2).state is State.PASSED
+    assert "2 models were computed as expected, at least 3 should be" in judged(GOOD, at_least=3).reason
+
+
+@pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
+def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
+    cell = dataclasses.replace(CELL, version=version)
+    places = dict.fromkeys(("work", "log"), Path(ENV))
+    nothing = {"package": "", "entry": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
+    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **places)
+    assert bench.at_least() == count
+
+
+def test_a_case_that_was_never_tried_is_a_failure():
+    assert "1 models were never tried, d among them" in judged(GOOD, reference=frozenset("abd")).reason
+
+
+CLEAN = Seen(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",), user=0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, ""),
+        (
+            {"libraries": ("/work/build/liblatenn.so",)},
+            "/work/build/liblatenn.so was mapped, from outside /environment",
+        ),
+        ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
+        ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
+        ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
+        ({"libraries": ("/lib/libonnxruntime.so.1.19.2",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\onnxruntime.dll",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
+    ],
+)
+def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
+    seen = Seen(**{**{name: getattr(CLEAN, name) for name in Seen.__struct_fields__}, **fields})
+    outcome = judged(GOOD, seen=seen, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
+    assert (outcome.state is State.PASSED) == (words == "")
+    assert words in outcome.reason
+
+
+def test_a_scenario_may_bind_another_version_than_its_cell():
+    older = changed(runtime_version="1.19.2")
+    assert judged(older, binds=("1.19.2",)).state is State.PASSED
+    assert "bound runtime 1.31.1, expected 1.19.2" in judged(GOOD, binds=("1.19.2",)).reason
+    assert judged(older, binds=()).state is State.PASSED
+    assert "expected one that says its version" in judged(changed(runtime_version=""), binds=()).reason
+
+
+NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))
+
+
+@pytest.mark.parametrize(
+    ("smoke", "problem"),
+    [
+        (changed(status=3, error="ONNX Runtime was not found; 1.19 is needed"), ""),
+        (changed(status=3, error="ONNX Runtime was not found"), 'the sentence lacks "1.19"'),
+        (changed(status=3, error="Segmentation fault"), "the sentence lacks"),
+        (GOOD, "loading was expected to fail"),
+        (changed(status=139), "loading was expected to fail, but the consumer ended with status 139"),
+    ],
+)
+def test_a_negative_scenario_wants_the_sentence(smoke, problem):
+    outcome = judged(smoke, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
+    assert (outcome.state is State.PASSED) == (problem == "")
+    assert problem in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
+        (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
+        (b'{"libraries": {}}', "Expected `array`, got `object`"),
+        (b"\xff", "not as it should be"),
+        (b"", "not as it should be"),
+    ],
+)
+def test_a_result_of_another_shape_is_told_with_its_place(raw, words):
+    with pytest.raises(InputError, match=words):
+        read_python(0, "", raw)
+
+
+def test_a_result_may_say_more_than_is_asked():
+    smoke = read_python(0, "", b'{"passed": ["a"], "report": {"version": "1.31.1", "more": 1}, "mood": "good"}')
+    assert (smoke.passed, smoke.runtime_version) == (("a",), "1.31.1")

@@ -1,0 +1,104 @@
+"""Both installers, for real: clean environments, what the index has, and what is not there."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.errors import NotRun, ToolError
+from latebind.model import Rid
+from latebind.system.run import run
+from latebind.verify.plan import installers as environments
+from latebind.verify.plan.index import installer_environment
+from latebind.verify.plan.installers import consumer_environment, installer, python_of
+
+BASE = Path(getattr(sys, "_base_executable", sys.executable))
+
+
+@pytest.fixture(params=["uv", "virtualenv"])
+def tool(request, tmp_path, monkeypatch):
+    if request.param == "virtualenv":
+        monkeypatch.setattr(environments, "which", lambda _: None)
+        monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "nowhere" / "python"))
+    found = installer(tmp_path / "home")
+    monkeypatch.undo()
+    assert found.name == request.param
+    (tmp_path / "home").mkdir()
+    try:
+        found.resolve("iniconfig", BASE)
+    except NotRun as error:
+        pytest.skip(f"not run: {error.reason}")
+    return found
+
+
+def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/somewhere")
+    (tmp_path / "ours.py").write_text("", encoding="utf-8")
+    folder, log = tmp_path / "an environment", tmp_path / "log"
+
+    tool.create(folder, BASE, log)
+    tool.install(folder, ["iniconfig==2.0.0"], log=log)
+
+    code = (
+        "import importlib.util as u, json, os, iniconfig, importlib.metadata as m;"
+        "print(json.dumps([bool(u.find_spec('ours')), bool(u.find_spec('latebind')), m.version('iniconfig'),"
+        "sorted(os.environ)]))"
+    )
+    done = run([python_of(folder), "-I", "-c", code], env=consumer_environment(python_of(folder), tmp_path))
+    ours, latebind, version, variables = json.loads(done.output)
+    assert (ours, latebind, version) == (False, False, "2.0.0")
+    assert set(variables) <= {
+        "PATH",
+        "HOME",
+        "LANG",
+        "LC_CTYPE",
+        "LATEBIND_TREE",
+    }  # the last finds what is left running
+
+
+def test_the_index_is_asked_for_versions(tool):
+    assert tool.resolve("iniconfig==2.0.*", BASE) == "2.0.0"
+    with pytest.raises(NotRun) as caught:
+        tool.resolve("iniconfig<0.0.1", BASE)
+    assert caught.value.reason == "no-distribution"
+
+
+def test_a_wheel_for_another_processor_is_unpacked(tool, tmp_path):
+    tool.unpack("msgspec==0.20.0", tmp_path / "out", Rid("linux-arm64"), tmp_path / "log")
+    assert list((tmp_path / "out" / "msgspec").glob("*aarch64*.so"))
+
+
+def test_what_the_index_does_not_have_is_not_run(tool, tmp_path):
+    tool.create(tmp_path / "env", BASE, tmp_path / "log")
+    with pytest.raises(NotRun) as caught:
+        tool.install(tmp_path / "env", ["iniconfig==0.0.0.1"], log=tmp_path / "log")
+    assert caught.value.reason == "no-distribution"
+
+
+def test_an_index_that_does_not_answer_is_not_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    (tmp_path / "home").mkdir()
+    with pytest.raises(NotRun) as caught:
+        installer(tmp_path / "home").resolve("iniconfig", BASE)
+    assert caught.value.reason == "no-index"
+
+
+def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr(environments, "which", lambda _: None)
+    monkeypatch.setattr(environments.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(ToolError, match="neither uv nor virtualenv is here") as caught:
+        installer(tmp_path)
+    assert "latebind[verify]" in caught.value.advice
+
+
+def test_settings_for_the_index_reach_the_installer_and_nothing_else_does(monkeypatch, tmp_path):
+    monkeypatch.setattr(os, "environ", {"PIP_INDEX_URL": "x", "HTTPS_PROXY": "p", "SECRET": "s", "PYTHONPATH": "y"})
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    made = installer_environment(tmp_path)
+    assert (made["UV_DEFAULT_INDEX"], made["HTTPS_PROXY"]) == ("x", "p")
+    assert not {"SECRET", "PYTHONPATH"} & set(made)

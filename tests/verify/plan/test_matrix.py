@@ -1,0 +1,85 @@
+"""The matrix of GitHub Actions: every cell in one job, within GitHub's limits."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from latebind.config.file import load
+from latebind.errors import InputError
+from latebind.tables.targets import targets
+from latebind.verify.plan.matrix import CELLS_PER_JOB, MAX_BYTES, MAX_JOBS, cells_of, matrix, to_text
+from latebind.verify.plan.select import in_shard, read_shard
+
+from tests.client import CONFIG as TINY
+from tests.client import write_client
+
+LATENN = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+RIDS = LATENN.document.targets.include
+
+
+def with_versions(number):
+    verify = msgspec.structs.replace(
+        LATENN.document.verify, runtimes={"onnxruntime": tuple(f"1.{minor}.0" for minor in range(19, 19 + number))}
+    )
+    return dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+
+
+def wheels_alone():
+    verify = msgspec.structs.replace(LATENN.document.verify, dotnet="", pythons=())
+    document = msgspec.structs.replace(LATENN.document, verify=verify, runtime=LATENN.document.runtime[:1])
+    return dataclasses.replace(LATENN, document=document)
+
+
+def test_a_small_project_has_one_job_for_each_target_on_its_runner():
+    jobs = matrix(wheels_alone(), RIDS, ["3.12"])["include"]
+    own = dict.fromkeys((job["target"], job["runner"]) for job in jobs)
+    assert list(own) == [(rid, targets()[rid].runner) for rid in RIDS]
+    assert jobs[-1] == {"target": RIDS[-1], "runner": targets()[RIDS[-1]].runner, "shard": "1/1", "python": "3.12",
+                        "args": f"verify --all --target {RIDS[-1]}"}  # fmt: skip
+
+
+def test_over_256_cells_are_shared_out_and_each_is_in_one_job():
+    config = with_versions(100)
+    cells = [planned.cell for rid in RIDS for planned in cells_of(config, rid, "3.12")]
+    assert len(cells) > MAX_JOBS
+    jobs = matrix(config, RIDS, ["3.12"])["include"]
+    assert len(RIDS) < len(jobs) <= MAX_JOBS
+    for cell in cells:
+        own = [job for job in jobs if job["target"] == cell.target and in_shard(cell, *read_shard(job["shard"]))]
+        assert len(own) == 1
+        assert own[0]["args"] == f"verify --all --target {cell.target} --shard {own[0]['shard']}"
+    assert max(int(job["shard"].partition("/")[2]) for job in jobs) * CELLS_PER_JOB >= len(cells) / len(RIDS)
+
+
+@pytest.mark.parametrize("limit", [6, 7, 20, 256])
+def test_jobs_keep_to_the_limit(limit):
+    assert len(matrix(with_versions(2000), RIDS, ["3.12"], limit)["include"]) <= limit
+
+
+def test_too_few_jobs_for_the_targets_are_refused():
+    with pytest.raises(InputError, match="6 targets and 2 Pythons need 12 jobs at least, more than 11"):
+        matrix(LATENN, RIDS, ["3.10", "3.14"], 11)
+
+
+def test_a_text_over_the_limit_of_an_output_is_refused():
+    with pytest.raises(InputError, match="bytes as GitHub counts them, more than 1000000"):
+        matrix(with_versions(2000), RIDS, ["3." + "1" * 3000], 256)
+
+
+def test_the_largest_matrix_fits_an_output():
+    text = to_text(matrix(with_versions(5000), RIDS, ["3.10", "3.14"]))
+    assert len(text.encode("utf-16-le")) < MAX_BYTES
+    assert text.count("\n") == 1
+
+
+def test_the_command(latebind, tiny):
+    write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
+    ended = latebind("-C", tiny, "matrix", "--python", "3.10", "--python", "3.14")
+    jobs = json.loads(ended.stdout)["include"]
+    assert [(job["target"], job["python"], job["args"]) for job in jobs] == [
+        ("linux-x64", python, "verify --all --target linux-x64") for python in ("3.10", "3.14")
+    ]
+    refused = latebind("-C", tiny, "matrix", "--python", "3.10", "--python", "3.14", "--max-jobs", "1")
+    assert (refused.returncode, "need 2 jobs at least, more than 1" in refused.stderr) == (2, True)

@@ -1,0 +1,169 @@
+"""Expressions over cells, and shares of them."""
+
+import contextlib
+import dataclasses
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from latebind.config.file import load
+from latebind.errors import InputError
+from latebind.model import Cell, Rid
+from latebind.verify.plan.cells import Scope, expand, questions
+from latebind.verify.plan.select import any_of, matches, names, read_shard, selector, shard
+from latebind.verify.plan.versions import BELOW_FLOOR, Answers
+
+CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
+RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
+SCOPE = Scope(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
+ANSWERS = Answers(found={row: VERSIONS[row.entry] for row in questions(CONFIG, RIDS, SCOPE)})
+CELLS = tuple(planned.cell for rid in RIDS for planned in expand(CONFIG, rid, SCOPE, ANSWERS))
+CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
+            scenario="too-old")  # fmt: skip
+NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [([], 3), (["win"], 1), (["win", "arm64"], 2), (["x64 and win", "linux and not arm64"], 2), (["win", ""], 3)],
+)
+def test_several_expressions_select_what_any_of_them_does(given, meant):
+    cells = [dataclasses.replace(CELL, target=rid) for rid in RIDS]
+    expression = any_of(given)
+    assert sum(not expression or matches(cell, expression) for cell in cells) == meant
+
+
+def test_each_of_several_expressions_must_be_whole():
+    with pytest.raises(InputError, match="win"):
+        any_of(["(win", "x64)"])
+
+
+@pytest.mark.parametrize(
+    ("expression", "meant"),
+    [
+        ("win", True),
+        ("win-x64", True),
+        ("wi", False),
+        ("win*", True),
+        ("WIN", True),
+        ("x64", True),
+        ("python", True),
+        ("python3.1?", True),
+        ("1.2*", True),
+        ("1.2", False),
+        ("too-old", True),
+        ("old", True),
+        ("win and 1.2*", True),
+        ("linux and 1.2*", False),
+        ("linux or 1.2*", True),
+        ("not linux", True),
+        ("not not win", True),
+        ("not (win or linux)", False),
+        ("linux and win or wheel", True),  # and binds stronger than or
+        ("linux and (win or wheel)", False),
+        ("not linux and wheel", True),  # not binds strongest
+        ("wheel/win-x64/*", True),
+        ("*/1.22.0/*", False),
+        ("*-1.22.0/*", True),
+        ("no-runtime", False),
+        ("[", False),
+        ("((win))", True),
+    ],
+)
+def test_words_are_globs_over_the_names_of_a_cell(expression, meant):
+    assert matches(CELL, expression) is meant
+
+
+def test_a_package_id_is_found_whatever_its_letters():
+    assert matches(NUPKG, "microsoft.ml.onnxruntime and dotnet and build")
+
+
+def test_a_cell_without_a_runtime_has_a_word_of_its_own():
+    assert matches(dataclasses.replace(CELL, runtime="", version=""), "no-runtime")
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("", "a word is missing before its end"),
+        ("   ", "a word is missing before its end"),
+        ("win and", "a word is missing before its end"),
+        ("and win", "a word is missing before and, at character 1"),
+        ("win or or 1", "a word is missing before or, at character 8"),
+        ("win linux", "and or or is missing before linux, at character 5"),
+        ("(win", r"a \) is missing before its end"),
+        ("win)", r"nothing is open before \), at character 4"),
+        ("()", r"a word is missing before \), at character 2"),
+        ("not", "a word is missing before its end"),
+        ("(" * 10_000, "more than 50 parentheses are open"),
+    ],
+)
+def test_what_cannot_be_read_is_told_with_its_place(expression, words):
+    with pytest.raises(InputError, match=words) as caught:
+        selector(expression)
+    assert "-k 'win and 1.2*'" in str(caught.value)
+
+
+NAMES = {name for cell in CELLS for name in names(cell)} - {"and", "or", "not"}  # "not" is a part of not-a-library
+WORDS = st.sampled_from(sorted(NAMES | {"1.*", "dot*", "wheel/*", "none"}))
+TREES = st.recursive(
+    WORDS,
+    lambda inner: st.one_of(
+        st.tuples(st.just("not"), inner),
+        st.tuples(inner, st.sampled_from(["and", "or"]), inner),
+    ),
+    max_leaves=8,
+)
+
+
+def written(tree):
+    if isinstance(tree, str):
+        return tree
+    return f"({' '.join(written(part) if part not in ('and', 'or', 'not') else part for part in tree)})"
+
+
+def meant(tree, cell):
+    """The same, by Python's own operators."""
+    if isinstance(tree, str):
+        return matches(cell, tree)
+    if tree[0] == "not":
+        return not meant(tree[1], cell)
+    left, word, right = tree
+    ends = (meant(left, cell), meant(right, cell))
+    return all(ends) if word == "and" else any(ends)
+
+
+@given(tree=TREES, cell=st.sampled_from(CELLS))
+def test_an_expression_means_what_logic_says(tree, cell):
+    assert matches(cell, written(tree)) is meant(tree, cell)
+
+
+@given(text=st.text(alphabet="()andortwi *1.[]!/-\n\0", max_size=40))
+def test_any_text_is_an_expression_or_a_clear_error(text):
+    with contextlib.suppress(InputError):
+        selector(text)(CELL)
+
+
+@given(count=st.integers(1, 40))
+def test_shares_are_all_cells_each_once(count):
+    shares = [shard(CELLS, index, count) for index in range(1, count + 1)]
+    assert sorted(cell.id for share in shares for cell in share) == sorted(cell.id for cell in CELLS)
+
+
+@given(chosen=st.sets(st.sampled_from(CELLS)), count=st.integers(1, 8))
+def test_a_cell_keeps_its_share_when_others_go(chosen, count):
+    for index in range(1, count + 1):
+        kept = [cell for cell in shard(CELLS, index, count) if cell in chosen]
+        assert kept == list(shard([cell for cell in CELLS if cell in chosen], index, count))
+
+
+def test_a_share_is_read():
+    assert read_shard("2/5") == (2, 5)
+
+
+@pytest.mark.parametrize("text", ["", "0/5", "6/5", "2", "2/", "/5", "a/b", "-1/5", "1/5/2", "²/5", "1.0/2"])
+def test_no_share_is_refused(text):
+    with pytest.raises(InputError, match="is no share"):
+        read_shard(text)

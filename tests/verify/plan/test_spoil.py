@@ -1,0 +1,51 @@
+"""Ways to make a library unusable, on a real one."""
+
+import pytest
+from latebind.errors import InputError
+from latebind.verify.plan import spoil
+
+from tests.audit.corpus import Compiler
+
+SOURCE = """\
+#include <stdio.h>
+const char* v(void) { puts("called"); return "1.31.1"; }
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    return Compiler(tmp_path_factory.mktemp("spoil")).shared(SOURCE)
+
+
+def test_halves_noughts_and_texts(library):
+    data = library.read_bytes()
+    assert spoil.truncated(data) == data[: len(data) // 2]
+    assert len(spoil.corrupt(data)) == len(data)
+    assert not spoil.corrupt(data).startswith(b"\x7fELF")
+    assert spoil.text(data).startswith(b"This is not a library")
+
+
+def test_a_name_is_changed_in_place(library):
+    data = library.read_bytes()
+    changed = spoil.renamed(data, "1.31.1", "2.31.1")
+    assert len(changed) == len(data)
+    assert b"\x002.31.1\x00" in changed
+
+
+@pytest.mark.parametrize(("old", "new"), [("9.99.9", "8.88.8"), ("1.31.1", "10.31.1")])
+def test_a_name_that_is_not_there_or_of_another_length_is_refused(library, old, new):
+    with pytest.raises(InputError, match=r"does not hold"):
+        spoil.renamed(library.read_bytes(), old, new)
+
+
+def test_a_needed_library_gets_a_name_that_no_system_has(library):
+    needed, gone = spoil.dependency_of(library)
+    assert needed.startswith("lib")
+    assert len(gone) == len(needed)
+    assert gone != needed
+
+
+def test_a_file_that_needs_nothing_is_refused(tmp_path):
+    (tmp_path / "text.so").write_bytes(b"no library")
+    with pytest.raises(InputError, match="needs no other"):
+        spoil.dependency_of(tmp_path / "text.so")

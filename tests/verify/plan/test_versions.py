@@ -1,0 +1,47 @@
+"""What the index is asked for, and what its answers are for each target."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.errors import NotRun
+from latebind.model import Rid
+from latebind.verify.plan.installers import installer
+from latebind.verify.plan.versions import BELOW_FLOOR, EACH_MINOR, Question, ask, raised_minimum, requirement
+
+
+def question(entry, rid="linux-x64", distribution="onnxruntime"):
+    return Question(distribution=distribution, minimum="1.19", entry=entry, target=Rid(rid), python="3.11")
+
+
+@pytest.mark.parametrize(
+    ("entry", "text"),
+    [
+        ("minimum", "onnxruntime==1.19.*,>=1.19"),
+        ("latest", "onnxruntime"),
+        (BELOW_FLOOR, "onnxruntime<1.19"),
+        ("1.22.0", "onnxruntime==1.22.0"),
+    ],
+)
+def test_what_the_index_is_asked_for(entry, text):
+    assert requirement(question(entry)) == text
+
+
+def test_a_raised_floor_is_just_above():
+    assert raised_minimum("1.31.1") == "1.32"
+
+
+def test_the_index_knows_which_versions_there_are_for_which_target(tmp_path):
+    (tmp_path / "home").mkdir()
+    minors, intel, absent = question(EACH_MINOR), question("latest", "osx-x64"), question("1.19.77")
+    answers = ask([minors, intel, absent], installer(tmp_path / "home"), Path(sys.executable))
+    reasons = {error.reason for error in answers.trouble.values()}
+    if "no-index" in reasons:
+        pytest.skip("the package index cannot be reached")
+    found = answers.found[minors]
+    assert found[:2] == ("1.19.2", "1.20.1")
+    assert len(found) >= 13
+    # The last wheel for macOS on Intel; newer versions are for Linux, Windows and Apple's own processor alone.
+    assert answers.found[intel] == ("1.23.2",)
+    assert isinstance(answers.trouble[absent], NotRun)
+    assert answers.trouble[absent].reason == "no-distribution"

@@ -1,0 +1,167 @@
+"""The gate: which cells must have passed, and what it says of those that have not."""
+
+import dataclasses
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+from latebind.config.file import load
+from latebind.verify.plan.scenarios import SCENARIOS
+from latebind.verify.report.files import write_reports
+from latebind.verify.report.gate import RENDERERS, judge_gate, patterns
+
+from tests.client import CONFIG as TINY
+from tests.client import write_client
+from tests.verify.reports import complete, report, row
+
+LATENN = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+
+
+def requiring(*globs, include=("linux-x64",)):
+    document = msgspec.structs.replace(
+        LATENN.document,
+        verify=msgspec.structs.replace(LATENN.document.verify, required=globs),
+        targets=msgspec.structs.replace(LATENN.document.targets, include=include),
+    )
+    return dataclasses.replace(LATENN, document=document)
+
+
+def blocked(config, rows, machine=None):
+    return {block.subject: block for block in judge_gate(config, report(*rows, machine=machine)).blocks}
+
+
+def replaced(config, bad):
+    """All planned cells, one of them with another end."""
+    return [bad if one.id == bad.id else one for one in complete(config)]
+
+
+def test_by_default_works_of_every_target_and_every_negative_scenario_is_required():
+    globs = {pattern.glob for pattern in patterns(requiring(include=("linux-x64", "win-x64")))}
+    negative = [scenario.name for scenario in SCENARIOS if scenario.negative]
+    assert globs == {f"*/{rid}/*/{name}" for rid in ("linux-x64", "win-x64") for name in ("works", *negative)}
+
+
+def test_the_gate_passes_when_every_required_cell_passed():
+    config = requiring()
+    gate = judge_gate(config, report(*complete(config), row("not run", scenario="extra")))
+    negative = {scenario.name for scenario in SCENARIOS if scenario.negative}
+    assert (gate.exit_status, gate.blocks) == (0, ())
+    assert {"works", "absent"} <= {cell.scenario for cell in gate.required} <= negative | {"works"}
+
+
+def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requires_besides():
+    """As `verify -k ...` leaves it."""
+    blocks = blocked(requiring(), [row()])
+    assert len(blocks) > 10
+    assert "wheel/linux-x64/python3.11/no-runtime/absent" in blocks
+    assert all("latebind verify --target linux-x64" in block.cure for block in blocks.values())
+    text = RENDERERS["text"](judge_gate(requiring(), report(row())))
+    assert text.endswith(f"Gate failed: 1 of {1 + len(blocks)} required test cases passed, {len(blocks)} problems\n")
+
+
+@pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
+def test_each_entry_of_a_runtimes_versions_must_be_reported(entry):
+    config = requiring()
+    rows = [one for one in complete(config) if not (one.runtime == "onnxruntime" and entry in one.entries)]
+    assert any(f"onnxruntime-{entry}/" in subject for subject in blocked(config, rows))
+
+
+def test_one_cell_may_answer_several_entries():
+    config = requiring("wheel/*/onnxruntime-*/works")
+    rows = [row(entries=("minimum", "latest"))]
+    assert blocked(config, rows) == {}
+
+
+def test_cells_of_another_python_count():
+    config = requiring("wheel/*/works")
+    rows = [row(consumer="python3.9", version=one.version, entries=one.entries, runtime=one.runtime)
+            for one in complete(config) if (one.kind, one.scenario) == ("wheel", "works")]  # fmt: skip
+    assert blocked(config, rows) == {}
+
+
+def test_a_failed_cell_blocks_with_its_words_and_its_log():
+    config = requiring()
+    bad = row("failed", version="latest", reason="it broke")
+    block = blocked(config, replaced(config, bad))[bad.id]
+    assert "it broke" in block.why
+    assert bad.log in block.cure
+
+
+def test_a_cell_that_ran_nowhere_blocks_with_the_command():
+    config = requiring()
+    idle = row("not run", scenario="absent", runtime="", version="", entries=("",))
+    block = blocked(config, replaced(config, idle))[idle.id]
+    assert "no-machine" in block.why
+    assert "latebind verify --target linux-x64" in block.cure
+
+
+def test_a_target_without_a_cell_blocks_once():
+    config = requiring(include=("linux-x64", "osx-x64"))
+    blocks = blocked(config, complete(requiring()))
+    assert list(blocks) == ["*/osx-x64/*"]
+    assert "--target osx-x64" in blocks["*/osx-x64/*"].cure
+
+
+def test_a_pattern_for_all_targets_asks_each_target_for_its_cells():
+    config = requiring("*/works", include=("linux-x64", "osx-x64"))
+    assert list(blocked(config, complete(requiring()))) == ["*/osx-x64/*"]
+
+
+def test_a_configuration_that_verifies_nothing_does_not_pass():
+    verify = msgspec.structs.replace(LATENN.document.verify, python="", dotnet="", c="")
+    config = dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+    assert set(blocked(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
+
+
+def test_a_pattern_of_the_configuration_that_matches_nothing_blocks():
+    config = requiring("wheel/*/works", "nupkg/*/nothing")
+    assert list(blocked(config, complete(config))) == ["nupkg/*/nothing"]
+
+
+def test_what_is_not_required_may_fail():
+    config = requiring("*/works")
+    assert blocked(config, replaced(config, row("failed", scenario="absent", version="", runtime=""))) == {}
+
+
+def test_a_share_that_nobody_reported_blocks():
+    machine = {"target": "linux-x64", "targets": "linux-x64", "share": "2/3"}
+    blocks = blocked(requiring("*/works"), [row()], machine=machine)
+    assert list(blocks) == ["share 1/3 of linux-x64", "share 3/3 of linux-x64"]
+    assert "latebind verify --target linux-x64 --shard 1/3" in blocks["share 1/3 of linux-x64"].cure
+
+
+@pytest.mark.parametrize("form", RENDERERS)
+def test_every_form_tells_what_blocks_and_what_next(form):
+    bad = row("failed", reason="it\x1b | broke")
+    text = RENDERERS[form](judge_gate(requiring(), report(*complete(requiring()), bad)))
+    assert bad.id in text
+    assert "fix it, and run" in text
+    assert "\x1b" not in text
+    if form == "json":
+        document = json.loads(text)
+        assert {"id": bad.id, "outcome": "failed"} in document["required"]
+        assert set(document["blocks"][0]) == {"subject", "why", "cure"}
+
+
+@pytest.mark.parametrize(
+    ("state", "status", "last"),
+    [
+        ("passed", 0, "Gate passed: 1 of 1 required test case"),
+        ("not run", 1, "0 of 1 required test case passed, 1 problem"),
+    ],
+)
+def test_the_command(latebind, tiny, state, status, last):
+    write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\nrequired = ["*/works"]\n')
+    write_reports(report(row(state, runtime="", version="", entries=("",))), tiny / "reports", lambda _: "")
+    ended = latebind("-C", tiny, "gate")
+    assert (ended.returncode, ended.stderr) == (status, "")
+    assert ended.stdout.rstrip().endswith(last)
+    named = latebind("-C", tiny, "gate", tiny / "reports" / "verify.json", "--format", "json")
+    assert (named.returncode, len(json.loads(named.stdout)["blocks"])) == (status, status)
+
+
+def test_without_a_report_the_command_says_which(latebind, tiny):
+    ended = latebind("-C", tiny, "gate")
+    assert ended.returncode == 2
+    assert "verify.json: No such file" in ended.stderr

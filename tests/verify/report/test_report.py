@@ -1,0 +1,217 @@
+"""The report as JSON, for the console, as Markdown and as JUnit."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import msgspec
+import pytest
+from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everywhere
+from latebind.errors import InputError
+from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
+from latebind.verify.report.files import read_log, write_reports
+from latebind.verify.report.html import to_html
+from latebind.verify.report.render import count, to_console, to_junit, to_markdown
+from latebind.verify.report.report import Elsewhere, Report, read_report, report_of, to_json, verify_schema
+from latebind.verify.verify import Verified
+
+from tests.verify.reports import HASH, HOSTILE, large, report, row
+
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+EVERY = report(
+    row(seconds=12.34, cached=True),
+    row("failed", version="1.19.2", reason="it | broke\nbadly <b>", elsewhere=(Elsewhere(1, State.PASSED),)),
+    *(row("not run", target="win-x64", version=f"1.{n}.0", reason=why) for n, why in enumerate(NOT_RUN_REASONS)),
+    row(scenario="absent", runtime="", version="", summary="the sentence is there"),
+    row(kind="nupkg", consumer="dotnet-build", facts={"out_of_scope": {"test_if_seq": "res is a sequence"}},
+        elsewhere=(Elsewhere(1, State.PASSED),)),
+    packages=("x-1.0.tar.gz", "x-1.0-py3-none-any.whl"),
+)  # fmt: skip
+EVERY = msgspec.structs.replace(EVERY, machines=(*EVERY.machines, {"target": "linux-x64", "python": "3.12.1"}))
+
+
+def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
+    jsonschema.Draft202012Validator.check_schema(verify_schema())
+    document = json.loads(to_json(EVERY))
+    jsonschema.validate(document, verify_schema())
+    document["cells"][2]["reason"] = "because"
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(document, verify_schema())
+
+
+def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
+    cell = Cell(
+        kind="wheel", target=Rid("linux-x64"), consumer="python3.11", runtime="r", version="1", scenario="works"
+    )
+    artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256(HASH), size=1)
+    outcome = Outcome(cell=cell, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
+    made = report_of(Verified(artifacts=(artifact,), outcomes=(outcome,), machine={"target": "linux-x64"}))
+    (tmp_path / "r.json").write_text(to_json(made), encoding="utf-8")
+    read = read_report(tmp_path / "r.json")
+    assert read.cells[0].cell == cell
+    assert (read.packages, read.machines, read.cells[0].facts) == (made.packages, made.machines, {"passed": 2})
+
+
+FEW = [cell for cell in EVERY.cells if cell.outcome is not State.NOT_RUN or cell.reason == "no-dotnet"]
+SMALL = msgspec.structs.replace(EVERY, cells=tuple(FEW))  # the golden files need not know every reason
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("verify.md", to_markdown(SMALL)), ("verify.xml", to_junit(SMALL))], ids=["markdown", "junit"]
+)
+def test_renderings_are_as_they_were_reviewed(name, text):
+    assert text == (GOLDEN / name).read_text("utf-8")
+
+
+def test_not_run_is_a_state_of_its_own_in_every_rendering():
+    last = count(EVERY)
+    assert last.startswith(f"3 passed, 1 failed, {len(NOT_RUN_REASONS)} not run (")
+    for text in (to_console(EVERY, width=200), to_markdown(EVERY), to_junit(EVERY)):
+        assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
+    assert last in to_console(EVERY, width=200)
+    assert last in to_markdown(EVERY)
+
+
+def test_a_junit_reader_counts_the_same():
+    suites = ET.fromstring(to_junit(EVERY))
+    assert suites.get("tests") == str(len(EVERY.cells)) == str(len([*suites.iter("testcase")]))
+    assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(NOT_RUN_REASONS)))
+
+
+@pytest.mark.parametrize("render", [to_console, to_markdown, to_junit, to_json])
+def test_hostile_words_stay_words(render):
+    text = render(report(row("failed", reason=HOSTILE, consumer="\x1b[31m[red]x\x00")))
+    assert "\x1b" not in text
+    assert "\x00" not in text
+    if render is to_markdown:
+        assert " <img" not in text
+        assert "\\<img" in text
+    if render is to_junit:
+        assert ET.fromstring(text).find(".//failure") is not None
+
+
+def test_a_job_summary_keeps_below_its_limit():
+    scope = {f"test_{number}": "x" * 150 for number in range(3000)}
+    rows = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
+    text = to_markdown(report(*rows))
+    assert len(text.encode()) < 1_000_000
+    assert "sections left out: too long for a summary" in text
+    assert text.startswith("## ✅ latebind verify\n\n9 passed")
+
+    many = report(*(row(version=f"1.{number}.0", target=f"t{number}") for number in range(1500)), row("failed"))
+    text = to_markdown(many)
+    assert len(text.encode()) < 1_000_000
+    assert "The matrix is too long for a summary." in text
+    assert "### Failed" in text
+
+
+def test_many_failures_are_counted_not_listed():
+    text = to_markdown(report(*(row("failed", version=f"1.{number}.0") for number in range(60))))
+    assert "- and 10 more\n" in text
+
+
+def test_the_exit_status_tells_failure_and_nothing_run_from_success():
+    passed, not_run, failed = row(), row("not run"), row("failed")
+    refused = row(scenario="absent")
+    statuses = [report(*rows).exit_status for rows in ((refused, not_run), (passed, failed), (passed, not_run), ())]
+    assert statuses == [1, 1, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "why"),
+    [
+        ([row(), row("failed"), row("failed", version="1.30.0")], "2 test cases failed"),
+        ([row(scenario="absent"), row("not run")], "those that would were not run: no-machine"),
+        ([row(scenario="absent")], "no test case loaded the library and ran it; none was selected that would"),
+        ([], "no test case was run"),
+    ],
+)
+def test_every_form_says_why_the_exit_status_is_1(rows, why):
+    failed = report(*rows)
+    assert failed.exit_status == 1
+    forms = [to_console(failed, width=300), to_markdown(failed), to_json(failed), to_html(failed, lambda _: "")]
+    assert all(why in text for text in forms)
+    assert forms[0].splitlines()[-1].startswith("Verification failed: ")
+    junit, cells = to_junit(failed), [one for one in rows if one.outcome is State.FAILED]
+    assert junit.count("<failure") == (len(cells) or 1)
+    assert cells or why in junit
+
+
+@pytest.mark.parametrize("rows", [[row()], [row(), row("not run", version="1.19.2")]])
+def test_no_form_names_a_problem_where_there_is_none(rows):
+    passed = report(*rows)
+    assert passed.exit_status == 0
+    assert json.loads(to_json(passed))["problem"] == ""
+    forms = [to_console(passed), to_markdown(passed), to_html(passed, lambda _: "")]
+    assert not [text for text in forms if "Verification failed" in text]
+    assert "<failure" not in to_junit(passed)
+
+
+def test_what_a_report_says_of_its_problem_is_not_believed(tmp_path):
+    file = tmp_path / "verify.json"
+    file.write_text(to_json(report(row("failed"))).replace("1 test case failed", ""), encoding="utf-8")
+    assert read_report(file).problem == "1 test case failed"
+
+
+def broken(change):
+    document = json.loads(to_json(report(row(), row(version="1.19.2"))))
+    change(document)
+    return json.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "is no report of a verification"),
+        ("[]", "is no report of a verification"),
+        ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is no report of a verification"),
+        (broken(lambda d: d["cells"][1].update(d["cells"][0])), "a cell is there twice"),
+        (broken(lambda d: d["packages"].append(d["packages"][0])), "a package is there twice"),
+        (broken(lambda d: d["cells"][0].update(target="win-x64")), "is not that of its cell"),
+        (broken(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "no reason for not running"),
+        (broken(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
+        (broken(lambda d: d["cells"][0].update(machine=1)), "names a machine that is not there"),
+        (broken(lambda d: d["cells"][0].update(log="/etc/passwd")), "does not lie in logs/"),
+        (broken(lambda d: d["cells"][0].update(log="logs/../../secret")), "does not lie in logs/"),
+        (broken(lambda d: d["cells"][0].update(log="logs\\x")), "does not lie in logs/"),
+        (broken(lambda d: d["cells"][0].update(more=1)), "unknown field"),
+        (broken(lambda d: d["machines"][0].update(share="6/5")), "6/5 is no share"),
+    ],
+)
+def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, words):
+    file = tmp_path / "verify.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match=words) as caught:
+        read_report(file)
+    assert str(file) in str(caught.value)
+    assert "Run latebind verify, or give a verify.json that it wrote." in str(caught.value)
+
+
+def test_a_report_that_is_not_there_is_told(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_report(tmp_path / "nope.json")
+
+
+def test_files_are_written_with_the_logs_and_earlier_logs_go(tmp_path):
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "old.log").write_text("old", encoding="utf-8")
+    shown = report(row(), row("not run", version="1.19.2"))
+    write_reports(shown, tmp_path, lambda _: "the log")
+    files = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
+    assert files == {"verify.json", "verify.md", "verify.xml", "verify.html", shown.cells[0].log}
+    assert read_log(tmp_path, shown.cells[0]) == "the log"
+    assert "the log" in (tmp_path / "verify.html").read_text("utf-8")
+
+
+def test_no_link_leads_out_of_a_report(tmp_path):
+    (tmp_path / "report" / "logs").mkdir(parents=True)
+    (tmp_path / "secret").write_text("secret", encoding="utf-8")
+    shown = row()
+    (tmp_path / "report" / shown.log).symlink_to(tmp_path / "secret")
+    assert read_log(tmp_path / "report", shown) == ""
+
+
+def test_a_large_report_is_rendered_whole():
+    assert count(large()) in to_console(large(), width=160)
+    assert to_junit(large()).count("<testcase") == len(large().cells)
+    assert isinstance(large(), Report)

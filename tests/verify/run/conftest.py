@@ -1,0 +1,57 @@
+"""latenn's packages, a runtime package and small cases, made once for all tests of .NET consumers."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import pytest
+from latebind.build.managed import build_managed
+from latebind.build.native import stage_target
+from latebind.build.nuget import pack_nupkgs
+from latebind.config import file as configfile
+from latebind.tables.targets import target
+from latebind.verify.run.feed import assemble_runtime_nupkg
+
+from tests.dotnet_support import LATENN, RID, VERSION, dotnet_environment, small_cases
+
+
+@pytest.fixture(scope="session")
+def work(tmp_path_factory):
+    return tmp_path_factory.mktemp("dotnet")
+
+
+@pytest.fixture(scope="session")
+def managed(work):
+    return build_managed(
+        LATENN / "dotnet" / "Latenn",
+        work / "managed",
+        version=VERSION,
+        environment=dotnet_environment(),
+        home=work / "h",
+    )
+
+
+@pytest.fixture(scope="session")
+def packages(work, managed):
+    """Latenn and Latenn.OnnxRuntime for this machine, from one native build."""
+    config = configfile.load(LATENN / "latebind.toml")
+    stage = stage_target(config, target(RID), work)
+    core = pack_nupkgs(config, "core", [stage], work / "dist", managed=managed)[0]
+    return [core.path, pack_nupkgs(config, "onnxruntime", [stage], work / "dist")[0].path]
+
+
+@pytest.fixture(scope="session")
+def runtime(work):
+    """The version of the installed ONNX Runtime, and the package assembled from its library."""
+    distribution = metadata.distribution("onnxruntime")
+    library = next(
+        distribution.locate_file(file)
+        for file in distribution.files or ()
+        if file.name.startswith("libonnxruntime.so.") and file.parent.name == "capi"
+    )
+    return distribution.version, assemble_runtime_nupkg(library, distribution.version, work / "runtime")
+
+
+@pytest.fixture(scope="session")
+def cases(work):
+    return small_cases(work / "cases")

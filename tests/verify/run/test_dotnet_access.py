@@ -1,0 +1,60 @@
+"""An application is locked, and the lock is proved before anything is said of it."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+from latebind.errors import LatebindError
+from latebind.verify.plan.situations import Situation
+from latebind.verify.run import dotnet_access
+from latebind.verify.run.access import NOBODY, everybody_reaches, is_root, unlock
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of Linux and macOS")
+
+
+@pytest.fixture
+def application(tmp_path_factory, monkeypatch):
+    """A bench, a consumer and what was made of it, in folders that everybody may enter."""
+    root = tmp_path_factory.mktemp("access")
+    for folder in (root, *root.parents):
+        if is_root() and not everybody_reaches(root / "file"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    for name in ("work/out", "work/answers", "home"):
+        (root / name).mkdir(parents=True)
+    library = root / "work/out/libruntime.so"
+    library.write_bytes(b"\x7fELF")
+    monkeypatch.setattr(dotnet_access.dotnet, "find", lambda _: library)
+    bench = SimpleNamespace(work=root, data=lambda: root / "cases.json")
+    yield bench, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
+    unlock(root)
+
+
+def settled(application, **situation):
+    bench, consumer, made, library = application
+    bench.situation = Situation(**situation)
+    return dotnet_access.settle(bench, consumer, made, library)
+
+
+def test_an_ordinary_situation_changes_nothing(application):
+    library = application[3]
+    assert settled(application) is None
+    library.write_bytes(b"still mine")
+
+
+def test_nothing_can_be_written_and_the_library_still_be_read(application):
+    assert settled(application, unprivileged=True) == (NOBODY if is_root() else None)
+    assert application[3].stat().st_mode & 0o777 == 0o444
+    assert application[2].out.stat().st_mode & 0o777 == 0o555
+
+
+def test_a_library_that_nobody_may_read_stays_so(application):
+    settled(application, unprivileged=True, unreadable=True)
+    assert application[3].stat().st_mode & 0o777 == 0
+
+
+def test_a_lock_that_does_not_hold_is_told(application, monkeypatch):
+    monkeypatch.setattr(dotnet_access, "lock", lambda folder: folder.chmod(0o777))
+    with pytest.raises(LatebindError, match=r"out can be written to by user .*holds no permissions"):
+        settled(application, unprivileged=True)

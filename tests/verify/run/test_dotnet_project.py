@@ -1,0 +1,217 @@
+"""The packages that our writer makes, consumed by a real SDK: restored from a feed, built, published, run."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import msgspec
+import pytest
+from latebind.build.nuget import pack_nupkgs
+from latebind.config import file as configfile
+from latebind.errors import InputError, NotRun, ToolError
+from latebind.nuget import dotnet
+from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.system.archive import Entry
+from latebind.system.run import run
+from latebind.verify.plan.layouts import layout
+from latebind.verify.run.dotnet_project import make_consumer, run_smoke
+from latebind.verify.run.feed import assemble_runtime_nupkg
+from latebind.verify.run.stage import StageError
+
+from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, without
+
+ODD_CASES = 4
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+
+
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
+def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, runtime, cases, name):
+    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), cases, tmp_path / "w", log=tmp_path / "log")
+
+    document = ended.document
+    assert ended.status == 0, ended.output
+    assert ended.made.framework == dotnet.own_framework(ended.made.sdk)
+    assert document.failed == ()
+    assert len(document.passed) == len(NUMERIC) + ODD_CASES
+    assert document.backend == "onnxruntime"
+    assert document.report["version"] == runtime[0]
+    assert all(path.startswith(str(tmp_path)) for path in document.libraries), document.libraries
+    assert {path.rpartition("/")[2] for path in document.libraries} >= {
+        "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so",
+    }  # fmt: skip
+    if name == "dotnet-cache":
+        homes = {path.rpartition("/runtimes/")[0] for path in document.libraries if "/runtimes/" in path}
+        assert len(homes) == 3, "core, backend and runtime each come from their own package"
+
+
+def test_without_the_runtimes_package_the_sentence_names_it(tmp_path, packages, cases):
+    ended = run_smoke(consumer(packages), cases, tmp_path / "w")
+
+    assert ended.status == 3
+    assert ended.document.error.code == "RuntimeUnavailable"
+    assert "dotnet add package Microsoft.ML.OnnxRuntime" in ended.document.error.message
+    assert ended.document.report["bound"] is False
+
+
+@pytest.mark.parametrize("argument", [("--runtime-minimum", "1.999"), ("--runtime-path", "/nowhere/ort.so")])
+def test_a_runtime_that_is_too_old_or_not_where_it_was_said_ends_in_a_sentence(
+    tmp_path, packages, runtime, cases, argument
+):
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=argument)
+
+    assert (ended.status, ended.document.error.code) == (3, "RuntimeUnavailable")
+    assert argument[1] in ended.document.error.message
+
+
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-transitive"])
+def test_a_folder_may_have_any_name(tmp_path, packages, runtime, cases, name):
+    folder = tmp_path / "a, b 実行時"
+
+    ended = run_smoke(consumer(packages, runtime, layout=layout(name)), cases, folder, arguments=["--sample", "1"])
+
+    assert ended.status == 0
+
+
+def test_threads_load_at_once_and_each_computes_its_sample(tmp_path, packages, runtime, cases):
+    words = ["--threads", "4", "--sample", "5"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert (ended.status, len(ended.document.passed)) == (0, 5)
+
+
+def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path, packages, runtime, cases):
+    with zipfile.ZipFile(runtime[1]) as archive:
+        other = archive.extract("runtimes/linux-x64/native/libonnxruntime.so", tmp_path / "other")
+    words = ["--preload", other, "--sample", "1"]
+
+    ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
+
+    assert ended.status == 0
+    assert ended.document.report["path"] == other
+
+
+@pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
+def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
+    with pytest.raises(StageError, match="wrote no result"):
+        run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
+
+
+def test_sabotage_a_core_package_without_its_native_file_builds_and_fails_in_words(tmp_path, packages, runtime, cases):
+    broken = without(packages[0], "liblatenn_core", tmp_path / "broken")
+    made = consumer([broken, packages[1]], runtime)
+
+    ended = run_smoke(made, cases, tmp_path / "w")
+
+    assert ended.status == 3
+    assert ended.document.error.code == "CoreUnavailable"
+    for part in ("latenn_core", RID, "NuGet package Latenn", "DllNotFoundException"):
+        assert part in ended.document.error.message
+    assert ended.document.passed == ()
+
+
+def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, packages, runtime, cases):
+    broken = without(packages[1], "liblatenn_backend", tmp_path / "broken")
+
+    ended = run_smoke(consumer([packages[0], broken], runtime), cases, tmp_path / "w")
+
+    assert (ended.status, ended.document.error.code) == (3, "BackendMissing")
+    assert "Latenn.OnnxRuntime" in ended.document.error.message
+
+
+def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtime, cases):
+    spoiled = tmp_path / "cases"
+    shutil.copytree(cases, spoiled)
+    document = msgspec.json.decode((cases / "cases.json").read_bytes())
+    output = document["cases"][0]["sets"][0]["outputs"][0]["data"]
+    data = bytearray((cases / "cases.bin").read_bytes())
+    data[output[0] + 3] ^= 0x40
+    (spoiled / "cases.bin").write_bytes(data)
+
+    ended = run_smoke(consumer(packages, runtime), spoiled, tmp_path / "w")
+
+    assert ended.status == 1
+    assert [failure.name for failure in ended.document.failed] == [document["cases"][0]["name"]]
+    assert "element 0 is" in ended.document.failed[0].message
+
+
+@pytest.mark.parametrize("frameworks", [["netstandard2.0"], ["netstandard2.0", "netstandard2.1"]])
+def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, frameworks):
+    """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
+    managed = [one for one in managed if one.framework in frameworks]
+    memory = str("netstandard2.1" in frameworks).lower()
+    compiler = shutil.which("cc")
+    words = [compiler] if compiler else [sys.executable, "-m", "ziglang", "cc"]
+    checks = LATENN / "dotnet" / "Checks"
+    library = tmp_path / "liblatenn_core.so"
+    include = LATENN / "native" / "include"
+    subprocess.run([*words, "-shared", "-fPIC", f"-I{include}", "-o", library, checks / "echo_core.c"], check=True)
+    stage = make_stage(tmp_path / "stage", {"core": [library]})
+    config = configfile.load(LATENN / "latebind.toml")
+    package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)[0].path
+    environment = dotnet_environment()
+
+    made = make_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
+    ended = run(made.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
+
+    lines = [line for line in ended.output.splitlines() if line]
+    assert ended.returncode == 0, ended.output
+    assert len(lines) >= 20
+    assert ("passed MemoryIsPinnedForTheRunAlone" in lines) == ("netstandard2.1" in frameworks)
+    assert all(line.startswith("passed ") for line in lines), ended.output
+
+
+def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):
+    with pytest.raises(ToolError, match="NU1101"):
+        make_consumer(consumer(packages[:1]), tmp_path / "w")
+
+
+def test_without_an_sdk_the_cell_is_not_run(tmp_path, packages):
+    with pytest.raises(NotRun) as caught:
+        make_consumer(consumer(packages, environment={"PATH": str(tmp_path)}), tmp_path / "w")
+
+    assert caught.value.reason == "no-dotnet"
+
+
+def test_the_assembled_runtime_has_the_official_layout_and_says_what_it_is(runtime):
+    version, package = runtime
+
+    with zipfile.ZipFile(package) as archive:
+        assert "runtimes/linux-x64/native/libonnxruntime.so" in archive.namelist()
+        nuspec = archive.read("Microsoft.ML.OnnxRuntime.nuspec").decode()
+    assert f"<version>{version}</version>" in nuspec
+    assert "assembled for tests from the library of its PyPI wheel" in nuspec
+
+
+def test_a_runtime_that_is_not_there_is_refused(tmp_path):
+    with pytest.raises(InputError, match="cannot be read"):
+        assemble_runtime_nupkg(tmp_path / "libonnxruntime.so.1.22.0", "1.22.0", tmp_path)
+
+
+def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
+    """A file name with a space, a plus and a letter outside ASCII comes out of restore as it went in."""
+    nuspec = (
+        b'<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
+        b"<id>Odd</id><version>1.0.0</version><authors>a</authors><description>d</description></metadata></package>"
+    )
+    names = ["lib/netstandard2.0/_._", "content/a b+c é.txt", "noextension"]
+    properties = CoreProperties(identifier="Odd", version="1.0.0", creator="a", description="d")
+    write_nupkg(tmp_path / "feed" / "Odd.1.0.0.nupkg", nuspec, [Entry(name=n, data=b"1") for n in names], properties)
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "User.csproj").write_text(
+        '<Project Sdk="Microsoft.NET.Sdk">'
+        "<PropertyGroup><TargetFramework>$(ConsumerFramework)</TargetFramework></PropertyGroup>"
+        '<ItemGroup><PackageReference Include="Odd" Version="1.0.0" /></ItemGroup></Project>',
+        encoding="utf-8",
+    )
+    (project / "A.cs").write_text("class A { }", encoding="utf-8")
+
+    make_consumer(consumer([tmp_path / "feed" / "Odd.1.0.0.nupkg"], project=project), tmp_path / "w")
+
+    unpacked = tmp_path / "w" / "home" / "packages" / "odd" / "1.0.0"
+    assert all((unpacked / name).is_file() for name in names)

@@ -1,0 +1,420 @@
+"""Each .NET consumer: what a good package gives it, and a really broken package that it catches."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from latebind.build.nuget import pack_nupkgs
+from latebind.errors import NotRun, ToolError
+from latebind.nuget import dotnet, mono
+from latebind.nuget.dotnet import write_nuget_config
+from latebind.system.run import run
+from latebind.verify.plan import layouts
+from latebind.verify.plan.layouts import layout
+from latebind.verify.plan.proofs import OLDER_FRAMEWORK, Application, one_program
+from latebind.verify.run.dotnet_project import Consumer, make_consumer, run_smoke
+from latebind.verify.run.stage import StageError
+
+from tests.dotnet_support import RID, consumer, dotnet_environment, make_config, make_stage, without
+
+NATIVE = f"runtimes/{RID}/native/"
+CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so"
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+
+
+def rewritten(package, folder, change, add=()):
+    """The package with every (name, data) put through `change`, which gives None to leave it out, and more files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made = folder / package.name
+    with zipfile.ZipFile(package) as source, zipfile.ZipFile(made, "w") as out:
+        rows = [change(info.filename, source.read(info)) for info in source.infolist()]
+        for name, data in [*(row for row in rows if row), *add]:
+            out.writestr(name, data)
+    return made
+
+
+def member(package, name):
+    with zipfile.ZipFile(package) as archive:
+        return archive.read(name)
+
+
+def seen(made_for, ended):
+    """What the proofs look at."""
+    document, made = ended.document, ended.made
+    return Application(
+        packages=made_for.packages,
+        rid=made_for.rid,
+        out=made.out,
+        cache=made.cache,
+        libraries=document.libraries,
+        parts=len(made_for.packages),
+        framework=document.assembly.framework,
+    )
+
+
+def unproven(made_for, ended):
+    return [wrong for proof in made_for.layout.proofs for wrong in proof(seen(made_for, ended))]
+
+
+HERE = [row.name for row in layouts.LAYOUTS if row.start != "nothing" and not row.needs_sdk]
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_good_packages_compute_and_hold_what_the_consumer_promises(tmp_path, packages, runtime, cases, name):
+    made_for = consumer(packages, runtime, layout=layout(name))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "3"])
+
+    assert (ended.status, len(ended.document.passed)) == (0, 3), ended.output
+    assert unproven(made_for, ended) == []
+    loaded = {path.rpartition("/")[2]: path for path in ended.document.libraries}
+    assert {CORE, BACKEND, ORT} <= set(loaded)
+    assert all(path.startswith(str(tmp_path)) for path in loaded.values())
+
+
+@pytest.mark.parametrize("name", HERE)
+def test_a_core_package_without_its_native_file_fails_in_every_consumer(tmp_path, packages, runtime, cases, name):
+    broken = without(packages[0], "liblatenn_core", tmp_path / "broken")
+
+    ended = run_smoke(consumer([broken, packages[1]], runtime, layout=layout(name)), cases, tmp_path / "w")
+
+    assert (ended.status, ended.document.error.code) == (3, "CoreUnavailable")
+
+
+TARGETS = b"""<Project>
+  <Target Name="CopyNative" AfterTargets="Build">
+    <Copy SourceFiles="$(MSBuildThisFileDirectory)liblatenn_core.so" DestinationFolder="$(OutDir)" />
+  </Target>
+</Project>
+"""
+
+
+def test_a_native_file_that_build_files_copy_does_not_reach_whoever_refers_to_a_library(
+    tmp_path, packages, runtime, cases
+):
+    """In build/ it serves a direct reference, so that `dotnet-build` sees nothing wrong."""
+
+    def to_build(name, data):
+        return (f"build/{CORE}" if name == NATIVE + CORE else name, data)
+
+    broken = rewritten(packages[0], tmp_path / "broken", to_build, [("build/Latenn.targets", TARGETS)])
+    given = [broken, packages[1]]
+
+    direct = run_smoke(consumer(given, runtime), cases, tmp_path / "direct", arguments=["--sample", "1"])
+    behind = run_smoke(consumer(given, runtime, layout=layout("dotnet-transitive")), cases, tmp_path / "behind")
+
+    assert direct.status == 0
+    assert (behind.status, behind.document.error.code) == (3, "CoreUnavailable")
+
+
+def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path, packages, runtime, cases):
+    keep_out = b"""<Project>
+  <Target Name="KeepOut" AfterTargets="ComputeResolvedFilesToPublishList">
+    <ItemGroup>
+      <ResolvedFileToPublish Condition="'%(Filename)%(Extension)' == 'Latenn.dll'" ExcludeFromSingleFile="true" />
+    </ItemGroup>
+  </Target>
+</Project>
+"""
+    added = [("build/Latenn.targets", keep_out)]
+    broken = rewritten(packages[0], tmp_path / "broken", lambda *row: row, added)
+    made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file"))
+
+    made = make_consumer(made_for, tmp_path / "w")
+    looked_at = Application(packages=made_for.packages, rid=RID, out=made.out, cache=made.cache)
+    assert one_program(looked_at) == ["Latenn.dll lies beside the program instead of within"]
+    if made.sdk.startswith("3."):  # newer ones look beside the program, too
+        with pytest.raises(StageError, match="Could not load file or assembly 'Latenn"):
+            run_smoke(made_for, cases, tmp_path / "run")
+
+
+def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages, runtime, cases):
+    backend = NATIVE + BACKEND
+    core = rewritten(packages[0], tmp_path / "b", lambda *row: row, [(backend, member(packages[1], backend))])
+    made_for = consumer([core, without(packages[1], ".so", tmp_path / "c")], runtime, layout=layout("dotnet-cache"))
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    assert ended.status == 0, "it works, and yet each library should come with its own package"
+    (wrong,) = unproven(made_for, ended)
+    assert wrong.startswith("native libraries came out of 2 packages instead of 3: ")
+
+
+def with_build_files(package, folder, old, new, add=()):
+    """The package with other words in its build files for .NET Framework."""
+
+    def change(name, data):
+        if not name.endswith(f"/net461/{package.name.partition('.0.')[0]}.targets"):
+            return name, data
+        assert old in data
+        return name, data.replace(old, new)
+
+    return rewritten(package, folder, change, add)
+
+
+def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, runtime, cases):
+    given = [without(packages[0], "/net461/", tmp_path / "broken"), packages[1]]
+
+    elsewhere = run_smoke(consumer(given, runtime), cases, tmp_path / "core", arguments=["--sample", "1"])
+    on_mono = run_smoke(consumer(given, runtime, layout=layout("mono")), cases, tmp_path / "mono")
+
+    assert elsewhere.status == 0
+    assert (on_mono.status, on_mono.document.error.code) == (3, "CoreUnavailable")
+
+
+def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_path, packages, runtime, cases):
+    """An older one that was left in the package: it computes, and is not what every other application gets."""
+    older = ("older/" + CORE, member(packages[0], NATIVE + CORE) + b"older")
+    wanted, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
+    broken = with_build_files(packages[0], tmp_path / "b", wanted, instead, [older])
+    made_for = consumer([broken, packages[1]], runtime, layout=layout("mono"))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    assert ended.status == 0
+    assert unproven(made_for, ended) == [f"{CORE} differs from Latenn.0.1.0.nupkg!{NATIVE}{CORE}"]
+
+
+def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, packages, runtime, cases):
+    broken = with_build_files(packages[1], tmp_path / "b", b"'$(_LatebindBeside)' == 'x64'", b"false")
+    made_for = consumer([packages[0], broken], runtime, layout=layout("mono"))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    missing = f"{BACKEND} is missing, which Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND} should have given"
+    assert unproven(made_for, ended) == [missing]
+
+
+def test_without_mono_it_is_not_run(tmp_path, packages):
+    environment = dict(dotnet_environment())
+    environment["PATH"] = str(dotnet.find(environment).parent)
+
+    with pytest.raises(NotRun, match="no `mono` on PATH") as caught:
+        make_consumer(consumer(packages, layout=layout("mono"), environment=environment), tmp_path / "w")
+
+    assert caught.value.reason == "no-mono"
+
+
+def test_a_mono_without_reference_assemblies_is_not_enough(tmp_path):
+    program = tmp_path / "usr/bin/mono"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+
+    with pytest.raises(NotRun, match="a Mono without reference assemblies") as caught:
+        mono.find({"PATH": str(program.parent)})
+
+    assert caught.value.reason == "no-mono"
+
+
+def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, runtime, cases):
+    newer = member(packages[0], "lib/netstandard2.1/Latenn.dll")
+
+    def same(name, data):
+        return (name, newer if name == "lib/netstandard2.0/Latenn.dll" else data)
+
+    broken = rewritten(packages[0], tmp_path / "broken", same)
+    made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-netstandard2.0"))
+
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+
+    (wrong,) = unproven(made_for, ended)
+    assert ".NETStandard,Version=v2.1 was loaded" in wrong
+    assert OLDER_FRAMEWORK in wrong
+
+
+def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime, cases):
+    made_for = consumer(packages, runtime)
+    ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
+    installed = next(ended.made.cache.glob("latenn/*/*.nupkg"))
+    installed.write_bytes(installed.read_bytes() + b"x")
+
+    (wrong,) = unproven(made_for, ended)
+
+    assert wrong.startswith("NuGet installed another Latenn.0.1.0.nupkg")
+
+
+@pytest.mark.parametrize("name", [row.name for row in layouts.LAYOUTS if row.needs_sdk])
+def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name):
+    made_for = consumer(packages, layout=layout(name))
+    program = shutil.which("dotnet", path=made_for.environment["PATH"])
+    sdk = subprocess.run(
+        [program, "--version"], env=made_for.environment, capture_output=True, text=True, check=True
+    ).stdout
+    if int(sdk.partition(".")[0]) >= layout(name).needs_sdk:
+        pytest.skip("not run: the SDK here is new enough")
+
+    with pytest.raises(NotRun, match=r"8\.0 or newer; here is 3\.1") as caught:
+        make_consumer(made_for, tmp_path / "w")
+
+    assert caught.value.reason == "no-sdk"
+
+
+# ---- the files for every target --------------------------------------------------------------------------------------
+
+FILES = {
+    "linux-x64": "libdemo.so",
+    "linux-arm64": "libdemo.so",
+    "osx-x64": "libdemo.dylib",
+    "osx-arm64": "libdemo.dylib",
+    "win-x64": "demo_native.dll",
+    "win-arm64": "demo_native.dll",
+}
+PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>$(ConsumerFramework)</TargetFramework>
+    <MSBuildWarningsAsMessages>MSB3101;MSB3088</MSBuildWarningsAsMessages>
+  </PropertyGroup>
+  <ItemGroup><PackageReference Include="Demo" Version="[$(ProjectVersion)]" /></ItemGroup>
+</Project>
+"""
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory):
+    """A package with a file for each target, and the folder of a console project that consumes it."""
+    root = tmp_path_factory.mktemp("demo")
+    for rid, name in FILES.items():
+        (root / rid).mkdir()
+        (root / rid / name).write_text(rid, encoding="utf-8")
+    stages = [make_stage(root / "stage", {"core": [root / rid / name]}, rid) for rid, name in FILES.items()]
+    package = pack_nupkgs(make_config(root), "core", stages, root / "dist")[0].path
+    (root / "app").mkdir()
+    (root / "app" / "App.csproj").write_text(PROJECT, encoding="utf-8")
+    (root / "app" / "Program.cs").write_text("static class Program { static void Main() { } }", encoding="utf-8")
+    return package, root / "app"
+
+
+def published(package, project, rid, work):
+    """What the proofs say of the package, published for a target."""
+    made_for = Consumer(
+        project=project,
+        packages=[package],
+        version="0.1.0",
+        environment=dotnet_environment(),
+        layout=layout("dotnet-files"),
+        rid=rid,
+    )
+    made = make_consumer(made_for, work)
+    looked_at = Application(packages=[package], rid=rid, out=made.out, cache=made.cache)
+    return [wrong for proof in made_for.layout.proofs for wrong in proof(looked_at)]
+
+
+@pytest.mark.parametrize("rid", FILES)
+def test_the_files_of_every_target_are_published(tmp_path, demo, rid):
+    assert published(*demo, rid, tmp_path / "w") == []
+
+
+def test_a_target_without_its_file_is_told(tmp_path, demo):
+    package, project = demo
+    broken = without(package, "runtimes/osx-arm64/", tmp_path / "broken")
+
+    assert published(broken, project, "osx-arm64", tmp_path / "w") == ["no package has a native file for osx-arm64"]
+
+
+def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_path, demo):
+    package, project = demo
+    spoil = b"""<Project>
+  <ItemGroup>
+    <None Include="$(MSBuildThisFileDirectory)../runtimes/win-x64/native/*" Link="%(Filename)%(Extension)"
+          CopyToPublishDirectory="Always" CopyToOutputDirectory="Always" />
+    <None Include="$(MSBuildThisFileDirectory)../runtimes/linux-x64/native/*" Link="%(Filename)%(Extension)"
+          CopyToPublishDirectory="Always" CopyToOutputDirectory="Always" />
+  </ItemGroup>
+</Project>
+"""
+    added = [("build/Demo.targets", spoil)]
+    broken = rewritten(package, tmp_path / "broken", lambda *row: row, added)
+
+    foreign = published(broken, project, "osx-x64", tmp_path / "osx")
+
+    assert foreign == ["demo_native.dll is of another RID", "libdemo.so is of another RID"]
+
+
+def test_a_file_of_another_processor_under_the_same_name_is_told(tmp_path, demo):
+    package, project = demo
+    spoil = b"""<Project>
+  <Target Name="Spoil" AfterTargets="Publish">
+    <Copy SourceFiles="$(MSBuildThisFileDirectory)../runtimes/win-x64/native/demo_native.dll"
+          DestinationFolder="$(PublishDir)" />
+  </Target>
+</Project>
+"""
+    broken = rewritten(package, tmp_path / "broken", lambda *row: row, [("build/Demo.targets", spoil)])
+
+    (wrong,) = published(broken, project, "win-arm64", tmp_path / "w")
+
+    assert wrong.startswith("demo_native.dll differs from Demo.0.1.0.nupkg!runtimes/win-arm64/native/")
+
+
+# ---- the control: a library that links its runtime -------------------------------------------------------------------
+
+CONTROL = """using System;
+using System.Runtime.InteropServices;
+static class Program
+{
+    [DllImport("demo")] static extern int demo_answer();
+    static int Main() { Console.WriteLine($"answer {demo_answer()}"); return 0; }
+}
+"""
+ALONE = """
+int demo_answer(void) { return 42; }
+"""
+LINKS = """
+int rt_answer(void);
+int demo_answer(void) { return rt_answer(); }
+"""
+
+
+@pytest.mark.parametrize(("source", "linked", "works"), [(ALONE, False, True), (LINKS, True, False)])
+def test_control_a_library_that_links_its_runtime_fails_straight_from_the_package_cache(  # a table
+    tmp_path, source, linked, works
+):
+    """dotnet/core-setup#4303: nobody tells the OS's loader of another package's folder, where the runtime lies."""
+    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    (tmp_path / "rt.c").write_text("int rt_answer(void) { return 42; }", encoding="utf-8")
+    (tmp_path / "demo.c").write_text(source, encoding="utf-8")
+    rt, demo = tmp_path / "librt_demo.so", tmp_path / "libdemo.so"
+    subprocess.run(
+        [*compiler, "-shared", "-fPIC", "-Wl,-soname,librt_demo.so", "-o", rt, tmp_path / "rt.c"], check=True
+    )
+    link = [f"-L{tmp_path}", "-lrt_demo"] if linked else []
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", demo, tmp_path / "demo.c", *link], check=True)
+    stage = make_stage(tmp_path / "stage", {"core": [demo], "extra": [rt]})
+    config = make_config(tmp_path)
+    feed = [pack_nupkgs(config, name, [stage], tmp_path / "dist")[0].path for name in ("core", "extra")]
+    project = tmp_path / "app"
+    project.mkdir()
+    both = PROJECT.replace("</ItemGroup>", '<PackageReference Include="Demo.Extra" Version="0.1.0" /></ItemGroup>')
+    (project / "App.csproj").write_text(both, encoding="utf-8")
+    (project / "Program.cs").write_text(CONTROL, encoding="utf-8")
+    environment = dotnet_environment()
+    given = Consumer(project=project, packages=feed, version="0.1.0", environment=environment)
+
+    ended = {}
+    for name in ("dotnet-publish", "dotnet-cache"):
+        made_for = Consumer(**{key: getattr(given, key) for key in Consumer.__slots__} | {"layout": layout(name)})
+        ended[name] = run(make_consumer(made_for, tmp_path / name).argv, env=environment, check=False)
+
+    # Laid flat, only an rpath or LD_LIBRARY_PATH is missing; from the cache there is no single folder to name.
+    assert (ended["dotnet-cache"].output.strip() == "answer 42") == works
+    if not works:
+        assert "librt_demo.so" in ended["dotnet-cache"].output
+        assert "cannot open shared object file" in ended["dotnet-cache"].output
+
+
+def test_a_feed_of_its_own_is_the_only_one_unless_parts_of_dotnet_are_fetched(tmp_path):
+    for alone in (True, False):
+        write_nuget_config(tmp_path / "NuGet.config", ["/feed"], alone=alone)
+        packages = (tmp_path / "NuGet.config").read_text("utf-8").partition("</packageSources>")[0]
+        assert ("<clear />" in packages) == alone
+
+
+def test_without_the_runtimes_package_nothing_is_restored_from_elsewhere(tmp_path, packages):
+    with pytest.raises(ToolError, match="NU1101"):
+        make_consumer(consumer(packages[:1], layout=layout("dotnet-transitive")), tmp_path / "w")
