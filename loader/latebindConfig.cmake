@@ -143,6 +143,27 @@ function(latebind_add_python_module target)
     VISIBILITY_INLINES_HIDDEN TRUE)
 endfunction()
 
+# latebind_exports(<target> <pattern>...) hides every symbol that matches no pattern (`tiny_*`). The functions themselves
+# are marked in the sources. On Linux a version script also hides what the C++ library leaves behind (operator new).
+function(latebind_exports target)
+  _latebind_check_target(latebind_exports "${target}")
+  if(NOT ARGN)
+    message(FATAL_ERROR "latebind_exports: \"${target}\" has no patterns; it takes <target> <pattern>...")
+  endif()
+  set_target_properties("${target}" PROPERTIES
+    C_VISIBILITY_PRESET hidden
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN TRUE)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    list(JOIN ARGN "; " names)
+    set(script "${CMAKE_CURRENT_BINARY_DIR}/${target}.map")
+    file(CONFIGURE OUTPUT "${script}" CONTENT "{ global: ${names}; local: *; };\n" @ONLY)
+    # Not LINKER:, which splits at commas, and a folder may have one in its name.
+    target_link_options("${target}" PRIVATE "SHELL:-Xlinker \"--version-script=${script}\"")
+    set_property(TARGET "${target}" APPEND PROPERTY LINK_DEPENDS "${script}")
+  endif()
+endfunction()
+
 # Hides symbols, closes the usual doors, and keeps every path of the build machine out of the library, so that two
 # builds in different folders give the same bytes. Where LATEBIND_SYMBOLS is on, the library keeps its debug information:
 # `latebind pack` builds so once more, in a tree of its own, for the archive of symbols. LATEBIND_PREFIX_MAP names

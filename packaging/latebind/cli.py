@@ -29,6 +29,7 @@ from latebind.commands.make import (
     declare_reproduce,
     declare_stage,
 )
+from latebind.commands.new import declare_new
 from latebind.commands.once import Parser
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
-    declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
+    declare_new, declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
     declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce, declare_cibuildwheel,
     declare_loader_source,
 )  # fmt: skip

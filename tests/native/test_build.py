@@ -138,6 +138,7 @@ def run_cmake(tmp_path, text, *arguments):
             "it must look like 1.19 or 1.19.2.",
         ),
         ("latebind_hardening(m)", [], 'latebind_hardening: there is no target "m"'),
+        ("latebind_exports(m x)", [], 'latebind_exports: there is no target "m"'),
     ],
 )
 def test_cmake_says_what_is_wrong(tmp_path, text, arguments, says):

@@ -65,7 +65,7 @@ def facts(found: Found) -> Facts:
         licence=licence,
         licence_file=licence_file.name if licence_file else "",
         authors=tuple(row["name"] for row in people if isinstance(row, dict) and "name" in row),
-        repository=_git(found.root, "remote", "get-url", "origin") if _is_repository(found.root) else "",
+        repository=git_output(found.root, "remote", "get-url", "origin") if _is_repository(found.root) else "",
         pyproject=text,
         notes=tuple(notes),
     )
@@ -84,14 +84,14 @@ def _licence(file: Path | None) -> str:
 
 
 def _tag(root: Path) -> str:
-    return _git(root, "describe", "--tags", "--abbrev=0").removeprefix("v") if _is_repository(root) else ""
+    return git_output(root, "describe", "--tags", "--abbrev=0").removeprefix("v") if _is_repository(root) else ""
 
 
 def _is_repository(root: Path) -> bool:
     return (root / ".git").exists()
 
 
-def _git(root: Path, *words: str) -> str:
+def git_output(root: Path, *words: str) -> str:
     """What git says, "" when there is none or it refuses. Only addresses without a user's name or secret are taken."""
     git = which("git")
     if git is None:

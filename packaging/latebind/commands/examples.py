@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "new": (
+        ("latebind new demo", "a C library with a wheel and a NuGet package"),
+        ("latebind new demo --language c++", "the same in C++"),
+    ),
     "init": (
         ("latebind init", "what would be written for the CMake project here, and what is wrong today"),
         ("latebind init --yes --apply", "write it, and change CMake and C files as shown"),

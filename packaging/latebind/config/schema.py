@@ -10,6 +10,9 @@ import msgspec
 from latebind.config.document import Document
 from latebind.tables.targets import targets
 
+SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/docs/schema/latebind.schema.json"
+"""Where editors find the schema: `#:schema URL` as the first line of latebind.toml."""
+
 
 def config_schema() -> dict[str, Any]:
     """JSON Schema (2020-12) of latebind.toml, for editors."""
@@ -20,6 +23,7 @@ def config_schema() -> dict[str, Any]:
     table["properties"].update({str(rid): {"$ref": "#/$defs/TargetOptions"} for rid in targets()})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": SCHEMA_ID,
         "title": "latebind.toml",
         **schema,
     }

@@ -1,0 +1,99 @@
+"""Makes a new project: a C or C++ library that binds ONNX Runtime late, its packages, and what verifies them."""
+
+from __future__ import annotations
+
+import base64
+import keyword
+import re
+import sys
+from typing import TYPE_CHECKING
+
+from latebind import __version__
+from latebind.adopt.facts import git_output
+from latebind.config.schema import SCHEMA_ID
+from latebind.errors import InputError
+from latebind.system.archive import write_text
+from latebind.tables.presets import preset, presets
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LANGUAGES = ("c", "c++")
+RUNTIMES = ("onnxruntime",)
+_NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+_MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
+"""An ONNX model that adds its input "x" to itself, as "y"."""
+
+
+def project_files(name: str, language: str, author: str) -> dict[str, str]:
+    """Every file of a new project with its text, by its path in it. `name` is one that `check_name` accepts."""
+    module = module_name(name)
+    values = {
+        "name": name,
+        "module": module,
+        "macro": module.upper(),
+        "nuget": "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name)),
+        "author": author or f"The {name} authors",
+        "cxx": language == "c++",
+        "minimum": preset("onnxruntime").floor,
+        "model": ", ".join(map(str, base64.b64decode(_MODEL))),
+        "model_text": _MODEL,
+        "schema": SCHEMA_ID,
+        "version": __version__,
+    }
+    source = "cpp" if language == "c++" else "c"
+    templates = {
+        ".github/workflows/latebind.yml": "init/workflow.yml.j2",
+        ".gitignore": "init/gitignore.j2",
+        "LICENSE": "new/LICENSE.j2",
+        "README.md": "new/README.md.j2",
+        "latebind.toml": "new/latebind.toml.j2",
+        "native/CMakeLists.txt": "new/CMakeLists.txt.j2",
+        f"native/{module}.{source}": f"new/library.{source}.j2",
+        f"native/{module}.h": "new/library.h.j2",
+        "python/LICENSE": "new/LICENSE.j2",
+        "python/pyproject.toml": "new/pyproject.toml.j2",
+        f"python/src/{module}/__init__.py": "new/package.py.j2",
+        f"tests/test_{module}.py": "new/test.py.j2",
+        "verify/c/CMakeLists.txt": "new/consumer_cmake.j2",
+        "verify/c/consumer.c": "new/consumer.c.j2",
+        "verify/smoke.py": "new/smoke.py.j2",
+    }
+    return {path: render(template, **values) for path, template in templates.items()}
+
+
+def make_project(folder: Path, language: str) -> list[str]:
+    """Write a new project, named after its folder, and return the paths of its files in it.
+
+    Raises InputError: the name cannot be that of a package, or the folder is there and not empty.
+    """
+    check_name(folder.name)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(
+            "already exists and is not an empty folder",
+            where=str(folder),
+            advice="Choose another name. For a project that is there already: latebind init.",
+        )
+    files = project_files(folder.name, language, git_output(folder.parent, "config", "user.name"))
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        write_text(folder / path, text)
+    return list(files)
+
+
+def module_name(name: str) -> str:
+    """The name of the Python package, of the library, and the prefix of its functions."""
+    return re.sub(r"[-.]+", "_", name).lower()
+
+
+def check_name(name: str) -> None:
+    """Raise InputError for a name that a wheel, a Python package or a C function cannot have."""
+    module = module_name(name)
+    advice = "Choose a name of letters, digits and single hyphens that starts with a letter: latebind new my-engine."
+    if not _NAME.fullmatch(name):
+        raise InputError(f"{name} cannot be the name of a package", advice=advice)
+    if keyword.iskeyword(module) or module in sys.stdlib_module_names:
+        raise InputError(f"{name} is a word or a module of Python, which a package would hide", advice=advice)
+    if module in (*presets(), "latebind", "consumer", "runtime"):
+        raise InputError(f"{name} is the name of another package or of a part of the project", advice=advice)

@@ -1,0 +1,41 @@
+"""The command `new`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+
+_NEXT = """Created {name}/: a {language} library that finds {runtime} at run time ({files})
+
+next:
+  cd {folder}
+  latebind pack      # build it; wheel, sdist and NuGet package in dist/
+  latebind audit     # check every file in the packages
+  latebind verify    # install them in clean environments and run the library
+"""
+
+
+def declare_new(add: Add) -> None:
+    """`latebind new`."""
+    new = add("new", _new, "create a project that builds, packs, audits and verifies at once")
+    new.add_argument("folder", type=Path, metavar="NAME", help="name of the project, or a path that ends with it")
+    new.add_argument("--runtime", choices=("onnxruntime",), default="onnxruntime", help="default: onnxruntime")
+    new.add_argument("--language", choices=("c", "c++"), default="c", help="default: c")
+
+
+def _new(arguments: argparse.Namespace) -> int:
+    from latebind.adopt.new import make_project  # noqa: PLC0415  # --help must be quick
+    from latebind.tables.presets import preset  # noqa: PLC0415
+    from latebind.text import plural  # noqa: PLC0415
+
+    folder = arguments.project / arguments.folder
+    files = make_project(folder.resolve(), arguments.language)
+    title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
+    shown = {"name": folder.resolve().name, "folder": folder.as_posix(), "files": plural(len(files), "file")}
+    print(_NEXT.format(language=arguments.language.upper(), runtime=title, **shown), end="")
+    return 0

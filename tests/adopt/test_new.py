@@ -1,0 +1,73 @@
+"""`latebind new`: a complete project for each language, that builds at once; bad names and full folders are refused."""
+
+import json
+import re
+
+import msgspec
+import pytest
+from latebind.adopt.new import check_name, project_files
+from latebind.config.schema import SCHEMA_ID
+from latebind.errors import InputError
+
+BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_path, language):
+    made = latebind("-C", tmp_path, "new", "my-engine", "--language", language)
+    assert made.returncode == 0, made.stderr
+    assert "latebind verify" in made.stdout
+    project = tmp_path / "my-engine"
+    assert all((project / path).is_file() for path in BUILT)
+
+    packed = latebind("-C", project, "pack", "--format", "json")
+    assert packed.returncode == 0, packed.stderr
+    audited = latebind("-C", project, "audit", "--format", "json")
+    assert json.loads(audited.stdout)["findings"] == []
+    names = [path.name for path in (project / "dist").iterdir()]
+    assert len(names) == 3
+    assert "my_engine-0.1.0.tar.gz" in names
+    assert "MyEngine.0.1.0.nupkg" in names
+
+
+def test_the_files_are_the_same_for_the_same_name():
+    files = project_files("demo", "c", "A Person")
+    assert files == project_files("demo", "c", "A Person")
+    assert files["latebind.toml"].startswith(f"#:schema {SCHEMA_ID}\n")
+    assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == ["A Person"]
+    assert not [path for path, text in files.items() if re.search(r"\{[{%]|[ \t]$", text, re.MULTILINE)]
+
+
+@pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", ""])
+def test_any_author_gives_valid_files(author):
+    files = project_files("demo", "c++", author)
+    assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == [author or "The demo authors"]
+
+
+@pytest.mark.parametrize("name", ["demo", "my-engine", "My.Engine2", "a", "snake_case"])
+def test_names_of_packages_are_taken(name):
+    check_name(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "-x", "x-", "2fast", "a b", "a/b", "ü", "class", "json", "onnxruntime", "latebind", "consumer"]
+)
+def test_other_names_are_refused(name):
+    with pytest.raises(InputError):
+        check_name(name)
+
+
+def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
+    (tmp_path / "demo").mkdir()
+    (tmp_path / "demo" / "mine.txt").write_text("mine", encoding="utf-8")
+    ended = latebind("-C", tmp_path, "new", "demo")
+    assert ended.returncode == 2
+    assert "already exists and is not an empty folder" in ended.stderr
+    assert [path.name for path in (tmp_path / "demo").iterdir()] == ["mine.txt"]
+
+
+def test_an_unknown_language_is_refused(latebind, tmp_path):
+    ended = latebind("-C", tmp_path, "new", "demo", "--language", "cpp")
+    assert ended.returncode == 2
+    assert "c++" in ended.stderr
+    assert not (tmp_path / "demo").exists()
