@@ -39,7 +39,7 @@ def outputs() -> dict[Path, str]:
     """Every generated file with its text."""
     schemas = ROOT / "docs" / "schema"
     return {
-        schemas / "latebind.schema.json": config_schema_text(),
+        ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
         schemas / "audit.schema.json": _json(audit_schema()),
         schemas / "verify.schema.json": _json(verify_schema()),
         ROOT / "docs" / "configuration.md": config_reference(),

@@ -44,6 +44,7 @@ def refused(result, *texts, status=2):
     [
         (["pack", "--taget", "linux-x64"], "unrecognized arguments: --taget linux-x64. Did you mean --target?"),
         (["verify", "--lst"], "unrecognized arguments: --lst. Did you mean --list?"),
+        (["cibuildwheel", "a", "--json"], "unrecognized arguments: --json. It prints text or a file, and no JSON."),
         (["plan", "linux-x64"], "unrecognized arguments: linux-x64. See latebind plan --help."),
     ],
 )
@@ -52,6 +53,48 @@ def test_an_unknown_word_is_refused_with_the_nearest_option_of_the_command(lateb
     assert result.returncode == 2
     assert result.stderr.startswith(f"usage: latebind {words[0]} ")
     assert result.stderr.endswith(f"latebind {words[0]}: error: {told}\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["pakc"], "latebind: error: 'pakc' is not a command. Did you mean pack?"),
+        (["pack", "--format", "jsn"], "argument --format: 'jsn' is not one of its values. Did you mean json?"),
+        (["completion", "xyz"], "'xyz' is not one of its values. Choose one of: bash, zsh, fish, powershell, tcsh."),
+    ],
+)
+def test_a_wrong_command_or_value_is_refused_with_the_nearest(latebind, words, error):
+    result = latebind(*words)
+    assert result.returncode == 2
+    assert error in result.stderr
+
+
+def test_several_targets_may_be_separated_by_commas(latebind, tiny):
+    write_client(tiny, latebind=CONFIG.replace('["linux-x64"]', '["linux-x64", "win-x64", "osx-arm64"]'))
+    shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)
+    wheels = {row["file"].rpartition("-")[2] for row in shown["files"] if row["kind"] == "wheel"}
+    assert wheels == {"manylinux_2_28_x86_64.whl", "win_amd64.whl"}
+    refused(latebind("-C", tiny, "plan", "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?")
+
+
+def test_a_byte_order_mark_is_no_error(latebind, tiny):
+    text = (tiny / "latebind.toml").read_bytes()
+    (tiny / "latebind.toml").write_bytes(b"\xef\xbb\xbf" + text)
+    assert latebind("-C", tiny, "plan").returncode == 0
+
+
+def test_a_number_where_a_string_is_wanted_is_shown_as_the_file_has_it(latebind, tiny):
+    write_client(tiny, latebind=CONFIG.replace('glibc = "2.28"', "glibc = 2.20"))
+    refused(latebind("-C", tiny, "plan"), "targets.glibc must be a string, not a number", 'Write it as "2.20".')
+
+
+def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
+    assert latebind("doctor").returncode == 0
+    blind = "import sys; sys.modules['ziglang'] = None; from latebind import cli; sys.exit(cli.main(['doctor']))"
+    env = {**os.environ, "PATH": str(tmp_path)}
+    ended = subprocess.run([sys.executable, "-c", blind], env=env, capture_output=True, text=True, check=False)
+    assert ended.returncode == 1, ended.stdout
+    assert "nothing can be built here" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -223,7 +266,7 @@ def test_interrupted_midway(latebind, tiny, after):
 
     assert process.returncode in (130, -signal.SIGINT)
     if process.returncode == 130:
-        assert "interrupted; nothing was left half written" in errors
+        assert "interrupted; earlier output is unchanged" in errors
         assert "Traceback" not in errors
     assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
     assert not list(tiny.rglob("*.part"))

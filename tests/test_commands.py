@@ -31,7 +31,7 @@ def test_every_example_is_a_line_that_is_understood(line):
 def test_help_ends_with_the_examples(capsys):
     with pytest.raises(SystemExit):
         main(["gate", "--help"])
-    assert capsys.readouterr().out.endswith("examples:\n  latebind gate  of reports/verify.json\n")
+    assert capsys.readouterr().out.endswith("examples:\n  latebind gate  check reports/verify.json\n")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

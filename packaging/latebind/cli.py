@@ -1,7 +1,7 @@
-"""The command line: parses arguments, calls one function, prints its result; decides nothing else.
+"""The command line: declares the commands, runs one, and turns errors into messages and an exit status.
 
-Exit status of every command: 0 all well; 1 findings of severity error, or failed cells; 2 usage, configuration or
-unusable input; 130 interrupted.
+Exit status of every command: 0 success; 1 findings of severity error, or failed test cases; 2 wrong usage,
+configuration or input; 130 interrupted; 141 the output pipe was closed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from latebind.commands.make import (
     declare_stage,
 )
 from latebind.commands.new import declare_new
-from latebind.commands.once import Parser
+from latebind.commands.parser import Parser
 from latebind.commands.release import declare_release
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -38,7 +38,6 @@ from latebind.system.log import LOG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import NoReturn
 
     from latebind.commands.common import Command
 
@@ -55,20 +54,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     _write_utf8()
     arguments, unknown = _parser().parse_known_args(argv)
     if unknown:
-        _refuse(arguments.parser, unknown)
-    signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job is an interrupted one: nothing may go on behind it
+        arguments.parser.refuse_unknown(unknown)
+    signal.signal(signal.SIGTERM, _interrupt)  # a cancelled job must end what it started
     LOG.level = "verbose" if arguments.verbose else "quiet" if arguments.quiet else "normal"
     try:
         status: int = arguments.command(arguments)
-        sys.stdout.flush()  # here, where a reader that went away is still answered
+        sys.stdout.flush()  # here, where a closed pipe is still handled
     except LatebindError as error:
         sys.stdout.flush()
         print(f"latebind: {error}", file=sys.stderr)
         return error.exit_status
     except KeyboardInterrupt:
-        print("\nlatebind: interrupted; nothing was left half written", file=sys.stderr)
+        print("\nlatebind: interrupted; earlier output is unchanged", file=sys.stderr)
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe went away, as `| head` does
+    except BrokenPipeError:  # the output pipe was closed, as by `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
     except OSError as error:
@@ -81,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _write_utf8() -> None:
-    """Results are UTF-8 with LF everywhere, as the files are: ✓ has no other form in Windows' pipes."""
+    """Print UTF-8 with LF on every system: Windows' code pages have no ✓."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
@@ -95,24 +94,26 @@ def _system_advice(error: OSError) -> str:
     import errno  # noqa: PLC0415  # only on the way out
 
     if error.errno == errno.ENOSPC:
-        return "The disk is full: free some room and run the command again; earlier output is untouched."
-    return "Mend what the system says and run the command again; earlier output is untouched."
+        return "The disk is full. Free some space and run the command again; earlier output is unchanged."
+    return "Fix the cause and run the command again; earlier output is unchanged."
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="latebind",
-        description="Build native libraries without linking their runtime, package them, audit and verify the result.",
-        epilog="Exit status: 0 all well, 1 findings or failed cells, 2 usage or unusable input, 130 interrupted.",
+        description="Build native libraries that find their runtime late; package, audit and verify them.",
+        epilog="Exit status: 0 success, 1 findings or failed test cases, 2 wrong usage or input, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"latebind {__version__}")
     parser.add_argument("--cmake-dir", action=_CMakeDir, nargs=0, help="print the folder of latebindConfig.cmake")
-    parser.add_argument("-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml")
+    parser.add_argument(
+        "-C", "--project", type=Path, default=Path(), metavar="DIR", help="folder of latebind.toml (default: this one)"
+    )
     parser.add_argument(
         "--workdir",
         type=Path,
         metavar="DIR",
-        help="where build/, stage/, dist/, reports/ are made; by default the project's folder",
+        help="folder for build/, stage/, dist/ and reports/ (default: the project's folder)",
     )
     _add_levels(parser, default=False)
     everywhere = Parser(add_help=False)
@@ -129,25 +130,24 @@ def _parser() -> argparse.ArgumentParser:
 
     for declare in _COMMANDS:
         declare(add)
+    for command in commands.choices.values():
+        _add_json(command)
     completion = add("completion", lambda arguments: complete(parser, arguments.shell), "print a shell's completion")
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help=", ".join(SHELLS))
     return parser
 
 
-def _refuse(parser: argparse.ArgumentParser, unknown: list[str]) -> NoReturn:
-    """Words that the command does not know, with the nearest options that it does."""
-    import difflib  # noqa: PLC0415  # only on the way out
-
-    known = parser._option_string_actions  # noqa: SLF001  # argparse has no other list of them
-    options = [word.partition("=")[0] for word in unknown if word.startswith("-")]
-    near = [found for word in options for found in difflib.get_close_matches(word, known, n=1)]
-    hint = f" Did you mean {', '.join(near)}?" if near else f" See latebind {parser.prog.split()[-1]} --help."
-    parser.error(f"unrecognized arguments: {' '.join(unknown)}.{hint}")
+def _add_json(command: argparse.ArgumentParser) -> None:
+    """`--json` for each command with a `--format json`."""
+    for action in command._actions:  # noqa: SLF001  # argparse has no other list of them
+        if action.dest == "format" and "json" in (action.choices or ()):
+            command.add_argument("--json", dest="format", action="store_const", const="json", help="= --format json")
+            return
 
 
 def _add_levels(parser: argparse.ArgumentParser, *, default: object) -> None:
-    parser.add_argument("-v", "--verbose", action="store_true", default=default, help="say more")
-    parser.add_argument("-q", "--quiet", action="store_true", default=default, help="only results and errors")
+    parser.add_argument("-v", "--verbose", action="store_true", default=default, help="show commands and their output")
+    parser.add_argument("-q", "--quiet", action="store_true", default=default, help="print results and errors only")
 
 
 class _CMakeDir(argparse.Action):

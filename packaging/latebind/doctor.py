@@ -1,4 +1,4 @@
-"""What this machine can build, run, and not run, and what to do about it; changes nothing."""
+"""Reports what this machine can build and run, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -30,6 +30,8 @@ class Row:
     there: bool
     detail: str
     cure: str = ""
+    builds: bool = False
+    """Whether it is a target that can be built here."""
 
 
 def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
@@ -120,7 +122,8 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
         detail = f"{built}; its packages {f'run here{runs}' if runs is not None else 'do not run here'}"
         emulated = f"Run in a clone of latebind: python ci/machines.py DEST (by {row.emulator})"
         cure = emulated if runs is None and row.emulator else ""
-        rows.append(Row(what=rid, there=bool(builders) and runs is not None, detail=detail, cure=cure))
+        there = bool(builders) and runs is not None
+        rows.append(Row(what=rid, there=there, detail=detail, cure=cure, builds=bool(builders)))
     return rows
 
 

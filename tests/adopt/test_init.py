@@ -58,9 +58,13 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
     ended = latebind("init", project, "--yes")
 
     after = state(project)
-    assert {path.as_posix() for path in set(after) - set(before)} == {"latebind.toml", ".github/workflows/latebind.yml"}
+    assert {path.as_posix() for path in set(after) - set(before)} == {
+        ".gitignore",
+        "latebind.toml",
+        ".github/workflows/latebind.yml",
+    }
     assert {path: after[path] for path in before} == before
-    assert "2 files of your own to change as shown" in ended.stdout
+    assert "next: latebind init --apply  # changes 2 existing files as shown" in ended.stdout
 
 
 def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
@@ -98,7 +102,7 @@ def test_packages_of_today_are_audited_first(latebind, project):
 
     ended = latebind("init", project)
 
-    assert ended.stdout.startswith("packages of today in dist:\nold-1.0-py3-none-any.whl\n  error")
+    assert ended.stdout.startswith("your current packages in dist:\nold-1.0-py3-none-any.whl\n  error")
     assert not (project / "latebind.toml").exists()
 
 
@@ -113,6 +117,17 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert 'requires = ["latebind", "hatchling"]' in written
     assert "latebind fills in version" in ended.stdout
     assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
+    assert ended.stdout.endswith("next: latebind pack\n")
+    compile((project / "verify" / "smoke.py").read_text(), "smoke.py", "exec")
+
+
+def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project):
+    (project / ".gitignore").write_text("*.o\n/dist/")
+    latebind("init", project, "--yes", "--apply")
+    lines = (project / ".gitignore").read_text().splitlines()
+    assert lines[:2] == ["*.o", "/dist/"]
+    assert {"/stage/", "/build/"} <= set(lines)
+    assert len(lines) == len(set(lines))
 
 
 @pytest.mark.parametrize(
@@ -157,6 +172,6 @@ def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
     (tmp_path / "CMakeLists.txt").write_text("project(a)\nadd_library(a SHARED a.c)\n")
     ended = latebind("init", tmp_path, "--yes", "--apply")
     assert "no target links a runtime" in ended.stdout
-    assert "nothing to change: init knows target_link_libraries()" in ended.stdout
+    assert "nothing to change: no target_link_libraries() names a runtime" in ended.stdout
     assert "nothing to do" not in ended.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]

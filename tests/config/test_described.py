@@ -55,7 +55,7 @@ WRONG = [
     ('title = "The', 'environment = "A-B"\ntitle = "The', 7, "'A-B' is no name of a variable", "THING_LIB_PATH"),
     ('entry = "thing_version"', 'entry = "thing::version"', 8, "is no name of a C function", "nm -D"),
     ('entry = "', 'entri = "', 8, "unknown key runtime[0].describe.entri", "Did you mean entry?"),
-    ('version = "text"', 'version = "test"', 9, "invalid enum value 'test'", "Did you mean text?"),
+    ('version = "text"', 'version = "test"', 9, "cannot be 'test'", "Did you mean text?"),
     ('built = "2.9"', 'built = "2.0"', 10, "built = 2.0 is older than the minimum, 2.1", "the newest one tried"),
     ('built = "2.9"', 'built = "2"', 10, "'2' is not two or three numbers", "1.19"),
     ('minimum = "2.1"', 'minimum = "2.1rc1"', 3, "'2.1rc1' is not two or three numbers", "1.19"),

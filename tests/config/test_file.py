@@ -61,10 +61,10 @@ def test_a_target_has_its_own_table(tiny):
         (("[native]", "[nativ]"), "latebind.toml:8", "unknown key nativ", "Did you mean native?"),
         (("1.2.3", "one"), "latebind.toml:3", "'one' is not a version", "Write it as 1.2.3."),
         (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
-        (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc: expected `str` matching regex", ""),
-        (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports: expected `array` of length >= 1", ""),
-        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component: expected `str`", ""),
-        (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id: expected `str` matching", ""),
+        (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc must match", ""),
+        (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports must not be empty", ""),
+        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "component must be a string", 'Write it as "7"'),
+        (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id must match", ""),
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
         (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
         (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt is not there", "Set n"),
@@ -84,12 +84,12 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("onnxruntime", "onnxrunime"), "'onnxrunime' is not a known", "Did you mean onnx"),
         (RUNTIME.replace("1.19", "1.18"), "ONNX Runtime 1.18 cannot be the minimum: no wheel before 1.19", "Write min"),
         (RUNTIME.replace("1.19", "new"), "'new' is not a version", "Write it as 1.19."),
-        (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum: expected `str`, got `float`", ""),
-        (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy: invalid enum value", "Did you mean never-linked?"),
+        (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
+        (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
         ("[verify]\nat_least = { latest = 1 }\n", "'latest' is not a version", "Write the runtime version"),
-        ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason: expected `str` of length >= 1", ""),
+        ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["tny"]\n', "'tny' is not a package", "Did"),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),
     ],
@@ -102,7 +102,7 @@ def test_a_mistake_in_what_is_added(tmp_path, more, message, advice):
 @pytest.mark.parametrize("floor", ['glibc = "2.028"', 'macos = "12.3"', 'macos = "13.00"', 'macos = "11"'])
 def test_a_floor_whose_wheel_no_installer_would_take_is_refused(tmp_path, floor):
     (found,) = problems(tmp_path, CONFIG.replace('glibc = "2.28"', floor))
-    assert "expected `str` matching regex" in found[1]
+    assert "must match" in found[1]
 
 
 @pytest.mark.parametrize("major", [*range(11, 16), 26])

@@ -12,6 +12,7 @@ from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_c, edit_cmake
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
+from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
 from latebind.templates import render
 
@@ -68,6 +69,8 @@ def plan(found: Found, facts: Facts) -> Plan:
     for path, text in new.items():
         if not path.exists():
             changes.append(Change(path=path, before=None, after=text))
+    if targets:
+        changes.append(_ignored(found.root / ".gitignore"))
     return Plan(changes=tuple(row for row in changes if row.before != row.after), notes=tuple(notes))
 
 
@@ -76,12 +79,23 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
     source = found.source.relative_to(found.root).as_posix()
     text = render(
         "init/latebind.toml.j2", facts=facts, source=source, runtimes=minimums, component=component,
-        nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
+        schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
     )  # fmt: skip
     workflow = found.root / ".github" / "workflows" / "latebind.yml"
     configured = "[tool.latebind]" in facts.pyproject
     files = {} if configured else {found.root / "latebind.toml": text}
+    if with_wheel and not configured:
+        files[found.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
     return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
+
+
+def _ignored(path: Path) -> Change:
+    """A .gitignore that has the folders which latebind writes."""
+    before = path.read_text("utf-8", "surrogateescape") if path.exists() else None
+    lines = [line.strip() for line in (before or "").splitlines()]
+    missing = [line for line in render("init/gitignore.j2").splitlines() if line not in lines]
+    start = before if not before or before.endswith("\n") else f"{before}\n"
+    return Change(path=path, before=before, after="".join([start or "", *(f"{line}\n" for line in missing)]))
 
 
 def _minimum(found: Found, runtime: str) -> str:

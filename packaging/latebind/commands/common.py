@@ -1,4 +1,4 @@
-"""What several commands do first: read the configuration, choose targets, stage, pack; imports late, prints nothing."""
+"""What several commands share: options, reading the configuration, choosing targets, staging and packing."""
 
 from __future__ import annotations
 
@@ -21,37 +21,42 @@ if TYPE_CHECKING:
 
 
 def count(text: str) -> int:
-    """A number from 1 on, for argparse."""
+    """A whole number of at least 1, for argparse."""
     if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 1 on")
+        raise argparse.ArgumentTypeError(f"{text} is not a whole number of at least 1")
     return int(text)
 
 
 def add_machines(command: argparse.ArgumentParser) -> None:
     """The option that names the folder of machine files."""
-    text = "folder of files that say how programs of other targets run here; by default LATEBIND_MACHINES, .machines"
+    text = "folder of files that describe machines of other targets (default: $LATEBIND_MACHINES, then .machines)"
     command.add_argument("--machines", type=Path, metavar="DIR", help=text)
 
 
 def add_format(command: argparse.ArgumentParser) -> None:
-    """The option for a result that programs read."""
-    command.add_argument("--format", choices=("text", "json"), default="text")
+    """The option for machine-readable output."""
+    command.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
 
 def add_target(command: argparse.ArgumentParser, default: str = "this machine's") -> None:
-    """The option that names targets, as `chosen` reads it."""
-    command.add_argument("--target", action="append", metavar="RID", help=f"by default {default}")
+    """The option that names targets: repeated, or separated by commas."""
+    text = f"targets such as linux-x64,win-x64, or all (default: {default})"
+    command.add_argument("--target", action="extend", type=_words, metavar="RID[,RID]", help=text)
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def print_json(document: object) -> None:
-    """Print a result that programs read."""
+    """Print a result as JSON."""
     import json  # noqa: PLC0415  # --help must be quick
 
     print(json.dumps(document, indent=2))
 
 
 def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
-    """The configuration of the project and the working folder. Raises as `configfile.find` and `load` do."""
+    """The configuration of the project and the working folder. Raises what `find` and `load` raise."""
     from latebind.config.file import find, load  # noqa: PLC0415
 
     config = load(find(arguments.project))
@@ -62,7 +67,7 @@ def configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
 def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
     """The targets that --target names, by default this machine's.
 
-    Raises LatebindError for a name that is no target, and when this machine is none of the project.
+    Raises LatebindError for an unknown target, and when the project has no target for this machine.
     """
     from latebind.tables.targets import host_rid, target  # noqa: PLC0415
 
@@ -102,13 +107,13 @@ def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
 
 
 def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """A command that no other latebind may disturb in the same working folder."""
+    """A command that holds the lock of its working folder."""
 
     def command(arguments: argparse.Namespace) -> int:
         from latebind.system.archive import source_date_epoch  # noqa: PLC0415
         from latebind.system.lock import exclusive  # noqa: PLC0415
 
-        source_date_epoch()  # compilers and backends read it, too, and would say it worse
+        source_date_epoch()  # a wrong value is reported here, before a compiler does
         _, workdir = configured(arguments)
         with exclusive(workdir):
             return work(arguments)

@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import argparse
 
-SHELLS = ("bash", "zsh", "tcsh")
+SHELLS = ("bash", "zsh", "fish", "powershell", "tcsh")
 _FILES = frozenset({
-    "changelog", "check", "dist", "machines", "merge", "output", "output_dir", "paths", "previous", "project", "report",
-    "sources", "workdir",
+    "changelog", "check", "dist", "folder", "machines", "merge", "output", "output_dir", "paths", "previous", "project",
+    "report", "sources", "workdir",
 })  # fmt: skip
 
 
 def complete(parser: argparse.ArgumentParser, shell: str) -> int:
-    """Print the script for a shell."""
+    """Print the script of a shell."""
     import shtab  # noqa: PLC0415  # only this command needs it
 
     for action in _actions(parser):
         if action.dest in _FILES:
-            action.complete = shtab.FILE  # type: ignore[attr-defined]  # how shtab is told
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab reads it
     print(shtab.complete(parser, shell))
     return 0
 

@@ -1,7 +1,8 @@
-"""The command `doctor`: arguments, one call, printing; decides nothing."""
+"""The command `doctor`."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -9,13 +10,15 @@ from latebind.commands.common import add_format, add_machines, print_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from latebind.commands.common import Add
+    from latebind.doctor import Row
 
 
 def declare_doctor(add: Add) -> None:
     """`latebind doctor`."""
-    doctor = add("doctor", _doctor, "what this machine can build, run, and not run, and why")
+    doctor = add("doctor", _doctor, "what this machine can build and run, and how to install what is missing")
     add_machines(doctor)
     add_format(doctor)
 
@@ -28,10 +31,17 @@ def _doctor(arguments: argparse.Namespace) -> int:
     rows = examine(machines(machines_folder(arguments.machines, workdir)))
     if arguments.format == "json":
         print_json([asdict(row) for row in rows])
-        return 0
+        return _status(rows)
     width = max(len(row.what) for row in rows)
     for row in rows:
         print(f"{'yes' if row.there else 'no ':3}  {row.what:{width}}  {row.detail}")
         if row.cure:
             print(f"     {'':{width}}  {row.cure}")
-    return 0
+    if _status(rows):
+        print('latebind: nothing can be built here; run: pip install "latebind[native]"', file=sys.stderr)
+    return _status(rows)
+
+
+def _status(rows: Sequence[Row]) -> int:
+    """1 when no target can be built, so that scripts notice."""
+    return int(not any(row.builds for row in rows))

@@ -1,4 +1,4 @@
-"""What `latebind COMMAND --help` ends with: lines to type, from the most usual one on, as data."""
+"""The examples at the end of `latebind COMMAND --help`, the most usual one first."""
 
 from __future__ import annotations
 
@@ -8,43 +8,45 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind new demo --language c++", "the same in C++"),
     ),
     "init": (
-        ("latebind init", "what would be written for the CMake project here, and what is wrong today"),
-        ("latebind init --yes --apply", "write it, and change CMake and C files as shown"),
+        ("latebind init", "show what would change in the CMake project here"),
+        ("latebind init --yes --apply", "change it"),
     ),
-    "doctor": (("latebind doctor", "what is here, and how to get what is not"),),
+    "doctor": (("latebind doctor", "what is installed, and how to install the rest"),),
     "plan": (("latebind plan --target all", "the files of a whole release"),),
     "build": (
         ("latebind build", "for this machine's target"),
-        ("latebind build --target linux-arm64 --target win-x64", "for others, by zig"),
+        ("latebind build --target linux-arm64,win-x64", "for others, with zig"),
     ),
     "stage": (
-        ("latebind stage", "what was built"),
-        ("latebind stage --import wheelhouse/*.whl", "take in what cibuildwheel built elsewhere"),
+        ("latebind stage", "list what is built"),
+        ("latebind stage --import wheelhouse/*.whl", "add what cibuildwheel built elsewhere"),
     ),
-    "pack": (("latebind pack --target all", "the packages of every target from this machine"),),
+    "pack": (("latebind pack --target all", "packages for every target, from this machine"),),
     "audit": (
-        ("latebind audit", "dist/, by the rules of latebind.toml"),
-        ("latebind audit some.whl some.nupkg", "packages of anybody"),
-        ("latebind audit --explain LB101", "why a check is there, and what mends it"),
+        ("latebind audit", "everything in dist/"),
+        ("latebind audit some.whl some.nupkg", "any packages"),
+        ("latebind audit --explain LB101", "what a check means and how to fix it"),
         ("latebind audit dist --format github", "annotations on a pull request"),
     ),
     "verify": (
         ("latebind verify", "this machine's target, the oldest and the latest runtime"),
-        ("latebind verify --all --list", "every cell, and why one would not be run"),
-        ("latebind verify -k 'win and 1.2*'", "some of them"),
-        ("latebind verify --merge a/verify.json b/verify.json", "add machines up"),
+        ("latebind verify --all --list", "list every test case, and why one would not run"),
+        ("latebind verify -k 'win and 1.2*'", "only some of them"),
+        ("latebind verify --merge a/verify.json b/verify.json", "merge the reports of several machines"),
     ),
-    "gate": (("latebind gate", "of reports/verify.json"),),
-    "matrix": (("latebind matrix --python 3.10 --python 3.14", "two Pythons on each target"),),
+    "gate": (("latebind gate", "check reports/verify.json"),),
+    "matrix": (("latebind matrix --python 3.10 --python 3.14", "two Python versions on each target"),),
     "release": (
-        ("latebind release --output out/1.2.3 --previous out/1.2.2", "make it, compared with the last one"),
-        ("latebind release --check out/1.2.3", "check it, offline, anywhere"),
+        ("latebind release --output out/1.2.3 --previous out/1.2.2", "make a release and compare it with the last one"),
+        ("latebind release --check out/1.2.3", "check it, offline"),
     ),
-    "reproduce": (("latebind reproduce --target all", "two clean packs, which must be equal"),),
-    "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "once; keep it"),),
+    "reproduce": (("latebind reproduce --target all", "compare two clean packs"),),
+    "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "write it once and commit it"),),
     "loader-source": (("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),),
     "completion": (
-        ('eval "$(latebind completion bash)"', "in ~/.bashrc; zsh: in ~/.zshrc, with zsh"),
+        ('eval "$(latebind completion bash)"', "in ~/.bashrc; for zsh in ~/.zshrc"),
+        ("latebind completion fish > ~/.config/fish/completions/latebind.fish", "for fish"),
+        ("latebind completion powershell > latebind.ps1", "for PowerShell; run the file in $PROFILE"),
     ),
 }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""The command `init`: arguments, one call, printing, one question; decides nothing."""
+"""The command `init`: shows what would be written, asks, and writes it."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ if TYPE_CHECKING:
     from latebind.adopt.plan import Change
     from latebind.commands.common import Add
 
-_DONE = "nothing to do: the project is as latebind init would make it"
+_DONE = "nothing to do: the project already binds its runtime late"
 _UNKNOWN = (
-    "nothing to change: init knows target_link_libraries() with a runtime's name, file, or a variable set to one\n"
-    "  Where yours is linked in another way, write latebind_add_runtime(TARGET RUNTIME) instead, and a latebind.toml."
+    "nothing to change: no target_link_libraries() names a runtime, its file, or a variable set to one\n"
+    "  If yours is linked in another way, call latebind_add_runtime(TARGET RUNTIME), and write a latebind.toml.\n"
+    "  For a new project: latebind new NAME"
 )
 
 
 def declare_init(add: Add) -> None:
     """`latebind init`."""
-    init = add("init", _init, "find what links a runtime in a CMake project; show, then write what binds it late")
-    init.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the project; by default this folder")
-    init.add_argument("--yes", action="store_true", help="write the new files without asking")
-    init.add_argument("--dry-run", action="store_true", help="show everything, write nothing")
-    init.add_argument("--apply", action="store_true", help="also change the project's own CMake, C and pyproject files")
+    init = add("init", _init, "make a CMake project bind its runtime late: show the changes, ask, write them")
+    init.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="the project (default: this folder)")
+    init.add_argument("--yes", action="store_true", help="write new files without asking")
+    init.add_argument("--dry-run", action="store_true", help="show the changes and write nothing")
+    init.add_argument("--apply", action="store_true", help="also change existing CMake, C and pyproject files")
 
 
 def _init(arguments: argparse.Namespace) -> int:
@@ -56,15 +57,16 @@ def _init(arguments: argparse.Namespace) -> int:
     if not planned.changes:
         print(_DONE if found.is_adopted or found.runtimes else _UNKNOWN)
     elif not chosen:
-        print(f"{plural(len(own), 'file')} of your own would change: --apply changes them")
+        print(f"next: latebind init --apply  # changes {plural(len(own), 'existing file')} as shown")
     elif _agreed(arguments, chosen):
         for path in write(chosen):
             print(f"written: {path.relative_to(root).as_posix()}")
         if own and not arguments.apply:
-            print(f"{plural(len(own), 'file')} of your own to change as shown, or by: latebind init --apply")
-        print("next: latebind plan, latebind pack, latebind audit")
+            print(f"next: latebind init --apply  # changes {plural(len(own), 'existing file')} as shown")
+        else:
+            print("next: latebind pack")
     else:
-        print("nothing was written; --yes writes")
+        print("nothing was written\nnext: latebind init --yes")
     return 0
 
 
@@ -85,12 +87,12 @@ def _say(found: Found) -> None:
 
 
 def _audit_present(root: Path) -> None:
-    """What is wrong with the packages of today, before anything else."""
+    """Audit the packages that are there, before anything else."""
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
     from latebind.audit.policy import Policy  # noqa: PLC0415
     from latebind.audit.render import RENDERERS  # noqa: PLC0415
 
     present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
     if present:
-        print(f"packages of today in {', '.join(folder.name for folder in present)}:")
+        print(f"your current packages in {', '.join(folder.name for folder in present)}:")
         print(RENDERERS["text"](audit_paths(present, Policy())))

@@ -1,11 +1,11 @@
-"""The command `loader-source`: arguments, one call, printing; decides nothing."""
+"""The command `loader-source`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.commands.common import configured
+from latebind.commands.common import add_format, configured, print_json
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 def declare_loader_source(add: Add) -> None:
     """`latebind loader-source`."""
-    command = add("loader-source", _write, "C files for the runtimes that latebind.toml describes, for CMake alone")
-    command.add_argument("output_dir", type=Path, metavar="FOLDER", help="where they go; -DLATEBIND_DESCRIBED=FOLDER")
+    command = add("loader-source", _write, "write C files for described runtimes, to build with plain CMake")
+    add_format(command)
+    command.add_argument(
+        "output_dir", type=Path, metavar="FOLDER", help="folder to write to; then cmake -DLATEBIND_DESCRIBED=FOLDER"
+    )
 
 
 def _write(arguments: argparse.Namespace) -> int:
@@ -31,6 +34,9 @@ def _write(arguments: argparse.Namespace) -> int:
             where=config.file.name,
             advice="Describe one below [[runtime]] and [runtime.describe]; see examples/own-runtime.",
         )
+    if arguments.format == "json":
+        print_json({"files": [str(path) for path in made]})
+        return 0
     for path in made:
         print(path)
     return 0

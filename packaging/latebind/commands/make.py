@@ -1,4 +1,4 @@
-"""The commands `plan`, `build`, `stage`, `pack`, `reproduce` and `cibuildwheel`: arguments, one call each, printing."""
+"""The commands `plan`, `build`, `stage`, `pack`, `reproduce` and `cibuildwheel`."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from latebind.commands.common import (
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from latebind.build.stage import Stage
     from latebind.commands.common import Add
@@ -27,47 +28,54 @@ if TYPE_CHECKING:
 
 def declare_plan(add: Add) -> None:
     """`latebind plan`."""
-    plan = add("plan", _plan, "every file that would be made, from which input; runs nothing")
+    plan = add("plan", _plan, "list every file that packing would make, and from what; runs nothing")
     add_format(plan)
     add_target(plan)
 
 
 def declare_build(add: Add) -> None:
     """`latebind build`."""
-    add_target(add("build", alone(_build), "one native build for each target -> stage/<rid>/<component>/"))
+    build = add("build", alone(_build), "compile the native library once for each target, into stage/")
+    add_format(build)
+    add_target(build)
 
 
 def declare_stage(add: Add) -> None:
     """`latebind stage`."""
-    stage = add("stage", alone(_stage), "what is staged; with --import, adds native files that were built elsewhere")
+    stage = add("stage", alone(_stage), "list what is built; --import adds native files that were built elsewhere")
     stage.add_argument(
         "--import", dest="sources", type=Path, action="extend", nargs="+", default=[], metavar="PATH",
-        help="a stage, a target's folder of one, a wheel that latebind's hook built, or a folder <component>/... ",
+        help="stage folder, its folder of one target, wheel with native files, or folder <component>/...",
     )  # fmt: skip
-    stage.add_argument("--target", default="", metavar="RID", help="the target of a folder that does not say it")
+    stage.add_argument("--target", default="", metavar="RID", help="target of an imported folder")
     add_format(stage)
 
 
 def declare_pack(add: Add) -> None:
     """`latebind pack`."""
-    pack = add("pack", alone(_pack), "stage -> wheels, sdists and nupkgs -> dist/")
+    pack = add("pack", alone(_pack), "make wheels, sdists and NuGet packages in dist/; builds what changed")
     add_format(pack)
     add_target(pack)
 
 
 def declare_reproduce(add: Add) -> None:
     """`latebind reproduce`."""
-    reproduce = add("reproduce", _reproduce, "pack twice under different circumstances and show where bytes differ")
+    reproduce = add(
+        "reproduce", _reproduce, "pack twice in different folders, times and locales, and compare the bytes"
+    )
     add_format(reproduce)
     add_target(reproduce)
 
 
 def declare_cibuildwheel(add: Add) -> None:
     """`latebind cibuildwheel`."""
-    native = add("cibuildwheel", _cibuildwheel, "print the configuration with which cibuildwheel builds a package")
-    native.add_argument("package", metavar="PACKAGE", help="a package of latebind.toml that has a wheel")
+    native = add("cibuildwheel", _cibuildwheel, "print a configuration for cibuildwheel")
+    native.add_argument("package", metavar="PACKAGE", help="package in latebind.toml with a wheel")
     native.add_argument(
-        "--latebind", default=f"latebind[native]=={__version__}", metavar="REQUIREMENT", help="what brings latebind"
+        "--latebind",
+        default=f"latebind[native]=={__version__}",
+        metavar="REQUIREMENT",
+        help="requirement that installs latebind",
     )
 
 
@@ -91,14 +99,10 @@ def _plan(arguments: argparse.Namespace) -> int:
 
 def _build(arguments: argparse.Namespace) -> int:
     _, workdir, stages = stage_all(arguments)
-    for stage in stages:
-        _show_stage(stage, workdir)
-    return 0
+    return _show_stages(stages, workdir, arguments.format)
 
 
 def _stage(arguments: argparse.Namespace) -> int:
-    import msgspec  # noqa: PLC0415
-
     from latebind.build.imports import import_native  # noqa: PLC0415
     from latebind.build.stage import open_stage  # noqa: PLC0415
     from latebind.tables.targets import targets  # noqa: PLC0415
@@ -107,20 +111,22 @@ def _stage(arguments: argparse.Namespace) -> int:
     if arguments.sources:
         import_native(config, arguments.sources, workdir, arguments.target)
     found = [staged for rid in targets() if (staged := open_stage(workdir / "stage" / rid)) is not None]
-    if arguments.format == "json":
-        print_json([{"rid": staged.rid, **msgspec.to_builtins(staged.manifest)} for staged in found])
+    return _show_stages(found, workdir, arguments.format)
+
+
+def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
+    import msgspec  # noqa: PLC0415
+
+    if form == "json":
+        print_json([{"rid": stage.rid, **msgspec.to_builtins(stage.manifest)} for stage in stages])
         return 0
-    for staged in found:
-        _show_stage(staged, workdir)
+    for stage in stages:
+        manifest = stage.manifest
+        how = "imported, " if manifest.imported else ""
+        print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
+        for file in manifest.files:
+            print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
     return 0
-
-
-def _show_stage(stage: Stage, workdir: Path) -> None:
-    manifest = stage.manifest
-    how = "imported, " if manifest.imported else ""
-    print(f"{stage.root.relative_to(workdir)}  {how}{manifest.toolchain}  floor {manifest.floor or 'none'}")
-    for file in manifest.files:
-        print(f"  {file.path}  {file.size}  {file.sha256[:16]}")
 
 
 def _pack(arguments: argparse.Namespace) -> int:

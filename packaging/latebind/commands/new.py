@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.commands.common import add_format, print_json
+
 if TYPE_CHECKING:
     import argparse
 
@@ -23,6 +25,7 @@ next:
 def declare_new(add: Add) -> None:
     """`latebind new`."""
     new = add("new", _new, "create a project that builds, packs, audits and verifies at once")
+    add_format(new)
     new.add_argument("folder", type=Path, metavar="NAME", help="name of the project, or a path that ends with it")
     new.add_argument("--runtime", choices=("onnxruntime",), default="onnxruntime", help="default: onnxruntime")
     new.add_argument("--language", choices=("c", "c++"), default="c", help="default: c")
@@ -35,6 +38,9 @@ def _new(arguments: argparse.Namespace) -> int:
 
     folder = arguments.project / arguments.folder
     files = make_project(folder.resolve(), arguments.language)
+    if arguments.format == "json":
+        print_json({"folder": str(folder.resolve()), "files": sorted(files)})
+        return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
     shown = {"name": folder.resolve().name, "folder": folder.as_posix(), "files": plural(len(files), "file")}
     print(_NEXT.format(language=arguments.language.upper(), runtime=title, **shown), end="")

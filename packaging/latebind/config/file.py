@@ -1,4 +1,4 @@
-"""Finds and reads a configuration file; every problem is reported at once."""
+"""Finds and reads a configuration file, and reports all its problems at once."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def find(start: Path) -> Path:
     raise InputError(
         f"no {FILE_NAME} and no [tool.latebind] here or above",
         where=str(start),
-        advice="Name the project's folder: latebind -C FOLDER ... To begin a project: latebind init.",
+        advice="Name the project's folder: latebind -C FOLDER ... For a new project: latebind new NAME.",
     )
 
 
@@ -52,7 +52,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
     if file.name == "pyproject.toml":
         raw = raw.get("tool", {}).get("latebind", {})
         prefix = ("tool", "latebind")
-    reader = Reader(file, file.read_text("utf-8"), prefix)
+    reader = Reader(file, read_toml(file), prefix)
     document = reader.read(Document, _split_targets(raw), ())
     if document is not None:
         root = file.parent.resolve()
@@ -66,12 +66,17 @@ def load(file: Path, *, alone: bool = False) -> Config:
     return config
 
 
+def read_toml(file: Path) -> str:
+    """The text of a TOML file, without the byte order mark that Windows' editors write."""
+    return file.read_text("utf-8-sig")
+
+
 def own_file(file: Path) -> str:
     """The [tool.latebind] of a pyproject.toml as the text of a latebind.toml, line by line as it was written."""
     top: list[str] = []
     rest: list[str] = []
     chosen: list[str] | None = None
-    for line, header in headers(file.read_text("utf-8")):
+    for line, header in headers(read_toml(file)):
         if header is not None:
             ours = header[:2] == ("tool", "latebind")
             chosen = (rest if len(header) > 2 else top) if ours else None  # noqa: PLR2004  # the length of the prefix
@@ -92,7 +97,7 @@ def tables_of(text: str) -> dict[str, Any] | None:
 
 def _tables(file: Path) -> dict[str, Any]:
     try:
-        return msgspec.toml.decode(file.read_bytes())  # type: ignore[no-any-return]
+        return msgspec.toml.decode(read_toml(file))  # type: ignore[no-any-return]
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:

@@ -1,11 +1,9 @@
-"""Turns the tables of a TOML file into structs; collects every problem with its line and the nearest name.
-
-Knows no table: what they are is said by the structs, and what types cannot say is checked elsewhere.
-"""
+"""Turns the tables of a TOML file into structs, and collects every problem with its line and the nearest name."""
 
 from __future__ import annotations
 
 import difflib
+import re
 import types
 import typing
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
@@ -19,6 +17,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _T = TypeVar("_T")
+_WRONG_TYPE = re.compile(r"Expected `(\w+)`, got `(\w+)`")
+_TYPES = {
+    "str": "a string", "int": "a whole number", "float": "a number", "bool": "true or false", "array": "a list",
+    "object": "a table",
+}  # fmt: skip
+"""msgspec's names of types, in words."""
+_CONSTRAINTS = {
+    r"Expected `\w+` of length >= 1": "must not be empty",
+    r"Expected `\w+` matching regex (.*)": "must match {0}",
+    r"Expected `int` (>=|<=) (\S+)": "must be {0} {1}",
+    r"Invalid enum value (.*)": "cannot be {0}",
+}
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -81,8 +91,27 @@ class Reader:
         except msgspec.ValidationError as error:
             text = str(error).partition(" - at ")[0]
             advice = nearest(raw, _choices(kind)) if isinstance(raw, str) else ""
-            self.problem(path, f"{dotted(path)}: {text[:1].lower()}{text[1:]}", advice)
+            wrong = _WRONG_TYPE.fullmatch(text)
+            if wrong and wrong[1] == "str" and isinstance(raw, (int, float)) and not isinstance(raw, bool):
+                advice = f'Write it as "{self._written(path) or raw}".'
+            self.problem(path, f"{dotted(path)} {_in_words(text)}", advice)
             return None
+
+    def _written(self, path: tuple[Key, ...]) -> str:
+        """A number as the file has it: 1.20, which TOML reads as 1.2."""
+        line = self._text.splitlines()[line_of(self._text, self._prefix + path) - 1]
+        found = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
+        return found[1] if found else ""
+
+
+def _in_words(text: str) -> str:
+    """msgspec's message about a value in words: `must be a string, not a number`."""
+    if wrong := _WRONG_TYPE.fullmatch(text):
+        return f"must be {_TYPES.get(wrong[1], wrong[1])}, not {_TYPES.get(wrong[2], wrong[2])}"
+    for form, words in _CONSTRAINTS.items():
+        if found := re.fullmatch(form, text):
+            return words.format(*found.groups())
+    return f"is invalid: {text[:1].lower()}{text[1:]}"
 
 
 def _plain(kind: Any) -> Any:
@@ -120,7 +149,7 @@ def dotted(path: tuple[Key, ...]) -> str:
 
 
 def nearest(word: str, known: typing.Iterable[str]) -> str:
-    """An advice for a word that is none of the known ones."""
+    """The nearest known word, or all of them."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:

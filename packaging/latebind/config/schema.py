@@ -1,4 +1,4 @@
-"""The JSON Schema and the reference table of the configuration, both derived from config.py's types."""
+"""The JSON Schema and the reference page of the configuration, both made from the types in document.py."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 import msgspec
 
 from latebind.config.document import Document
+from latebind.tables.presets import presets
 from latebind.tables.targets import targets
 
-SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/docs/schema/latebind.schema.json"
+SCHEMA_ID = "https://raw.githubusercontent.com/latebind/latebind/main/packaging/latebind/config/latebind.schema.json"
 """Where editors find the schema: `#:schema URL` as the first line of latebind.toml."""
 
 
@@ -20,13 +21,21 @@ def config_schema() -> dict[str, Any]:
     definitions: dict[str, Any] = schema["$defs"]
     table = definitions["Targets"]
     del table["properties"]["options"]
-    table["properties"].update({str(rid): {"$ref": "#/$defs/TargetOptions"} for rid in targets()})
+    for rid in targets():
+        table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings of {rid} alone."}
+    table["properties"]["include"]["items"]["enum"] = [str(rid) for rid in targets()]
+    definitions["RuntimeUse"]["properties"]["preset"]["enum"] = ["", *presets()]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "$id": SCHEMA_ID,
         "title": "latebind.toml",
         **schema,
     }
+
+
+def tool_schema(_name: str) -> dict[str, Any]:
+    """The schema of `[tool.latebind]` for validate-pyproject, which takes draft 7 alone."""
+    return {**config_schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
 
 
 def config_schema_text() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import platform
 import sys
 import sysconfig
@@ -29,12 +30,13 @@ def targets() -> Mapping[Rid, Target]:
 
 
 def target(rid: str) -> Target:
-    """The target of that RID. Raises LatebindError naming the known ones."""
+    """The target of that RID. Raises LatebindError with the nearest one."""
     try:
         return targets()[Rid(rid)]
     except KeyError:
-        known = ", ".join(targets())
-        raise LatebindError(f"{rid} is not a target", advice=f"Use one of: {known}.") from None
+        near = difflib.get_close_matches(rid, targets(), n=1)
+        advice = f"Did you mean {near[0]}?" if near else f"Use one of: {', '.join(targets())}."
+        raise LatebindError(f"{rid} is not a target", advice=advice) from None
 
 
 def other_processor(rid: str) -> Target | None:

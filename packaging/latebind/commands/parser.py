@@ -1,0 +1,72 @@
+"""The argument parser: argparse, which also refuses an option given twice and suggests the nearest word."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import NoReturn
+
+
+class Once(argparse._StoreAction):  # noqa: SLF001  # argparse keeps its actions to itself
+    """Stores one value and refuses a second one, of which argparse would keep only the last."""
+
+    _given: Any = None
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Called by argparse each time that the option is given. Raises ArgumentError for the second."""
+        if option_string is not None and self._given is not None:
+            text = f"given twice, as {str(self._given)!r} and {str(values)!r}: leave one of them out"
+            raise argparse.ArgumentError(self, text)
+        self._given = values
+        super().__call__(parser, namespace, values, option_string)
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse's parser with Once as its default action; its commands are of this class, too."""
+
+    def __init__(self, **settings: Any) -> None:
+        """As argparse.ArgumentParser."""
+        super().__init__(**settings)
+        self.register("action", None, Once)
+        self.register("action", "store", Once)
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """argparse's check of `choices`, with the nearest choice in the message."""
+        choices = [str(choice) for choice in action.choices or ()]
+        if action.choices is None or value in action.choices:
+            return
+        is_command = isinstance(action, argparse._SubParsersAction)  # noqa: SLF001  # as above
+        text = f"{value!r} is not a command" if is_command else f"{value!r} is not one of its values"
+        raise argparse.ArgumentError(None if is_command else action, f"{text}. {suggestion(value, choices)}")
+
+    def refuse_unknown(self, words: Sequence[str]) -> NoReturn:
+        """Exit with an error that names words which the command does not know, and the nearest options."""
+        known = self._option_string_actions
+        options = [word.partition("=")[0] for word in words if word.startswith("-")]
+        found = [near for word in options if (near := _nearest(word, known))]
+        hint = f"Did you mean {', '.join(found)}?" if found else f"See {self.prog} --help."
+        if "--json" in words:
+            hint = "It prints text or a file, and no JSON."
+        self.error(f"unrecognized arguments: {' '.join(words)}. {hint}")
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """`Did you mean pack?`, or all known words when none is near."""
+    names = list(known)
+    near = _nearest(word, names)
+    return f"Did you mean {near}?" if near else f"Choose one of: {', '.join(names)}."
+
+
+def _nearest(word: str, known: Iterable[str]) -> str | None:
+    import difflib  # noqa: PLC0415  # only on the way out
+
+    return next(iter(difflib.get_close_matches(word, list(known), n=1)), None)

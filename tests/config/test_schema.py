@@ -1,0 +1,47 @@
+"""The schema of latebind.toml: what editors and validate-pyproject make of it, and that it agrees with the reader."""
+
+import jsonschema
+import msgspec
+import pytest
+from latebind.config.schema import SCHEMA_ID, config_schema
+from validate_pyproject import api, errors, plugins
+
+from tests.client import CONFIG
+
+PYPROJECT = {"project": {"name": "tiny", "version": "1.0"}}
+
+
+def test_it_names_itself_targets_and_presets():
+    schema = config_schema()
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$id"] == SCHEMA_ID
+    assert "linux-x64" in schema["$defs"]["Targets"]["properties"]["include"]["items"]["enum"]
+    assert {"onnxruntime", "openvino"} <= set(schema["$defs"]["RuntimeUse"]["properties"]["preset"]["enum"])
+
+
+def test_every_key_is_described():
+    tables = config_schema()["$defs"].items()
+    assert [
+        (name, key) for name, row in tables for key, value in row["properties"].items() if not value["description"]
+    ] == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("linux-x64", "linux-x46"), ("glibc", "glbc"), ('version = "1.2.3"', "version = 1.2")]
+)
+def test_it_refuses_what_the_reader_refuses(old, new):
+    validator = jsonschema.Draft202012Validator(config_schema())
+    assert not list(validator.iter_errors(msgspec.toml.decode(CONFIG)))
+    assert old in CONFIG
+    assert list(validator.iter_errors(msgspec.toml.decode(CONFIG.replace(old, new))))
+
+
+def test_validate_pyproject_finds_it_by_its_entry_point():
+    found = [row for row in plugins.list_from_entry_points() if getattr(row, "tool", "") == "latebind"]
+    assert len(found) == 1
+    validator = api.Validator(found)
+    good = {**PYPROJECT, "tool": {"latebind": msgspec.toml.decode(CONFIG)}}
+    assert validator(good) == good
+    bad = {**PYPROJECT, "tool": {"latebind": {**msgspec.toml.decode(CONFIG), "projct": {}}}}
+    with pytest.raises(errors.ValidationError, match="projct"):
+        validator(bad)
