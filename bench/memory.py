@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.audit import Task, audit_package
 from latebind.audit.policy import Policy
-from latebind.audit.pool import Died, Limits, Pool
+from latebind.audit.pool import Died, Pool, WorkerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def measure(path: Path) -> dict[str, int | str]:
     """The peak of a worker that reads this wheel, and the largest member that it has in flight."""
     with zipfile.ZipFile(path) as archive:
         largest = max(info.file_size for info in archive.infolist())
-    with Pool(peak, 1, Limits()) as pool:
+    with Pool(peak, 1, WorkerLimits()) as pool:
         (outcome,) = pool.run([Task(path=path, kind="wheel", policy=Policy())])
     if isinstance(outcome, Died):
         raise SystemExit(f"{path}: {outcome.how}")

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "ci")]
 
 from latebind.audit.audit import audit_here  # noqa: E402  # the root has to be on the path, for the tests' own modules
-from latebind.audit.pool import Died, Limits, Pool, default_jobs  # noqa: E402
+from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs  # noqa: E402
 from latebind.audit.render import RENDERERS  # noqa: E402
 from latebind.errors import InputError  # noqa: E402
 from mutation import mutated  # noqa: E402
@@ -158,7 +158,7 @@ def run(subjects: Path, seed: int, numbers: range) -> tuple[Counter[str], list[s
     wrong: list[str] = []
     waiting = [Chunk(subjects, seed, first, last) for first, last in itertools.pairwise(edges)]
     while waiting:
-        with Pool(fuzz, default_jobs(), Limits(seconds=4 * SECONDS, memory=2 * MEMORY)) as pool:
+        with Pool(fuzz, default_jobs(), WorkerLimits(seconds=4 * SECONDS, memory=2 * MEMORY)) as pool:
             results = pool.run(waiting)
         again = []
         for chunk, result in zip(waiting, results, strict=True):

@@ -1,4 +1,4 @@
-"""Text of strangers, made safe for terminals, documents and Markdown; knows nothing of what it says."""
+"""Formats text, and makes untrusted text safe for terminals, documents and Markdown."""
 
 from __future__ import annotations
 
@@ -8,6 +8,14 @@ import re
 def plural(count: int, noun: str) -> str:
     """`1 symbol`, `2 symbols`."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def human_size(size: int) -> str:
+    """A file size for people, in decimal units: `830 bytes`, `16.4 MB`."""
+    for unit, factor in (("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if size >= factor:
+            return f"{size / factor:.1f} {unit}"
+    return plural(size, "byte")
 
 
 def printable(text: str) -> str:

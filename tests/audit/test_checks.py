@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.registry import FAMILIES, checks
+from latebind.audit.catalog import FAMILIES, checks
 
 from tests.audit.cases import hygiene, layout, linkage, macos, metadata, nugetrules, rid, sdists, symbols, tags, windows
 

@@ -7,11 +7,11 @@ import defusedxml.ElementTree
 import jsonschema
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.junit import to_junit
-from latebind.audit.markdown import to_markdown
+from latebind.audit.catalog import checks
+from latebind.audit.junit import audit_junit
+from latebind.audit.markdown import audit_markdown
 from latebind.audit.policy import Policy, Waiver
-from latebind.audit.registry import checks
-from latebind.audit.sarif import to_sarif
+from latebind.audit.sarif import audit_sarif
 from latebind.model import AuditReport, Finding, Skipped
 
 HOSTILE = Finding(
@@ -112,7 +112,7 @@ def report(bench):
 
 
 def test_sarif_names_rules_results_and_places(report):
-    document = json.loads(to_sarif(report))
+    document = json.loads(audit_sarif(report))
 
     jsonschema.validate(document, SARIF)
     (run,) = document["runs"]
@@ -129,24 +129,24 @@ def test_sarif_names_rules_results_and_places(report):
 
 
 def test_sarif_keeps_waived_findings_as_suppressed(report):
-    (run,) = json.loads(to_sarif(report))["runs"]
+    (run,) = json.loads(audit_sarif(report))["runs"]
     suppressed = [row for row in run["results"] if "suppressions" in row]
     assert [(row["ruleId"], row["suppressions"][0]["justification"]) for row in suppressed] == [("LB611", "a sample")]
 
 
 def test_sarif_of_hostile_names_is_a_document():
-    document = json.loads(to_sarif(AuditReport(subjects=1, findings=(HOSTILE,))).encode())
+    document = json.loads(audit_sarif(AuditReport(subjects=1, findings=(HOSTILE,))).encode())
     jsonschema.validate(document, SARIF)
 
 
 def test_each_finding_has_a_fingerprint_of_its_own(report):
-    (run,) = json.loads(to_sarif(report))["runs"]
+    (run,) = json.loads(audit_sarif(report))["runs"]
     prints = [row["partialFingerprints"]["finding/v1"] for row in run["results"]]
     assert len(set(prints)) == len(prints)
 
 
 def test_junit_fails_for_errors_alone(report):
-    root = defusedxml.ElementTree.fromstring(to_junit(report))
+    root = defusedxml.ElementTree.fromstring(audit_junit(report))
 
     errors = [row for row in report.findings if row.severity == "error"]
     assert (root.tag, root.get("failures")) == ("testsuites", str(len(errors)))
@@ -159,18 +159,18 @@ def test_junit_fails_for_errors_alone(report):
 
 
 def test_junit_of_a_clean_report_has_a_case_that_passed():
-    root = defusedxml.ElementTree.fromstring(to_junit(AuditReport(subjects=2)))
+    root = defusedxml.ElementTree.fromstring(audit_junit(AuditReport(subjects=2)))
     assert (root.get("tests"), root.get("failures")) == ("1", "0")
 
 
 def test_junit_of_hostile_names_is_xml():
     skipped = Skipped(check="LB101", subject="\x00\ud800", reason="\x1b")
-    text = to_junit(AuditReport(subjects=1, findings=(HOSTILE,), skipped=(skipped,)))
+    text = audit_junit(AuditReport(subjects=1, findings=(HOSTILE,), skipped=(skipped,)))
     assert defusedxml.ElementTree.fromstring(text.encode()).get("failures") == "1"
 
 
 def test_markdown_counts_and_shows_errors_first(report):
-    lines = to_markdown(report).splitlines()
+    lines = audit_markdown(report).splitlines()
 
     assert lines[0] == "## ❌ latebind audit"
     assert lines[2].startswith("1 subject: ")
@@ -181,11 +181,11 @@ def test_markdown_counts_and_shows_errors_first(report):
 
 
 def test_markdown_of_a_clean_report():
-    assert to_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 subject: 0 errors")
+    assert audit_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 subject: 0 errors")
 
 
 def test_no_name_is_markup():
-    text = to_markdown(AuditReport(subjects=1, findings=(HOSTILE,)))
+    text = audit_markdown(AuditReport(subjects=1, findings=(HOSTILE,)))
     (row,) = [line for line in text.splitlines() if "LB602" in line]
     assert len(re.findall(r"(?<!\\)\|", row)) == 6, "the table keeps its columns"
     assert "\\<img" in row

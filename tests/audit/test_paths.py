@@ -5,7 +5,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from latebind.audit.audit import audit_here, audit_paths, expand
+from latebind.audit.audit import audit_here, audit_paths, find_subjects
 from latebind.audit.policy import Policy, Waiver
 from latebind.errors import InputError, LatebindError
 
@@ -20,7 +20,10 @@ def test_a_folder_stands_for_the_packages_below_it(bench):
     bench.nupkg()
     (bench.folder / "SHA256SUMS").write_text("x")
 
-    assert [(path.suffix, kind) for path, kind in expand([bench.folder])] == [(".nupkg", "nupkg"), (".whl", "wheel")]
+    assert [(path.suffix, kind) for path, kind in find_subjects([bench.folder])] == [
+        (".nupkg", "nupkg"),
+        (".whl", "wheel"),
+    ]
 
 
 def test_a_stage_folder_is_audited_itself(bench):
@@ -185,13 +188,13 @@ def test_nothing_is_written(bench):
 def test_a_pipe_is_refused_and_never_opened(tmp_path, name):
     os.mkfifo(tmp_path / name)
     with pytest.raises(InputError, match="a pipe, a socket or a device"):
-        expand([tmp_path / name])
+        find_subjects([tmp_path / name])
 
 
 def test_an_empty_folder_is_refused(tmp_path):
     (tmp_path / "deep" / "er").mkdir(parents=True)
     with pytest.raises(InputError, match="nothing to audit"):
-        expand([tmp_path])
+        find_subjects([tmp_path])
 
 
 @pytest.mark.skipif(not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can become another user")
@@ -210,7 +213,7 @@ def test_what_may_not_be_read_is_refused_and_not_passed_over(bench):
                 (folder / "new").write_bytes(b"")
             for path in (folder, folder / wheel.name):
                 with pytest.raises(InputError, match="Permission denied"):
-                    expand([path])
+                    find_subjects([path])
         finally:
             os.seteuid(0)
 
@@ -220,5 +223,5 @@ def test_only_an_archive_that_says_it_holds_symbols_is_passed_over(tmp_path):
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             archive.writestr(inside, "{}")
     (tmp_path / "broken-symbols.zip").write_bytes(b"no zip")
-    found = [path.name for path, _ in expand([tmp_path])]
+    found = [path.name for path, _ in find_subjects([tmp_path])]
     assert found == ["broken-symbols.zip", "their-symbols.zip"]

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here, audit_paths
-from latebind.audit.pool import Limits, Pool
+from latebind.audit.pool import Pool, WorkerLimits
 
 from tests.audit import hostile
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = Limits(seconds=3, memory=4 << 30)
+LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 
 
 def reader_findings(report):
@@ -67,9 +67,9 @@ def test_no_worker_outlives_a_killed_parent():
     """Workers see their pipe close and end; else each killed audit would leave its workers for ever."""
     code = (
         "import multiprocessing, os, signal, sys\n"
-        "from latebind.audit.pool import Limits, Pool\n"
+        "from latebind.audit.pool import WorkerLimits, Pool\n"
         "from tests.audit import hostile\n"
-        "with Pool(hostile.double, 2, Limits()) as pool:\n"
+        "with Pool(hostile.double, 2, WorkerLimits()) as pool:\n"
         "    pool.run([1, 2])\n"
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -3,10 +3,10 @@ import json
 import jsonschema
 import pytest
 from latebind.audit.audit import audit_here
+from latebind.audit.catalog import checks, explain
 from latebind.audit.pages import render_pages
 from latebind.audit.policy import Policy, Waiver
-from latebind.audit.registry import checks, explain
-from latebind.audit.render import RENDERERS, audit_schema, to_json, to_text
+from latebind.audit.render import RENDERERS, audit_json, audit_schema, audit_text
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 
@@ -19,7 +19,7 @@ def report(bench):
 
 
 def test_json_is_what_the_schema_says(bench):
-    document = json.loads(to_json(report(bench)))
+    document = json.loads(audit_json(report(bench)))
 
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(document, audit_schema())
@@ -39,11 +39,11 @@ def test_json_is_what_the_schema_says(bench):
 
 
 def test_json_is_the_same_each_time(bench):
-    assert to_json(report(bench)) == to_json(report(bench))
+    assert audit_json(report(bench)) == audit_json(report(bench))
 
 
 def test_text_says_what_where_why_and_what_next(bench):
-    text = to_text(report(bench))
+    text = audit_text(report(bench))
 
     lines = text.splitlines()
     assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
@@ -58,25 +58,27 @@ def test_text_says_what_where_why_and_what_next(bench):
 
 
 def test_text_of_a_clean_report_is_one_line():
-    assert to_text(AuditReport(subjects=2)) == "2 subjects: 0 errors, 0 warnings, 0 notes, 0 waived, 0 checks skipped\n"
+    assert (
+        audit_text(AuditReport(subjects=2)) == "2 subjects: 0 errors, 0 warnings, 0 notes, 0 waived, 0 checks skipped\n"
+    )
 
 
 def test_a_name_with_a_line_feed_begins_no_line_of_the_report():
     finding = Finding(code="LB602", severity="error", subject="x.zip!a\n  error   LB101 b", message="m\nn", fix="f")
-    lines = to_text(AuditReport(subjects=1, findings=(finding,))).splitlines()
+    lines = audit_text(AuditReport(subjects=1, findings=(finding,))).splitlines()
     assert lines[:3] == ["x.zip", "  error   LB602 a\\n  error   LB101 b m\\nn", "          fix: f"]
 
 
 def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
     finding = Finding(code="LB602", severity="error", subject="x.zip!\x1b[2J\x07", message="\x9b31m", fix="f")
-    text = to_text(AuditReport(subjects=1, findings=(finding,)))
+    text = audit_text(AuditReport(subjects=1, findings=(finding,)))
     assert not [char for char in text if not char.isprintable() and char != "\n"]
     assert "\\x1b" in text
 
 
 def test_json_of_a_name_that_is_no_text_is_json():
     finding = Finding(code="LB602", severity="error", subject="x.tar.gz!\udcff", message="m", fix="f")
-    document = json.loads(to_json(AuditReport(subjects=1, findings=(finding,))).encode())
+    document = json.loads(audit_json(AuditReport(subjects=1, findings=(finding,))).encode())
     assert document["findings"][0]["subject"] == "x.tar.gz!\udcff"
 
 

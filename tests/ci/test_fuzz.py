@@ -9,7 +9,7 @@ from pathlib import Path
 
 import fuzz
 import pytest
-from latebind.audit.pool import Died, Limits, Pool
+from latebind.audit.pool import Died, Pool, WorkerLimits
 from latebind.errors import InputError
 from latebind.model import AuditReport
 
@@ -75,7 +75,7 @@ def test_too_much_memory_is_found(subjects, monkeypatch):
 
 
 def test_a_worker_that_dies_names_the_case_and_the_command_line_is_asked(subjects):
-    with Pool(dies, 1, Limits(seconds=20)) as pool:
+    with Pool(dies, 1, WorkerLimits(seconds=20)) as pool:
         (died,) = pool.run([fuzz.Chunk(subjects, 1, 3, 5)])
     assert isinstance(died, Died)
     assert died.part == "3"

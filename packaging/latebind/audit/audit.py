@@ -1,4 +1,4 @@
-"""Audits packages: reads each in a worker process, applies every check, gathers one report; prints nothing."""
+"""Audits packages: reads each in a worker process, applies every check, and gathers one report."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.audit.catalog import checks
 from latebind.audit.policy import Policy
-from latebind.audit.pool import Died, Limits, Pool, default_jobs
+from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs
 from latebind.audit.reading import kind_of, read_package
-from latebind.audit.registry import Check, checks
 from latebind.audit.sources import package_suffix
-from latebind.audit.subject import Package
-from latebind.audit.twins import Facts, facts
+from latebind.audit.subject import Contents
+from latebind.audit.twins import TwinFacts, twin_facts
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 from latebind.system.archive import ZipReader
@@ -22,28 +22,29 @@ from latebind.system.archive import ZipReader
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from latebind.audit.subject import File, Kind
+    from latebind.audit.registry import Check
+    from latebind.audit.subject import File, SubjectKind
 
 _MOST_DEATHS = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One package to audit. `lost` are the files that killed a worker before, with how."""
+    """One package to audit. `lost` maps each file that ended a worker before to how it ended it."""
 
     path: Path
-    kind: Kind
+    kind: SubjectKind
     policy: Policy
     lost: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What came out of one package."""
+    """What the audit of one package found."""
 
     findings: tuple[Finding, ...]
     skipped: tuple[Skipped, ...]
-    facts: Facts | None
+    facts: TwinFacts | None
 
 
 def audit_paths(
@@ -51,79 +52,80 @@ def audit_paths(
     policy: Policy | None = None,
     *,
     jobs: int = 0,
-    limits: Limits | None = None,
+    limits: WorkerLimits | None = None,
     work: Callable[[Task, Callable[[str], None]], Result] | None = None,
 ) -> AuditReport:
     """Audit packages, folders and binaries; in a folder every package below it.
 
-    `jobs` is the number of worker processes, 0 for one per processor. The report does not depend on it, nor on the
-    order of the paths; its `subjects` counts packages, folders and bare binaries. `work` is what a worker does,
-    for tests that need one that dies.
+    `jobs` is the number of worker processes, 0 for the CPU count. The report depends neither on it nor on the order
+    of the paths; its `subjects` counts packages, folders and bare binaries. `work` replaces what a worker does, for
+    tests that need one that dies.
 
-    Raises InputError when a path is missing or is nothing that can be audited.
+    Raises InputError when a path is missing or cannot be audited, and LatebindError when third-party checks cannot be
+    loaded.
     """
+    checks()
     policy = policy or Policy()
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in expand(paths)]
-    return _gather(_run(tasks, jobs or default_jobs(), limits or Limits(), work or audit_package), policy)
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
+    return _gather(_run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package), policy)
 
 
 def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditReport:
-    """Audit as `audit_paths` does, but in this very process: for files that are trusted, such as a test's own."""
+    """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
     policy = policy or Policy()
-    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in expand(paths)]
+    tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
     return _gather([audit_package(task, lambda _: None) for task in tasks], policy)
 
 
 def _gather(results: Sequence[Result], policy: Policy) -> AuditReport:
-    findings: list[Finding] = []
-    skipped: list[Skipped] = []
+    rows: list[Finding | Skipped] = []
     for result in results:
-        findings += result.findings
-        skipped += result.skipped
-    known = [result.facts for result in results if result.facts is not None]
-    for row in _together(known, policy):
-        (findings if isinstance(row, Finding) else skipped).append(row)  # type: ignore[arg-type]
-    open_findings, waived = _waive(findings, policy)
+        rows += [*result.findings, *result.skipped]
+    packages = [result.facts for result in results if result.facts is not None]
+    for check in checks().values():
+        if check.scope == "set":
+            rows += check.judge(lambda name: name, "", policy, packages=packages)
+    kept, waived = _waive((row for row in rows if isinstance(row, Finding)), policy)
+    skipped = {row for row in rows if isinstance(row, Skipped)}
     return AuditReport(
         subjects=len(results),
-        findings=tuple(sorted(open_findings, key=_order)),
+        findings=tuple(sorted(kept, key=_order)),
         waived=tuple(sorted(waived, key=lambda row: _order(row.finding))),
-        skipped=tuple(sorted(set(skipped), key=lambda row: (row.subject, row.check, row.reason))),
+        skipped=tuple(sorted(skipped, key=lambda row: (row.subject, row.check, row.reason))),
     )
 
 
-def audit_package(task: Task, tell: Callable[[str], None]) -> Result:
-    """Audit one package in this very process. `tell` is told each file before it is read."""
+def audit_package(task: Task, report: Callable[[str], None]) -> Result:
+    """Audit one package in this process. `report` is called with the name of each file before it is read."""
     markers = sorted({marker for runtime in task.policy.runtimes for marker in runtime.markers})
-    package = read_package(task.path, task.kind, markers=markers, lost=task.lost, about_to_read=tell)
-    tell("")  # what dies from here on is no file's fault
+    package = read_package(task.path, task.kind, markers=markers, lost=task.lost, about_to_read=report)
+    report("")  # from here on no file is to blame
     rows = list(_judge(package, task.policy))
     return Result(
         findings=tuple(row for row in rows if isinstance(row, Finding)),
         skipped=tuple(row for row in rows if isinstance(row, Skipped)),
-        facts=facts(package),
+        facts=twin_facts(package),
     )
 
 
-def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
-    """Each package, folder and binary that the paths mean, once, sorted.
+def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
+    """The packages, folders and binaries to audit, each once, sorted by path.
 
-    A folder stands for the packages below it, and for itself when it holds native files outside them or no package.
-    Archives of debug symbols are packages of nothing: they are audited where they are named, not where they are found.
-    Raises InputError.
+    A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
+    package. Archives of debug symbols are audited only where they are named. Raises InputError.
     """
-    found: dict[Path, Kind] = {}
+    found: dict[Path, SubjectKind] = {}
     for path in paths:
         if not path.exists():
-            advice = "Make the packages first, as latebind pack does, or name what is there."
-            raise InputError("there is no such file or folder", where=str(path), advice=advice)
+            advice = "Make the packages first: latebind pack. Or name an existing file or folder."
+            raise InputError("no such file or folder", where=str(path), advice=advice)
         kind = kind_of(path)
         if kind != "folder":
             found[path] = kind
             continue
         files = sorted(file for file in _files(path) if not _holds_symbols(file))
         if not files:
-            raise InputError("there is nothing to audit in this folder", where=str(path))
+            raise InputError("this folder holds nothing to audit", where=str(path))
         packages = [file for file in files if package_suffix(file.name)]
         found.update({package: kind_of(package) for package in packages})
         if not packages or any(_is_binary(file) for file in files if not package_suffix(file.name)):
@@ -132,7 +134,7 @@ def expand(paths: Sequence[Path]) -> list[tuple[Path, Kind]]:
 
 
 def _holds_symbols(path: Path) -> bool:
-    """Whether a file is an archive of symbols that latebind made; its name alone is anybody's."""
+    """Whether a file is an archive of symbols that latebind made. Its name alone proves nothing."""
     if not path.name.endswith(SYMBOLS_SUFFIX):
         return False
     try:
@@ -163,16 +165,16 @@ def _is_binary(path: Path) -> bool:
 def _run(
     tasks: Sequence[Task],
     jobs: int,
-    limits: Limits,
+    limits: WorkerLimits,
     work: Callable[[Task, Callable[[str], None]], Result],
 ) -> list[Result]:
-    """Do the tasks. One whose worker died is done again without the file that killed it, so that the rest is told."""
+    """Run the tasks. A task whose worker died is repeated without the file that ended it, to audit all the others."""
     results: dict[int, Result] = {}
-    # The largest first: two processors then end at nearly the same time.
+    # The largest first: the workers then end at nearly the same time.
     pending = dict(sorted(enumerate(tasks), key=lambda row: -_size(row[1].path)))
     with Pool(work, min(jobs, len(tasks)), limits) as pool:
         if pool.is_forking and len(tasks) > 1:
-            _load()
+            _load_parsers()
         while pending:
             numbers = list(pending)
             outcomes = pool.run([pending[number] for number in numbers])
@@ -187,9 +189,8 @@ def _run(
     return [results[number] for number in range(len(tasks))]
 
 
-def _load() -> None:
-    """Load once what each forked worker would load for itself: 0.4 s of a processor, most of it LIEF's."""
-    checks()
+def _load_parsers() -> None:
+    """Load once what each forked worker would load for itself: 0.4 s of CPU time, most of it for LIEF."""
     importlib.import_module("latebind.binary.elf")
     importlib.import_module("latebind.binary.pe")
 
@@ -199,35 +200,35 @@ def _size(path: Path) -> int:
 
 
 def _gave_up(task: Task, died: Died) -> Result:
-    """A package that no worker came through: nothing but that is known of it."""
-    package = Package(path=task.path, kind=task.kind)
+    """The result for a package that no worker could audit."""
+    package = Contents(path=task.path, kind=task.kind)
     finding = Finding(
         code="LB605",
         severity="error",
         subject=package.subject(died.part),
-        message=f"the package was not audited: its reader {died.how}",
+        message=f"was not audited: the reader {died.how}",
         evidence=(died.how, *(f"{name}: {how}" for name, how in task.lost.items())),
         fix=checks()["LB605"].cure,
     )
     return Result(findings=(finding,), skipped=(), facts=None)
 
 
-def _judge(package: Package, policy: Policy) -> Iterator[Finding | Skipped]:
+def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
     for check in checks().values():
         if package.kind not in check.kinds:
             continue
         if package.damage and check.code != "LB601":
             continue
         if check.scope == "package":
-            yield from check.judge(package.subject, "", package, policy)
+            yield from check.judge(package.subject, "", policy, package=package, wheel=package.wheel)
         elif check.scope == "binary":
             for file in package.native:
                 yield from _judge_binary(check, package, file, policy)
     for link in package.links:
-        yield Skipped(check="all", subject=package.subject(link), reason="a symbolic link is not followed")
+        yield Skipped(check="all", subject=package.subject(link), reason="symbolic links are not followed")
 
 
-def _judge_binary(check: Check, package: Package, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
+def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
     subject = package.subject(file.name)
     if not file.images:
         reason = "the file cannot be read" if file.problem or file.died else "the file is an archive of object files"
@@ -238,19 +239,14 @@ def _judge_binary(check: Check, package: Package, file: File, policy: Policy) ->
             reason = f"{image.file_type} files are not loaded"
             yield Skipped(check=check.code, subject=subject, reason=reason)
         elif image.format in check.formats:
-            for row in check.judge(package.subject, file.name, package, file, image, policy):
+            values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
+            for row in check.judge(package.subject, file.name, policy, **values):
                 found.setdefault(row, []).append(image.slice)
     for row, slices in found.items():
         if slices != [""] and isinstance(row, Finding):
             yield replace(row, evidence=(*row.evidence, f"in the slice {' and '.join(slices)}"))
         else:
             yield row
-
-
-def _together(known: Sequence[Facts], policy: Policy) -> Iterator[Finding | Skipped]:
-    for check in checks().values():
-        if check.scope == "set":
-            yield from check.judge(lambda name: name, "", known, policy)
 
 
 def _waive(findings: Iterable[Finding], policy: Policy) -> tuple[list[Finding], list[Waived]]:

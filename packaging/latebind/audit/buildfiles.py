@@ -1,4 +1,4 @@
-"""Check LB413: what the .props and .targets of a nupkg name in their own package; evaluates no MSBuild."""
+"""Check LB413: whether the .props and .targets of a nupkg name files that the package contains."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 _OWN_PATH = re.compile(r"\$\(MSBuildThisFileDirectory\)([^;'\"|<>]*)", re.IGNORECASE)
 _EVALUATED = ("$(", "%(", "@(")
@@ -26,20 +25,19 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
 
 @check(
     "LB413",
-    "Build file that names what is not in the package",
+    "Build file that names a missing file",
     "error",
     scope="package",
     kinds=("nupkg",),
-    example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, and the folder is named win-x64",
-    cure="Correct the path, or pack what it names. Where it may lack, say so: Condition=\"Exists('...')\".",
+    example=r"build/net461/Latenn.targets copies ..\..\runtimes\win-x86_64\native\*, but the folder is win-x64",
+    cure="Correct the path, or add the file. If the file is optional, say so with Condition=\"Exists('...')\".",
 )
-def build_path_lacking(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """MSBuild copies nothing for a pattern that nothing fits, and says nothing of it.
+def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
+    """MSBuild silently copies nothing for a pattern that matches no file.
 
-    The application is built and finds no library when it runs. What names a file without a pattern fails in the
-    build of everybody who uses the package.
+    The application builds, but does not find the library when it runs. A path without a pattern breaks the build of
+    everyone who uses the package.
     """
-    del policy
     names = [file.name.lower() for file in package.files]
     for inner, data in sorted(package.texts.items()):
         if not inner.lower().startswith(BUILD_FOLDERS):
@@ -54,13 +52,13 @@ def build_path_lacking(package: Package, policy: Policy) -> Iterator[Hit | Skip]
             if not inside.startswith("..") and not _is_there(inside.lower(), names):
                 yield Hit(
                     inner=inner,
-                    message=f"names {inside}, which fits no file of the package",
+                    message=f"names {inside}, which matches no file of the package",
                     evidence=(f"$(MSBuildThisFileDirectory){path}",),
                 )
 
 
 def _own_paths(row: Element) -> Iterator[str]:
-    """Paths below the file's own folder, but those that are asked for with Exists() or that MSBuild must evaluate."""
+    """Paths below the file's own folder, except those guarded by Exists() and those that MSBuild must evaluate."""
     if _MAY_LACK.search(row.get("Condition", "")):
         return
     for text in (row.text or "", *row.attrib.values()):
@@ -73,7 +71,7 @@ def _own_paths(row: Element) -> Iterator[str]:
 
 
 def _is_there(path: str, names: list[str]) -> bool:
-    """Whether a file fits a path of MSBuild, in which `*` is any name and `**` any folders; or lies below it."""
-    # fnmatch's star goes beyond folders, which is more than MSBuild's one: what is reported is surely wrong.
+    """Whether a file matches an MSBuild path (`*` is any name, `**` any folders) or is below it."""
+    # fnmatch's star also matches slashes, unlike MSBuild's, so every reported path is surely wrong.
     pattern = re.compile(translate(path.replace("**/", "*").rstrip("/")))
     return path == "." or any(pattern.match(name) or name.startswith(f"{path}/") for name in names)

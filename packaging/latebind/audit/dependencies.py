@@ -1,9 +1,8 @@
-"""Checks LB504 and LB506: what a package requires of the runtime's suppliers; reads nothing."""
+"""Checks LB504 and LB506: which distributions of the runtime a package requires."""
 
 from __future__ import annotations
 
 import contextlib
-import re
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
-
-_LICENCE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
-_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+    from latebind.audit.subject import Contents
+    from latebind.tables.presets import RuntimePreset
 
 
 @check(
@@ -32,59 +29,57 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     scope="package",
     kinds=("wheel", "nupkg"),
     example="Requires-Dist: onnxruntime==1.20.1",
-    cure='Declare the one minimum and no more: onnxruntime>=1.19, or version="1.19.0" in a nuspec.',
+    cure='Declare the configured minimum only: onnxruntime>=1.19, or version="1.19.0" in a nuspec.',
 )
-def dependency_contradicts(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A late-binding library runs on every release from its minimum on.
 
-    A pinned or capped runtime keeps users from the release that they need; a lower minimum installs one that
-    cannot work, a higher one refuses those that would.
+    A pinned or capped runtime prevents users from installing the release they need. A lower minimum allows releases
+    that cannot work, and a higher one rules out releases that would.
     """
-    for runtime in policy.runtimes:
-        minimum = policy.minimums.get(runtime.name, "")
-        if package.kind == "wheel":
-            names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-            if package.project not in names:
-                yield from _requirements(package, names, minimum)
-        elif package.project not in runtime.nuget.ids:
-            yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
+    minimum = policy.minimums.get(runtime.name, "")
+    if package.kind == "wheel":
+        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+        if package.project not in names:
+            yield from _requirements(package, names, minimum)
+    elif package.project not in runtime.nuget.ids:
+        yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
 
 
 @check(
     "LB506",
-    "One supplier of the runtime required",
+    "One distribution of the runtime required",
     "warning",
     scope="package",
     kinds=("wheel",),
     example="Requires-Dist: onnxruntime>=1.19",
-    cure="Move each supplier into an extra of its own: cpu, gpu, directml, ...",
+    cure="Move each distribution to an extra of its own: cpu, gpu, directml, ...",
 )
-def supplier_required(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Several distributions supply the runtime into one folder, and two of them destroy each other.
+def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """Several distributions install the runtime in the same folder, and two of them overwrite each other.
 
-    A requirement that holds always brings the plain one beside the user's own choice, such as the GPU build. Where the
-    package itself offers the choice by extras, that is an error: the choice is none.
+    An unconditional requirement installs the plain one next to the user's own choice, such as the GPU build. In a
+    package that offers the choice as extras, that is an error.
     """
     inner = f"{package.dist_info}/METADATA"
-    for runtime in policy.runtimes:
-        names = {canonicalize_name(name) for name in runtime.python.extras.values()}
-        if len(names) == 1 or package.project in names:
-            continue
-        rows = [(text, row) for text, row in _required(package, inner) if canonicalize_name(row.name) in names]
-        chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
-        for text, row in rows:
-            if text not in chosen:
-                yield Hit(
-                    inner=inner,
-                    message=f"always requires {row.name}, one of {len(names)} suppliers of {runtime.title}"
-                    f"{', and offers them as extras' if chosen else ''}",
-                    evidence=(text, *chosen),
-                    severity="error" if chosen else "warning",
-                )
+    names = {canonicalize_name(name) for name in runtime.python.extras.values()}
+    if len(names) == 1 or package.project in names:
+        return
+    rows = [(text, row) for text, row in _required(package, inner) if canonicalize_name(row.name) in names]
+    chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
+    for text, row in rows:
+        if text not in chosen:
+            yield Hit(
+                inner=inner,
+                message=f"always requires {row.name}, one of {len(names)} distributions of {runtime.title}"
+                f"{', and offers them as extras' if chosen else ''}",
+                evidence=(text, *chosen),
+                severity="error" if chosen else "warning",
+            )
 
 
-def _required(package: Package, inner: str) -> Iterator[tuple[str, Requirement]]:
-    """The requirements that can be read, with their text."""
+def _required(package: Contents, inner: str) -> Iterator[tuple[str, Requirement]]:
+    """The readable requirements, each with its text."""
     try:
         fields = read_headers(package.texts.get(inner, b""), inner)
     except InputError:
@@ -94,7 +89,7 @@ def _required(package: Package, inner: str) -> Iterator[tuple[str, Requirement]]
             yield text, Requirement(text)
 
 
-def _requirements(package: Package, names: Collection[str], minimum: str) -> Iterator[Hit]:
+def _requirements(package: Contents, names: Collection[str], minimum: str) -> Iterator[Hit]:
     inner = f"{package.dist_info}/METADATA"
     for text, row in _required(package, inner):
         if canonicalize_name(row.name) not in names:
@@ -103,17 +98,17 @@ def _requirements(package: Package, names: Collection[str], minimum: str) -> Ite
         lower = [part.version for part in row.specifier if part.operator in (">=", ">")]
         if closed:
             yield Hit(inner=inner, message=f"pins or caps {row.name}: {', '.join(closed)}", evidence=(text,))
-        elif minimum and (len(lower) != 1 or version(lower[0]) != version(minimum)):
+        elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
             asked = f">={lower[0]}" if lower else "any version"
             yield Hit(
                 inner=inner,
-                message=f"asks for {row.name} {asked}, the one minimum is {minimum}",
+                message=f"requires {row.name} {asked}, but the configured minimum is {minimum}",
                 evidence=(text, f"minimum: {minimum}"),
-                fix=f"Declare {row.name}>={minimum}; let latebind pack write it from the configuration.",
+                fix=f"Declare {row.name}>={minimum}. latebind pack writes it from the configuration.",
             )
 
 
-def _dependencies(package: Package, ids: set[str], minimum: str) -> Iterator[Hit]:
+def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hit]:
     found = readable_nuspec(package)
     if found is None:
         return
@@ -127,16 +122,16 @@ def _dependencies(package: Package, ids: set[str], minimum: str) -> Iterator[Hit
             yield Hit(
                 inner=inner, message=f"pins or caps {row.id}: {row.version}", evidence=(f"{row.id} {row.version}",)
             )
-        elif minimum and version(low) != version(minimum):
+        elif minimum and comparable_version(low) != comparable_version(minimum):
             yield Hit(
                 inner=inner,
-                message=f"asks for {row.id} from {low or 'any version'}, the one minimum is {minimum}",
+                message=f"requires {row.id} from {low or 'any version'}, but the configured minimum is {minimum}",
                 evidence=(f"{row.id} {row.version}", f"minimum: {minimum}"),
             )
 
 
-def version(text: str) -> Version | str:
-    """A version that compares by value, or the text where it is none."""
+def comparable_version(text: str) -> Version | str:
+    """A version that compares by value, or the text itself if it is not a version."""
     try:
         return Version(text)
     except InvalidVersion:

@@ -1,7 +1,7 @@
-"""Renders an audit report as annotations of GitHub Actions; decides nothing.
+"""Renders an audit report as annotations for GitHub Actions.
 
-The form is that of workflow commands (docs.github.com, "Workflow commands", "Setting an error message"): `%`, line ends
-and, in properties, `:` and `,` are escaped.
+The format is that of workflow commands (docs.github.com, "Workflow commands", "Setting an error message"): `%`, line
+ends and, in properties, `:` and `,` are escaped.
 """
 
 from __future__ import annotations
@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit.wording import count_line
-from latebind.text import printable
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from latebind.model import AuditReport
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 _MOST = 10
-"""GitHub shows so many annotations of each level and step, and drops the rest."""
+"""GitHub shows this many annotations of each level and step, and drops the rest."""
 
 
-def to_github(report: AuditReport) -> str:
-    """One annotation for each finding, as many as are shown, and the counts in the last line."""
+def audit_github(report: AuditReport) -> str:
+    """One annotation per finding, up to the number that GitHub shows, then a line with the counts."""
     lines: list[str] = []
     for severity, level in _LEVELS.items():
         rows = [row for row in report.findings if row.severity == severity]
@@ -29,7 +29,7 @@ def to_github(report: AuditReport) -> str:
             title = f"{row.code} {row.subject}"
             lines.append(f"::{level} title={_property(title)}::{_data(message)}")
         if len(rows) > _MOST:
-            lines.append(f"{len(rows) - _MOST} more of severity {severity}: see the report")
+            lines.append(f"{plural(len(rows) - _MOST, 'more ' + severity)}: see the report")
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
 
 

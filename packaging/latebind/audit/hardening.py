@@ -1,4 +1,4 @@
-"""Checks LB606-LB608 and LB613: what binaries give up of the system's protections; reads nothing."""
+"""Checks LB606-LB608 and LB613: which of the system's protections a binary disables."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from latebind.audit.registry import Hit, Skip, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
     from latebind.binary import Image
 
 
@@ -20,13 +18,12 @@ if TYPE_CHECKING:
     "error",
     scope="binary",
     example="liblatenn.so: GNU_STACK RWE",
-    cure="Link with -Wl,-z,noexecstack; give assembler files a .note.GNU-stack section.",
+    cure="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
-def executable_stack(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable, and new glibc refuses to load it."""
-    del package, file, policy
+def executable_stack(image: Image) -> Iterator[Hit | Skip]:
+    """One such library makes the stack of the whole process executable. New versions of glibc refuse to load it."""
     if image.exec_stack:
-        yield Hit(message="asks for an executable stack", evidence=("GNU_STACK flags RWE",))
+        yield Hit(message="requests an executable stack", evidence=("GNU_STACK flags RWE",))
 
 
 @check(
@@ -35,13 +32,12 @@ def executable_stack(package: Package, file: File, image: Image, policy: Policy)
     "error",
     scope="binary",
     example="liblatenn.so: DT_TEXTREL",
-    cure="Compile everything with -fPIC, assembler included; link with -Wl,-z,text.",
+    cure="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
-def text_relocations(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """The loader must make code writable to load such a library: SELinux and musl refuse it."""
-    del package, file, policy
+def text_relocations(image: Image) -> Iterator[Hit | Skip]:
+    """To load such a library, the loader has to make code writable. SELinux and musl refuse that."""
     if image.text_relocations:
-        yield Hit(message="has relocations in its code", evidence=("DT_TEXTREL or DF_TEXTREL",))
+        yield Hit(message="has relocations in its code (text relocations)", evidence=("DT_TEXTREL or DF_TEXTREL",))
 
 
 @check(
@@ -52,19 +48,18 @@ def text_relocations(package: Package, file: File, image: Image, policy: Policy)
     example="liblatenn.so has no GNU_RELRO segment",
     cure="Link with -Wl,-z,relro,-z,now.",
 )
-def relro_missing(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Without RELRO the table of function addresses stays writable for ever: the first target of an attacker.
+def relro_missing(image: Image) -> Iterator[Hit | Skip]:
+    """Without RELRO the table of function addresses stays writable, and is the first target of an attacker.
 
     Partial RELRO, which leaves the lazily bound part writable, is a note.
     """
-    del package, file, policy
     if image.is_static and not image.imports:
         return  # nothing is bound at load time
     if image.relro == "none":
         yield Hit(message="has no RELRO", evidence=("no GNU_RELRO segment",))
     elif image.relro == "partial":
         yield Hit(
-            message="has partial RELRO: functions are bound lazily",
+            message="has only partial RELRO: functions are bound lazily",
             evidence=("GNU_RELRO without BIND_NOW",),
             severity="note",
         )
@@ -72,27 +67,26 @@ def relro_missing(package: Package, file: File, image: Image, policy: Policy) ->
 
 @check(
     "LB613",
-    "ASLR or NX given up",
+    "ASLR or NX disabled",
     "error",
     scope="binary",
     formats=("macho", "pe"),
     example="latenn.dll: DYNAMIC_BASE is not set",
-    cure="Link with /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), which are the defaults; on macOS with -pie.",
+    cure="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",
 )
-def aslr_or_nx(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Without ASLR code lies at addresses that an attacker knows; without NX data can be executed.
+def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
+    """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
 
     One such DLL weakens its whole process. 64-bit code that refuses high addresses is a warning.
     """
-    del package, file, policy
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"
-        yield Hit(message="cannot be placed at another address: no ASLR", evidence=(seen,))
+        yield Hit(message="disables ASLR: it is always loaded at the same address", evidence=(seen,))
     elif image.aslr == "32-bit":
         yield Hit(
-            message="is placed below 4 GB only: weak ASLR",
+            message="weakens ASLR: it is loaded below 4 GB only",
             evidence=("HIGH_ENTROPY_VA is not set",),
             severity="warning",
         )
     if not image.is_nx:
-        yield Hit(message="runs with executable data: no NX", evidence=("NX_COMPAT is not set",))
+        yield Hit(message="disables NX: its data can be executed", evidence=("NX_COMPAT is not set",))

@@ -1,4 +1,4 @@
-"""Checks LB6xx: damage, hostile archives, leftovers and secrets; reads nothing."""
+"""Checks LB601-LB605 and LB609-LB612: damage, hostile archives, leftovers and secrets."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
     from latebind.binary import Image
-    from latebind.system.archive import ProblemKind
+    from latebind.system.archive import ArchiveProblemKind
 
-_UNREADABLE: tuple[ProblemKind, ...] = ("damaged", "encrypted", "method")
-_UNSAFE: tuple[ProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate")
+_UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
+_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate")
 _DOS_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
 _DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
 _LEFTOVERS = re.compile(
@@ -33,16 +34,15 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 @check(
     "LB601",
-    "Archive or file cannot be read",
+    "Unreadable archive or file",
     "error",
     scope="package",
     kinds=ALL_KINDS,
-    example="a wheel that was cut off while it was downloaded",
+    example="a wheel whose download was cut off",
     cure="Build or download the package again.",
 )
-def unreadable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """What cannot be read cannot be installed, and what installers read otherwise than audits do is not audited."""
-    del policy
+def unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """An unreadable file cannot be installed. If installers read it differently from the audit, it was not audited."""
     if package.damage:
         yield Hit(inner="", message=f"cannot be read: {package.damage}", evidence=(package.damage,))
     for problem in package.problems:
@@ -55,19 +55,18 @@ def unreadable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
 
 @check(
     "LB602",
-    "Archive that is not safe to unpack",
+    "Unsafe archive",
     "error",
     scope="package",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
     cure="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
 )
-def unsafe_archive(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Members that leave their folder, links, bombs and repeated names attack whoever unpacks the archive.
+def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
+    """Members that leave their folder, links, bombs and repeated names attack the user who unpacks the archive.
 
-    Readers that take the first and readers that take the last of two members see different packages.
+    Of two members with one name, some readers take the first and some the last, so they see different packages.
     """
-    del policy
     for problem in package.problems:
         if problem.kind in _UNSAFE:
             yield Hit(inner=problem.member, message=problem.detail, evidence=(f"{problem.kind}: {problem.member!r}",))
@@ -75,16 +74,15 @@ def unsafe_archive(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
 
 @check(
     "LB603",
-    "Name that some system cannot hold",
+    "File name that is not portable",
     "error",
     scope="package",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
-    cure="Rename the file so that it differs by more than case and suits Windows.",
+    cure="Rename the file so that it is valid on Windows and differs from others by more than case.",
 )
-def unportable_name(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """On Windows and macOS names that differ by case alone are one file, and some names do not exist at all."""
-    del policy
+def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
+    """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
     for problem in package.problems:
         if problem.kind == "case-collision":
             yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,))
@@ -93,7 +91,7 @@ def unportable_name(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         if bad:
             yield Hit(
                 inner=file.name,
-                message=f"cannot exist on Windows: {bad[0]!r}",
+                message=f"{bad[0]!r} is not a valid file name on Windows",
                 evidence=(file.name,),
                 severity="error" if package.kind == "nupkg" else "warning",
             )
@@ -105,46 +103,44 @@ def _is_unportable(part: str) -> bool:
 
 @check(
     "LB604",
-    "Binary cannot be read",
+    "Unreadable binary",
     "error",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
     example="an ELF file whose last segment is cut off",
-    cure="Build the binary again; compare its size and hash with the build's.",
+    cure="Build the binary again, and compare its size and hash with the build's output.",
 )
-def binary_unreadable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A file with the first bytes of a native binary that is damaged behind them does not load."""
-    del policy
+def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """The file starts like a native binary but is damaged, so it does not load."""
     for file in package.files:
         if file.problem and file.format is not None:
             yield Hit(
                 inner=file.name,
-                message=f"is damaged {file.format}: {file.problem}",
-                evidence=(f"{file.size} bytes read", f"first bytes {file.head[:16].hex()}"),
+                message=f"is a damaged {file.format} file: {file.problem}",
+                evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
             )
 
 
 @check(
     "LB605",
-    "Reader died on a file",
+    "Reader crashed on a file",
     "error",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
-    example="an ELF file that makes the parser crash or run without end",
-    cure="Do not load this file. If your own build made it, report it with the file to latebind.",
+    example="an ELF file that makes the parser crash or loop",
+    cure="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
 )
-def reader_died(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Files are read in worker processes with limits of time and memory.
+def reader_died(package: Contents) -> Iterator[Hit | Skip]:
+    """Files are read in worker processes with limits on time and memory.
 
-    A worker that crashes or runs past a limit shows a file made to attack whoever reads it, or a defect: either
-    way it was not audited.
+    If a worker crashes or exceeds a limit, the file is either hostile or shows a bug in latebind. Either way it was
+    not audited.
     """
-    del policy
     for file in package.files:
         if file.died:
-            yield Hit(inner=file.name, message=f"was not read: its reader {file.died}", evidence=(file.died,))
+            yield Hit(inner=file.name, message=f"was not audited: the reader {file.died}", evidence=(file.died,))
 
 
 @check(
@@ -154,53 +150,54 @@ def reader_died(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     scope="package",
     kinds=("wheel", "nupkg", "sdist"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
-    cure="Exclude the files in the build configuration; build from a clean checkout.",
+    cure="Exclude the files in the build configuration, and build from a clean checkout.",
 )
-def leftovers(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Byte code of one Python, version control and desktop files make packages differ from build to build."""
-    del policy
+def leftovers(package: Contents) -> Iterator[Hit | Skip]:
+    """Bytecode, version control and desktop files make packages differ from build to build."""
     for file in package.files:
         if _LEFTOVERS.search(file.name):
-            yield Hit(inner=file.name, message="is a leftover that no user needs", evidence=(file.name,))
+            yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))
 
 
 @check(
     "LB610",
-    "Path of the build machine inside",
+    "Path of the build machine",
     "warning",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
-    example="liblatenn.so holds /home/ci/latenn/src/core.c",
-    cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__), and strip the result.",
+    example="liblatenn.so contains /home/ci/latenn/src/core.c",
+    cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
 )
-def build_path(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Such a path tells who built it and where, and makes two builds of one source differ."""
-    del policy
+def build_path(package: Contents) -> Iterator[Hit | Skip]:
+    """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
     for file in package.native:
         if file.paths:
-            yield Hit(inner=file.name, message=f"holds paths such as {file.paths[0]}", evidence=file.paths)
+            yield Hit(
+                inner=file.name,
+                message=f"contains build paths such as {file.paths[0]}",
+                evidence=file.paths,
+            )
 
 
 @check(
     "LB611",
-    "Secret inside",
+    "Secret included",
     "error",
     scope="package",
     kinds=("wheel", "nupkg", "sdist", "archive", "folder"),
     example="latenn/.env",
-    cure="Take the file out, revoke what it held, and delete the published package.",
+    cure="Remove the file, revoke the secrets in it, and delete the published package.",
 )
-def secret(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Published packages are searched for keys within minutes. The content is not shown here."""
-    del policy
+def secret(package: Contents) -> Iterator[Hit | Skip]:
+    """Published packages are searched for keys within minutes. The report does not show the content."""
     for file in package.files:
         if file.base.lower() in _HARMLESS:
             continue
         if match := _PRIVATE_KEY.search(file.head):
-            yield Hit(inner=file.name, message="starts with a private key", evidence=(match[0].decode(),))
+            yield Hit(inner=file.name, message="contains a private key", evidence=(match[0].decode(),))
         elif _SECRET_NAMES.search(file.name):
-            yield Hit(inner=file.name, message="has a name that files with secrets have", evidence=(file.name,))
+            yield Hit(inner=file.name, message="has a name typical of files with secrets", evidence=(file.name,))
 
 
 @check(
@@ -210,19 +207,18 @@ def secret(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",
-    cure="Strip the library (cmake --install --strip) and keep its symbols in an archive of their own.",
+    cure="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
 )
-def debug_info(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Debug information is often most of a library's size, and holds the paths of the build machine.
+def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Debug information is often most of a library's size, and contains paths of the build machine.
 
-    In a package of the project itself it is a warning: a library that was built for debugging took the place of the
-    one for release.
+    In a package of the project itself it is a warning, because a debug build has replaced the release build.
     """
     own = policy.allowed_exports(file.base or package.path.name, package.project) is not None
     if image.has_debug_info:
-        seen = "a __DWARF segment or a debug map" if image.format == "macho" else "section .debug_info"
+        seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"
         yield Hit(
-            message=f"holds debug information; the file has {file.size} bytes",
+            message=f"contains debug information; the file size is {human_size(file.size)}",
             evidence=(seen,),
             severity="warning" if own else "note",
         )

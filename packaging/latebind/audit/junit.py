@@ -1,4 +1,4 @@
-"""Renders an audit report as JUnit XML, which continuous integration shows as tests; decides nothing."""
+"""Renders an audit report as JUnit XML, which CI systems show as tests."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
-from latebind.text import printable
+from latebind.text import plural, printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from latebind.model import AuditReport, Finding
 
 
-def to_junit(report: AuditReport) -> str:
-    """A suite for each package, a case for each finding and each check that was skipped.
+def audit_junit(report: AuditReport) -> str:
+    """One suite per package, one case per finding and per skipped check.
 
-    Errors are failures; warnings and notes pass with their text, since they do not fail the audit either. A report
-    without any of them has one case that passed: an empty file looks like a run that did not happen.
+    Errors are failures. Warnings and notes pass, since they do not fail the audit either, and carry their text. A
+    clean report has one case that passed, because an empty file looks like a run that did not happen.
     """
     root = ET.Element("testsuites", name="latebind audit")
     for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
@@ -31,7 +31,9 @@ def to_junit(report: AuditReport) -> str:
             _skip(suite, skipped.check, skipped.subject, skipped.reason)
     if not len(root):
         suite = ET.SubElement(root, "testsuite", name="latebind audit")
-        ET.SubElement(suite, "testcase", classname="latebind.audit", name=f"{report.subjects} subjects are clean")
+        ET.SubElement(
+            suite, "testcase", classname="latebind.audit", name=f"{plural(report.subjects, 'subject')} without findings"
+        )
     _count(root)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"

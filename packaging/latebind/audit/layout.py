@@ -1,4 +1,4 @@
-"""Checks LB4xx for one package: where files lie, and what installers make of that; reads nothing."""
+"""Checks LB401-LB405, LB408 and LB409: where a package keeps its files, and what installers make of that."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from latebind.audit.opc import content_types, nuspecs, relationships
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.wording import own_name
 from latebind.errors import InputError
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
 
 _NATIVE_FOLDER = re.compile(r"runtimes/([^/]+)/native/(.+)")
 _RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
-# Folders of a nupkg whose native files are used otherwise: by build targets, as tools, by C++ projects.
+# Native files in these folders of a nupkg are used by build targets, as tools or by C++ projects.
 _OTHER_NATIVE_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/", "analyzers/", "msbuild/")
 _SCHEMES = ("/scripts/", "/purelib/", "/platlib/", "/headers/")
 _PSMDCP = "package/services/metadata/core-properties/"
@@ -39,31 +39,30 @@ def native_place(name: str) -> tuple[str, str]:
 
 @check(
     "LB401",
-    "Folder below the native folder",
+    "Native file in a subfolder",
     "error",
     scope="package",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/plugins/libx.so",
-    cure="Put every native file of a RID directly into runtimes/<rid>/native/.",
+    cure="Move every native file of a RID directly into runtimes/<rid>/native/.",
 )
-def nested_native(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
+def nested_native(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet copies all of `runtimes/<rid>/native/` into one folder.
 
-    Files that look for each other by a subfolder are not found, and two of the same name overwrite one another.
+    Files that look for each other in a subfolder are not found, and two files of the same name overwrite each other.
     """
-    del policy
     for file in package.files:
         rid, rest = native_place(file.name)
         if rid and "/" in rest and not _is_bundle(rest):
             yield Hit(
                 inner=file.name,
-                message=f"lies in a folder below native/: NuGet copies it as {file.base}",
+                message=f"is in a subfolder of native/: NuGet copies it as {file.base}",
                 evidence=(file.name,),
             )
 
 
 def _is_bundle(path: str) -> bool:
-    """Apple bundles are folders by nature."""
+    """Whether a path is inside an Apple bundle, which is a folder."""
     return any(part.endswith((".framework", ".xcframework", ".dSYM")) for part in path.split("/")[:-1])
 
 
@@ -74,11 +73,10 @@ def _is_bundle(path: str) -> bool:
     scope="package",
     kinds=("nupkg",),
     example="a nupkg without _rels/.rels",
-    cure="Write the package with latebind pack or dotnet pack; a zip of the right files alone is not a nupkg.",
+    cure="Write the package with latebind pack or dotnet pack. A zip archive of the right files is not a nupkg.",
 )
-def opc_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A nupkg is an OPC package: feeds and signing refuse one whose parts or content types are missing."""
-    del policy
+def opc_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """A nupkg is an OPC package. Feeds and signing tools refuse one without its parts or content types."""
     names = {file.name for file in package.files}
     try:
         defaults, overrides = content_types(package)
@@ -93,7 +91,7 @@ def opc_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         yield Hit(message="has no core properties part (.psmdcp)", evidence=(f"missing: {_PSMDCP}*.psmdcp",))
     for target in targets:
         if target not in names:
-            yield Hit(inner="_rels/.rels", message=f"names {target}, which is not there", evidence=(target,))
+            yield Hit(inner="_rels/.rels", message=f"names {target}, which is missing", evidence=(target,))
     if targets and not any(target.lower().endswith(".nuspec") for target in targets):
         yield Hit(inner="_rels/.rels", message="does not name the nuspec as the manifest", evidence=tuple(targets))
     if "[Content_Types].xml" in names:
@@ -101,10 +99,10 @@ def opc_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         for name in untyped:
             yield Hit(
                 inner=name,
-                message="has no content type: [Content_Types].xml names neither its extension nor its path",
+                message="has no content type in [Content_Types].xml",
                 evidence=(name,),
-                fix=f'Add <Default Extension="{name.rpartition(".")[2]}" ContentType="application/octet"/> or an '
-                "<Override> for a file without extension.",
+                fix=f'Add <Default Extension="{name.rpartition(".")[2]}" ContentType="application/octet"/>, or an '
+                "<Override> for a file without an extension.",
             )
 
 
@@ -116,19 +114,19 @@ def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
 
 @check(
     "LB403",
-    "Managed and native file of one name",
+    "Managed and native file with the same name",
     "error",
     scope="package",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll and runtimes/win-x64/native/latenn.dll",
-    cure="Give the native library another name than the assembly, not only other case.",
+    cure="Rename the native library so that it differs from the assembly by more than case.",
 )
-def managed_native_case(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Both end in one output folder.
+def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
+    """Both are copied to one output folder.
 
-    Where file names ignore case one overwrites the other, or the loader takes the assembly for the native library.
+    On systems that ignore case in file names, one overwrites the other, or the loader opens the assembly instead of
+    the native library.
     """
-    del policy
     managed: dict[str, File] = {}
     for file in package.files:
         if file.name.startswith(("lib/", "ref/")) and file.base.lower().endswith((".dll", ".exe")):
@@ -139,7 +137,7 @@ def managed_native_case(package: Package, policy: Policy) -> Iterator[Hit | Skip
         if rid and twin is not None:
             yield Hit(
                 inner=file.name,
-                message=f"and the assembly {twin.name} differ by case alone or not at all",
+                message=f"has the same name as the assembly {twin.name}, ignoring case",
                 evidence=(file.name, twin.name),
             )
 
@@ -150,15 +148,14 @@ def managed_native_case(package: Package, policy: Policy) -> Iterator[Hit | Skip
     "error",
     scope="package",
     kinds=("wheel", "nupkg"),
-    example="latenn/liblatenn.so and latenn/liblatenn.so.1 with equal bytes",
-    cure="Keep one file. Wheels and nupkgs hold no links: install only the name that is opened.",
+    example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
+    cure="Keep one file: install only the name that is opened. Wheels and nupkgs cannot contain links.",
 )
-def library_twice(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Two files are two libraries to the loader: twice the size, and two sets of global state in one process.
+def library_twice(package: Contents) -> Iterator[Hit | Skip]:
+    """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
 
-    Links of a build tree become copies in an archive, which is how it mostly happens.
+    Most often they are links of the build tree, which become copies in an archive.
     """
-    del policy
     groups: dict[tuple[str, str, str], list[File]] = defaultdict(list)
     for file in package.native:
         rid = rid_folder(file.name)
@@ -166,15 +163,15 @@ def library_twice(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
         for image in file.images:
             if image.soname and image.format != "pe":  # Windows knows a library by its file name alone
                 groups[own_name(image), image.arch, rid].append(file)
-    told: set[tuple[str, ...]] = set()
+    reported: set[tuple[str, ...]] = set()
     for (why, what, _), files in groups.items():
         names = tuple(file.name for file in files)
-        if len(names) > 1 and names not in told:
-            told.add(names)
+        if len(names) > 1 and names not in reported:
+            reported.add(names)
             shown = f"{why} {what}" if why == "sha256" else why
             yield Hit(
                 inner=names[1],
-                message=f"is the same library as {names[0]} ({'equal bytes' if why == 'sha256' else why})",
+                message=f"is the same library as {names[0]} ({'same bytes' if why == 'sha256' else why})",
                 evidence=(*names, shown),
             )
 
@@ -186,23 +183,22 @@ def library_twice(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     scope="package",
     kinds=("nupkg",),
     example="latenn.nuspec in a subfolder",
-    cure="Put exactly one well-formed .nuspec at the root, with id, version, authors and description.",
+    cure="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
 )
-def nuspec_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """The nuspec is what NuGet reads first: without exactly one at the root there is no package."""
-    del policy
+def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet reads the nuspec first. A file without exactly one at its root is not a package."""
     names = [file.name for file in package.files if file.name.lower().endswith(".nuspec")]
     root = [name for name in names if "/" not in name]
     if len(root) != 1:
-        seen = f"{len(root)} at the root" if root else "none at the root"
-        yield Hit(message=f"must hold one .nuspec at the root, there are {seen}", evidence=tuple(names) or ("none",))
-    for name in (name for name in root if name in package.texts):  # LB601 tells of one that cannot be read
+        seen = plural(len(root), ".nuspec file")
+        yield Hit(message=f"has {seen} at the root, but needs exactly 1", evidence=tuple(names) or ("none",))
+    for name in (name for name in root if name in package.texts):  # LB601 reports one that cannot be read
         try:
             spec = nuspecs(package)[name]
         except InputError as error:
             yield Hit(inner=name, message=error.message, evidence=(name,))
             continue
-        # NuGet itself writes no authors into the nuspec of symbols.
+        # NuGet itself writes no authors to the nuspec of a symbol package.
         wanted = ("id", "version", "description") if package.is_symbols else ("id", "version", "authors", "description")
         missing = [field for field in wanted if not spec.fields.get(field)]
         if missing:
@@ -216,18 +212,17 @@ def nuspec_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     scope="package",
     kinds=("wheel",),
     example="liblatenn.so at the root of the wheel",
-    cure="Install the file into the import package's folder (latenn/), and open it by its path from there.",
+    cure="Install the file in the import package's folder (latenn/) and open it by its path there.",
 )
-def outside_package(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Everything at a wheel's root lands in site-packages beside other projects' files, where names collide.
+def outside_package(package: Contents) -> Iterator[Hit | Skip]:
+    """Files at a wheel's root are installed directly in site-packages, where names of different projects clash.
 
-    Files of the `data` scheme land in the environment's own folders. Extension modules may lie at the root.
+    Files of the `data` scheme are installed in the environment's own folders. Extension modules may be at the root.
     """
-    del policy
     for file in package.native:
         in_data = ".data/" in file.name and not any(scheme in file.name for scheme in _SCHEMES)
         if in_data or ("/" not in file.name and not file.is_module and file.format != "pe"):
-            yield Hit(inner=file.name, message="is a native library outside any package folder", evidence=(file.name,))
+            yield Hit(inner=file.name, message="is a native library outside a package folder", evidence=(file.name,))
 
 
 @check(
@@ -239,9 +234,8 @@ def outside_package(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     example="lib/netstandard2.0/liblatenn.so",
     cure="Move it to runtimes/<rid>/native/.",
 )
-def native_misplaced(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Only `runtimes/<rid>/native/` is chosen by platform; elsewhere a native file is copied for all or for none."""
-    del policy
+def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet chooses files by platform in `runtimes/<rid>/native/` only. Anywhere else they are for all or for none."""
     for file in package.native:
         rid, _ = native_place(file.name)
         if not rid and not file.name.lower().startswith(_OTHER_NATIVE_PLACES):

@@ -1,4 +1,4 @@
-"""Checks LB106-LB109: whether all that a binary needs is there, and where it searches; reads nothing."""
+"""Checks LB106-LB109: whether everything a binary needs is available, and where it searches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.runtime import matches
+from latebind.audit.runtime import fits_any
 from latebind.audit.wording import SYSTEMS, needs, search_paths, some
 from latebind.binary.floors import is_glibc
 from latebind.text import plural
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
     from latebind.binary import Format, Image
 
 
@@ -27,18 +27,17 @@ if TYPE_CHECKING:
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
-    cure="Link what defines the symbol, or resolve it at run time; link with -Wl,-z,defs to see it at build time.",
+    cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
 )
-def undefined_symbol(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Such a library loads only into a process that happens to have the symbol, and fails late in any other.
+def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
 
-    On Linux symbols of glibc and of the compiler's run-time carry versions; one without a version must come from
-    the package itself or from another needed library. Weak ones and, in Python packages, `Py*` may stay open. A
-    function of glibc that is used without its library is a note: any Python has loaded it already. On macOS a symbol
-    is open that is looked up in every image (`-undefined dynamic_lookup`). On macOS and Windows a symbol is missing,
-    too, when the library that it is bound to lies in the package and does not export it.
+    On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
+    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
+    packages. A glibc function that is used without its library is a note, since Python has loaded that library. On
+    macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). On macOS and
+    Windows it also covers symbols bound to a library of the package that does not export them.
     """
-    del file
     yield from _bound_and_missing(package, image)
     open_names = {row.name for row in image.open_imports}
     if not open_names:
@@ -46,35 +45,33 @@ def undefined_symbol(package: Package, file: File, image: Image, policy: Policy)
     in_python = any(other.python_module for _, other in package.images)
     missing = {name for name in open_names - package.exported if not (in_python and name.startswith(("Py", "_Py")))}
     if image.format == "elf" and _has_unknown_library(package, image):
-        # Without their symbol tables no one can tell; a missing entry symbol of a runtime still counts.
-        linked = any(matches(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+        # A library outside the package may define anything, except the entry symbol of a runtime.
+        linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
         entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
         missing &= set() if linked else entries
     libc = sorted(name for name in missing if platforms.is_libc_symbol(name)) if image.format == "elf" else []
     others = sorted(missing - set(libc))
     if others:
         yield Hit(
-            message=f"leaves {plural(len(others), 'symbol')} open that neither the package nor a needed library "
-            f"provides: {_first(others)}",
+            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {_first(others)}",
             evidence=some(others),
         )
     if libc:
         yield Hit(
-            message=f"uses {', '.join(libc[:3])} without naming the part of glibc that has it: older systems need "
-            "another library to have loaded it",
+            message=f"uses {', '.join(libc[:3])} without linking the part of glibc that defines it",
             evidence=some(libc),
-            fix="Link with -ldl, -lpthread or -lm, whichever has the symbol.",
+            fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
             severity="note",
         )
 
 
-def _has_unknown_library(package: Package, image: Image) -> bool:
+def _has_unknown_library(package: Contents, image: Image) -> bool:
     inside = _provided_libraries(package)
     return any(name not in inside and not is_glibc(name) for name in image.needed)
 
 
-def _bound_and_missing(package: Package, image: Image) -> Iterator[Hit]:
-    """Imports that a library of the package should supply and does not, where the format binds each to a library."""
+def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
+    """Imports that a library of the package should define and does not, in formats that bind each to a library."""
     if image.format == "elf":
         return
     wanted: dict[str, set[str]] = {}
@@ -85,33 +82,31 @@ def _bound_and_missing(package: Package, image: Image) -> Iterator[Hit]:
         base = posixpath.basename(library).lower()
         suppliers = [other for file, other in package.images if file.base.lower() == base]
         if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
-            continue  # what others offer through it is not known
+            continue  # what it passes on from others is not known
         missing = sorted(names - {row.name for other in suppliers for row in other.exports})
         if missing:
             yield Hit(
-                message=f"takes {plural(len(missing), 'symbol')} from {library} of this package, which exports none "
-                f"of that name: {_first(missing)}",
+                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {_first(missing)}",
                 evidence=some(missing),
             )
 
 
 @check(
     "LB107",
-    "Needed library that is not there",
+    "Needed library that is missing",
     "error",
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
-    cure="Link the library statically, put it into the package, or open it at run time.",
+    cure="Link the library statically, add it to the package, or open it at run time.",
 )
-def library_missing(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A library that is neither in the package nor on every system of the tag makes the package fail to load.
+def library_missing(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """The package fails to load when a library is neither in it nor on every system that its tag covers.
 
-    The list of system libraries is manylinux's own on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and
-    `/System` on macOS, the DLLs of every Windows 10 on Windows. Without a platform tag nothing is promised, so there
-    it is a warning.
+    System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
+    macOS, and the DLLs of every Windows 10 on Windows. A package without a platform tag promises nothing, so there
+    the finding is a warning.
     """
-    del file
     files = {row.base.lower() for row, _ in package.images}
     by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
     for name in image.needed:
@@ -120,24 +115,23 @@ def library_missing(package: Package, file: File, image: Image, policy: Policy) 
             continue
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
             yield Hit(
-                message=f"needs {name}, which is in the package as {inside}: it is found only if something "
-                "loaded that file before",
+                message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
                 severity="warning",
             )
             continue
-        if any(matches(name, runtime.linked_globs) for runtime in policy.runtimes):
+        if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
         promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
         is_optional = image.link_kinds.get(name) in ("weak", "delay")
         yield Hit(
-            message=f"needs {name}, which is neither in the package nor on every {SYSTEMS[image.format]} system",
+            message=f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system",
             evidence=(needs(image, name),),
             severity="error" if promised and not is_optional else "warning",
         )
 
 
-def _is_system(package: Package, image: Image, name: str) -> bool:
+def _is_system(package: Contents, image: Image, name: str) -> bool:
     if image.format == "macho":
         return platforms.is_macos(name)
     if image.format == "elf":
@@ -150,7 +144,7 @@ def _is_system(package: Package, image: Image, name: str) -> bool:
 
 
 def _promises(format_: Format, platform: str) -> bool:
-    """Whether a tag promises that the binary loads on the systems that it names."""
+    """Whether the tag promises that binaries of the format load on its systems."""
     if format_ == "elf":
         return platforms.linux_tag(platform) is not None
     return platforms.tag_format(platform) == format_
@@ -158,26 +152,26 @@ def _promises(format_: Format, platform: str) -> bool:
 
 @check(
     "LB108",
-    "Search path that leads out of the package",
+    "Search path outside the package",
     "error",
     scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    cure="Set CMAKE_SKIP_RPATH or INSTALL_RPATH ''; where a path is needed let it start with $ORIGIN (@loader_path).",
+    cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
-def search_path_outside(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A folder of the build machine in RPATH leaks its layout, and whoever can write there can inject code.
+def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A folder of the build machine leaks its layout, and anyone who can write there can inject code.
 
-    `@executable_path` means the folder of the program, such as Python, and never the package's. An empty entry means
-    the current folder, which is worse.
+    `@executable_path` is the folder of the program, such as Python, and never the package's. An empty entry means the
+    current folder, which is worse.
     """
-    del policy
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
         if bad:
             shown = ", ".join(path or "'' (the current folder)" for path in bad)
             yield Hit(
-                message=f"{table} leads out of the package: {shown}", evidence=tuple(f"{table} {path}" for path in bad)
+                message=f"{table} points outside the package: {shown}",
+                evidence=tuple(f"{table} {path}" for path in bad),
             )
 
 
@@ -190,18 +184,17 @@ def search_path_outside(package: Package, file: File, image: Image, policy: Poli
     example="liblatenn.so: RUNPATH $ORIGIN",
     cure="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
 )
-def search_path_present(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A late-binding library needs no search path; one that is there can pick up a stray copy beside it.
+def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.
 
-    Where it serves to find another library of the same package it is only noted.
+    A path that finds another library of the same package is a note.
     """
-    del policy
     inside = _provided_libraries(package)
     serves = any(posixpath.basename(name) in inside for name in image.needed)
     for table, paths in search_paths(image):
         good = [path for path in paths if _stays_inside(package, file, path)]
         if good:
-            use = "finds libraries of the package" if serves else "serves no needed library of the package"
+            use = "finds libraries of the package" if serves else "is not needed to find a library of the package"
             yield Hit(
                 message=f"{table} {':'.join(good)} {use}",
                 evidence=tuple(f"{table} {path}" for path in good),
@@ -209,11 +202,11 @@ def search_path_present(package: Package, file: File, image: Image, policy: Poli
             )
 
 
-def _provided_libraries(package: Package) -> set[str]:
+def _provided_libraries(package: Contents) -> set[str]:
     return {name for file, image in package.images for name in (file.base, image.soname) if name}
 
 
-def _stays_inside(package: Package, file: File, path: str) -> bool:
+def _stays_inside(package: Contents, file: File, path: str) -> bool:
     if file.format == "macho" and platforms.is_macos(f"{path}/"):
         return True
     for origin in ("${ORIGIN}", "$ORIGIN", "@loader_path"):
@@ -223,7 +216,7 @@ def _stays_inside(package: Package, file: File, path: str) -> bool:
     else:
         return False
     if package.kind in ("binary", "folder"):
-        return True  # its final place is not known
+        return True  # where it will be installed is not known
     joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
     return joined == "/root" or joined.startswith("/root/")
 

@@ -1,4 +1,4 @@
-"""Checks LB110, LB308 and LB615: what macOS asks of a binary beside the rest; reads nothing."""
+"""Checks LB110, LB308 and LB615: install names, minimum versions and signatures on macOS."""
 
 from __future__ import annotations
 
@@ -13,32 +13,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents
     from latebind.binary import Image
 
 _DELOCATED = "/DLC/"
-"""delocate names what it grafts so: a folder that no system has."""
+"""delocate gives the libraries that it copies names in this folder, which no system has."""
 
 
 @check(
     "LB110",
-    "Install name is a path of the build machine",
+    "Absolute install name",
     "warning",
     scope="binary",
     formats=("macho",),
     example="liblatenn.dylib: install name /Users/ci/build/liblatenn.dylib",
     cure="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
 )
-def absolute_install_name(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Whatever is linked against the library records its install name, and looks for it there and nowhere else.
+def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
+    """Everything that links the library records its install name, and looks for it only there.
 
-    An absolute path is right for libraries of the system alone; any other leaks the build machine's layout, and
-    whoever can write there can inject code.
+    An absolute path is correct only for system libraries. Any other leaks the build machine's layout, and anyone who
+    can write there can inject code.
     """
-    del package, file, policy
     name = image.soname
     if name.startswith("/") and not name.startswith(_DELOCATED) and not platforms.is_macos(name):
-        yield Hit(message=f"has the install name {name}", evidence=(own_name(image),))
+        yield Hit(message=f"has the absolute install name {name}", evidence=(own_name(image),))
 
 
 @check(
@@ -50,13 +49,12 @@ def absolute_install_name(package: Package, file: File, image: Image, policy: Po
     example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
     cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the floor, or raise the tag.",
 )
-def macos_above_tag(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """dyld refuses a library that was built for a newer macOS, or loads it and fails at a function that is missing.
+def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """dyld refuses a library that was built for a newer macOS, or loads it and fails when a function is missing.
 
-    Installers choose by the tag alone, so they install it there. Arm64 slices are held to 11.0 at least, the first
-    macOS of these machines.
+    Installers choose by the tag alone, so they install the package there anyway. The floor of arm64 slices is at
+    least 11.0, the first macOS for these machines.
     """
-    del file
     needed = floors.needed_macos(image)
     if not needed:
         return
@@ -67,7 +65,7 @@ def macos_above_tag(package: Package, file: File, image: Image, policy: Policy) 
     if promises and floors.padded(needed) > floors.padded(min(promises)[0]):
         floor, place = min(promises)
         yield Hit(
-            message=f"needs macOS {image.min_os}, but {place} promises {floors.dotted(floor)}",
+            message=f"needs macOS {image.min_os}, but {place} promises {floors.version_text(floor)}",
             evidence=(f"minimum OS version {image.min_os}", f"promised by {place}"),
         )
 
@@ -79,13 +77,12 @@ def macos_above_tag(package: Package, file: File, image: Image, policy: Policy) 
     scope="binary",
     formats=("macho",),
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
-    cure="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary drop its signature.",
+    cure="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary remove its signature.",
 )
-def unsigned_arm(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Macs with Apple's processors run signed code only: a process that loads unsigned code is killed.
+def unsigned_arm(image: Image) -> Iterator[Hit | Skip]:
+    """Macs with Apple silicon run only signed code. A process that loads unsigned code is killed.
 
-    An ad-hoc signature, which linkers write by themselves, is enough. It is looked for here, not checked.
+    An ad-hoc signature, which linkers write by default, is enough. The check does not verify the signature.
     """
-    del package, file, policy
     if image.arch in ("aarch64", "arm64e") and not image.is_signed:
         yield Hit(message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",))

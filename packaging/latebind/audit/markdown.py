@@ -1,4 +1,4 @@
-"""Renders an audit report as Markdown for a job's summary; decides nothing."""
+"""Renders an audit report as Markdown, for a CI job's summary."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SIGNS = {"error": "❌", "warning": "⚠️", "note": "📝"}
 _LONGEST = 300
 
 
-def to_markdown(report: AuditReport) -> str:
-    """A table for each package, errors first, then what was waived; the first line counts."""
+def audit_markdown(report: AuditReport) -> str:
+    """The counts, then a table per package, errors first, then the waived findings."""
     lines = [f"## {'❌' if report.exit_status else '✅'} latebind audit", "", f"{count_line(report)}."]
     for package, found in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
         lines += ["", f"### {markdown_code(package)}", "", "| | check | where | what | fix |", "|---|---|---|---|---|"]

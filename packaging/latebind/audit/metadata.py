@@ -1,4 +1,4 @@
-"""Checks LB5xx: whether a package's metadata is whole, true, and fits the one minimum; reads nothing."""
+"""Checks LB501-LB503 and LB505: whether a package's metadata is complete and correct."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from latebind.audit.dependencies import version
+from latebind.audit.dependencies import comparable_version
 from latebind.audit.opc import readable_nuspec
-from latebind.audit.record import Row, read_headers, read_record
+from latebind.audit.record import RecordLine, read_headers, read_record
 from latebind.audit.registry import Hit, Skip, check
 from latebind.errors import InputError
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
 
-_LICENCE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
+_LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
@@ -33,15 +33,14 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     scope="package",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
-    cure="Write the wheel again with its build backend, or run `wheel unpack` and `wheel pack` after a change.",
+    cure="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
 )
-def record_wrong(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """RECORD lists every file of a wheel with hash and size.
+def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """RECORD lists every file of a wheel with its hash and size.
 
-    Installers verify it and uninstall by it: what is not listed stays behind for ever, what differs was changed
-    after the build.
+    Installers verify and uninstall by it. A file that is not listed is never uninstalled, and one that differs was
+    changed after the build.
     """
-    del policy
     info = package.dist_info
     name = f"{info}/RECORD"
     if not info or name not in package.texts:
@@ -66,12 +65,12 @@ def record_wrong(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
 
 
-def _compare(row: Row, file: File, dist_info: str) -> Iterator[Hit]:
+def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     if row.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
         return
     method, _, digest = row.digest.partition("=")
     if file.problem and not file.size:
-        return  # LB601 tells that it cannot be read
+        return  # LB601 reports it
     if not digest or method in ("md5", "sha1"):
         yield Hit(
             inner=row.path, message="has no SHA-256 or stronger hash in RECORD", evidence=(f"{row.path},{row.digest}",)
@@ -87,32 +86,33 @@ def _compare(row: Row, file: File, dist_info: str) -> Iterator[Hit]:
     if row.size and row.size != str(file.size) and not file.problem:
         yield Hit(
             inner=row.path,
-            message=f"has {file.size} bytes, RECORD says {row.size}",
+            message=f"has {plural(file.size, 'byte')}, but RECORD says {row.size}",
             evidence=(f"RECORD: {row.size}", f"file: {file.size}"),
         )
 
 
 @check(
     "LB502",
-    "Wheel metadata broken or at odds with the file name",
+    "Wheel metadata broken or different from the file name",
     "error",
     scope="package",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
-    cure="Build the wheel again with its backend; rename with `wheel tags`, never by hand.",
+    cure="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
 )
-def wheel_metadata(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Installers choose by the file name and install by what is inside: both must say the same."""
-    del policy
+def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
+    """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
     if package.wheel is None:
         yield Hit(
-            message="is not named as a wheel must be: project-version-python-abi-platform.whl",
+            message="is not a valid wheel name: project-version-python-abi-platform.whl",
             evidence=(f"file name: {package.path.name}",),
         )
         return
     folders = sorted({file.name.partition("/")[0] for file in package.files if ".dist-info/" in file.name})
     if len(folders) != 1:
-        yield Hit(message=f"must hold one .dist-info folder, there are {len(folders)}", evidence=tuple(folders))
+        yield Hit(
+            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1", evidence=tuple(folders)
+        )
     for part, judge in (("WHEEL", _judge_wheel), ("METADATA", _judge_metadata)):
         name = f"{package.dist_info}/{part}"
         if name not in package.texts:
@@ -127,7 +127,7 @@ def wheel_metadata(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             yield Hit(inner=name, message=message, evidence=(evidence, f"file name: {package.path.name}"))
 
 
-def _judge_wheel(package: Package, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     name = package.wheel
     if name is None:
         return
@@ -140,12 +140,12 @@ def _judge_wheel(package: Package, fields: Mapping[str, tuple[str, ...]]) -> Ite
     }
     named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
     if said != named:
-        yield "has other tags than the file name", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
+        yield "has different tags from the file name", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
         yield "lacks Wheel-Version", "missing: Wheel-Version"
 
 
-def _judge_metadata(package: Package, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
     name = package.wheel
     for field in ("metadata-version", "name", "version"):
         if not fields.get(field):
@@ -161,22 +161,21 @@ def _judge_metadata(package: Package, fields: Mapping[str, tuple[str, ...]]) -> 
         if canonicalize_name(said) != name.project:
             yield f"names the project {said}", f"Name: {said}"
     for said in fields.get("version", ())[:1]:
-        if version(said) != version(name.version):
+        if comparable_version(said) != comparable_version(name.version):
             yield f"has the version {said}", f"Version: {said}"
 
 
 @check(
     "LB503",
-    "Nuspec at odds with the file name",
+    "Nuspec different from the file name",
     "error",
     scope="package",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
-    cure="Pack again; a nupkg is never renamed by hand.",
+    cure="Pack again. Never rename a nupkg by hand.",
 )
-def nuspec_name(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Local feeds and caches find a package by its file name and then read the nuspec: NuGet fails when they differ."""
-    del policy
+def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
+    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if they differ."""
     found = readable_nuspec(package)
     if found is None:
         return
@@ -187,40 +186,39 @@ def nuspec_name(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     if stem.lower() not in wanted:
         yield Hit(
             inner=name,
-            message=f"says {said} {version}, the file is named {package.path.name}",
+            message=f"names {said} {version}, but the file is {package.path.name}",
             evidence=(f"id: {said}", f"version: {version}", f"file name: {package.path.name}"),
         )
 
 
 @check(
     "LB505",
-    "Licence missing",
+    "License missing",
     "warning",
     scope="package",
     kinds=("wheel", "nupkg"),
     example="a wheel without dist-info/licenses/",
-    cure='Set license and license-files in pyproject.toml; in the nuspec <license type="expression">.',
+    cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
 )
-def licence_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Most licences demand that their text goes with every copy, and companies refuse packages without one."""
-    del policy
+def license_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """Most licenses require that every copy includes their text, and companies reject packages without one."""
     if package.kind == "wheel":
-        if not any(_LICENCE.search(file.name) for file in package.files):
-            yield Hit(message="holds no licence file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
+        if not any(_LICENSE.search(file.name) for file in package.files):
+            yield Hit(message="contains no license file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
         return
     found = readable_nuspec(package)
-    if found is None or package.is_symbols:  # symbols go with the package that names the licence
+    if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license
         return
     inner, spec = found
     named = spec.fields.get("license", "")
     if not named and not spec.fields.get("licenseUrl"):
-        yield Hit(inner=inner, message="names no licence", evidence=("missing: <license>",))
+        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
     elif spec.license_type == "file" and named.replace("\\", "/") not in {file.name for file in package.files}:
-        yield Hit(inner=inner, message=f"names the licence file {named}, which is not there", evidence=(named,))
+        yield Hit(inner=inner, message=f"names the license file {named}, which is missing", evidence=(named,))
 
 
 def _normal(text: str) -> str:
-    """A NuGet version as file names write it: three numbers at least, no zero fourth, no leading zeros."""
+    """A NuGet version as in file names: at least three numbers, no fourth that is 0, no leading zeros."""
     numbers, dash, label = text.partition("+")[0].partition("-")
     parts = [part.lstrip("0") or "0" for part in numbers.split(".")]
     parts += ["0"] * (3 - len(parts))

@@ -1,4 +1,4 @@
-"""Checks LB309 and LB310: whether Python modules fit the Pythons that their wheel's tag names; reads nothing."""
+"""Checks LB309 and LB310: whether extension modules fit the Pythons that the wheel's tag names."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from latebind.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package, WheelName
+    from latebind.audit.subject import Contents, File, WheelName
     from latebind.binary import Image
 
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
@@ -22,38 +21,38 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
 
 @check(
     "LB309",
-    "Module uses more than the stable ABI",
+    "Extension module outside the stable ABI",
     "error",
     scope="binary",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
-    example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which CPython has since 3.11",
+    example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
     cure="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
 )
-def outside_stable_abi(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """`cp310-abi3` promises that the module loads in CPython 3.10 and in every newer one.
+def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
-    Only names of the stable ABI stay there, each from the version on in which it was added. With any other the import
-    fails in some of these Pythons, at the first call on Linux and macOS, or works with changed meaning. On Windows
-    they must come from python3.dll: python311.dll is there in 3.11 alone.
+    Only names of the stable ABI are there in all of them, each since the version that added it. With any other name
+    the import or the first call fails in some of these Pythons, or behaves differently. On Windows the names must come
+    from python3.dll, because python311.dll exists in CPython 3.11 only.
     """
-    del file, policy
-    floor = _floor(package.wheel)
+    floor = _floor(wheel)
     if floor is None:
         return
-    own = {export.name for _, other in package.images for export in other.exports}
     used = {
         row.name: row.library.lower()
         for row in image.imports
-        if row.name.startswith(("Py", "_Py")) and not row.name.startswith(_OWN_ENTRY) and row.name not in own
+        if row.name.startswith(("Py", "_Py"))
+        and not row.name.startswith(_OWN_ENTRY)
+        and row.name not in package.exported
     }
     if floor > pythonabi.newest():
-        yield Skip(reason=f"the stable ABI of {_dotted(floor)} is not known here yet")
+        yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
         return
     table = pythonabi.members()
-    strangers = [f"{name} is no part of it" for name in sorted(used) if name not in table]
+    strangers = [f"{name} is not part of it" for name in sorted(used) if name not in table]
     newer = [
-        f"{name} is there since {_dotted(table[name].since)}"
+        f"{name} is new in {_dotted(table[name].since)}"
         for name in sorted(used)
         if name in table and table[name].since > floor
     ]
@@ -61,43 +60,42 @@ def outside_stable_abi(package: Package, file: File, image: Image, policy: Polic
     seen = [*strangers, *newer, *(f"imports {library}" for library in tied)]
     if seen:
         yield Hit(
-            message=f"breaks the promise of cp{floor[0]}{floor[1]}-abi3 with {plural(len(seen), 'import')}: {seen[0]}",
+            message=f"breaks cp{floor[0]}{floor[1]}-abi3 with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
         )
 
 
 @check(
     "LB310",
-    "Module's file name and wheel tag name different ABIs",
+    "File name and wheel tag name different ABIs",
     "error",
     scope="binary",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
-    cure="Give both one ABI: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or both of one.",
+    cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
 )
-def other_abi_than_tag(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """CPython finds a module by the end of its file name, installers choose a wheel by its tag.
+def other_abi_than_tag(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
 
-    A module named for one CPython in a wheel for others is installed and not found: `No module named ...`. A
-    stable-ABI module in a wheel for one CPython works there, and is kept from all the others that it could serve.
+    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. A
+    stable-ABI module in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
     """
-    del policy
-    wheel, abi = package.wheel, pythonabi.module_abi(file.base)
-    if wheel is None or not image.python_module or not abi or abi in wheel.abis or "none" in wheel.abis:
-        return  # LB306 speaks of wheels whose ABI is none
+    abi = pythonabi.module_abi(file.base)
+    if not image.python_module or not abi or abi in wheel.abis or "none" in wheel.abis:
+        return  # LB306 covers wheels whose ABI is none
     tags = f"{'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}"
     evidence = (f"file {file.base}", f"tag {tags}")
     if abi == "abi3":
-        message = f"is a module of the stable ABI, but the tag {tags} keeps it from all other CPythons"
+        message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
         yield Hit(message=message, evidence=evidence, severity="warning")
     else:
-        yield Hit(message=f"is found by {abi} alone, but the wheel is installed for {tags}", evidence=evidence)
+        yield Hit(message=f"is found only by {abi}, but the wheel is installed for {tags}", evidence=evidence)
 
 
-def _floor(wheel: WheelName | None) -> pythonabi.PythonVersion | None:
-    """The oldest CPython that a stable-ABI wheel promises to serve; None for other wheels."""
-    if wheel is None or "abi3" not in wheel.abis:
+def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:
+    """The oldest CPython of a stable-ABI wheel; None for other wheels."""
+    if "abi3" not in wheel.abis:
         return None
     return min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=None)
 

@@ -1,8 +1,8 @@
-"""Check LB414: the rules that NuGet itself holds a package to when it packs one, each with NuGet's own code.
+"""Check LB414: the rules that NuGet applies when it packs, each with NuGet's own code.
 
 The rules are those of NuGet.Packaging's `RuleSet.PackageCreationRuleSet` (NuGet/NuGet.Client,
 src/NuGet.Core/NuGet.Packaging/Rules). NU5129 is LB411. NU5131, which compares `<references>` with ref/, and the hint
-that a readme is missing are not applied.
+about a missing readme are not implemented.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from latebind.audit.registry import Hit, Skip, check
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from latebind.audit.opc import Nuspec
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.opc import ParsedNuspec
+    from latebind.audit.subject import Contents
     from latebind.model import Severity
 
     Broken = Iterator[tuple[str, str]]
@@ -39,7 +38,7 @@ _KNOWN_FRAMEWORK = re.compile(
 )
 _WITH_ASSEMBLIES = ("lib/", "analyzers/", "ref/", "runtimes/", "native/", "build/", "buildcrosstargeting/",
                     "buildtransitive/", "tools/", "contentfiles/", "embed/")  # fmt: skip
-"""Where NU5100 expects assemblies, in small letters."""
+"""Where NU5100 expects assemblies, in lower case."""
 _SCRIPTS = frozenset({"install", "uninstall", "init"})
 _LONGEST_PATH = 200
 _SAMPLES = {
@@ -55,28 +54,27 @@ _SAMPLES = {
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule of NuGet's: its code, how much it weighs here, and the function that applies it."""
+    """A rule of NuGet: its code, its severity here, and the function that applies it."""
 
     code: str
     severity: Severity
-    broken: Callable[[Package, Nuspec], Broken]
+    broken: Callable[[Contents, ParsedNuspec], Broken]
 
 
 @check(
     "LB414",
-    "Rule of NuGet broken",
+    "NuGet packing rule broken",
     "warning",
     scope="package",
     kinds=("nupkg",),
     example="NU5104: the stable package 1.0.0 depends on the prerelease Latenn [0.1.0, 0.2.0-0)",
-    cure="Look the code up in NuGet's reference of errors and warnings, which has a remedy for each.",
+    cure="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",
 )
-def nuget_rule_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """NuGet warns of these when it packs: a part of the package is ignored, or an older client cannot read it.
+def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet warns about these when it packs: part of the package is ignored, or older clients cannot read it.
 
-    Tools that write the archive themselves never run these rules, so nobody is warned.
+    Tools that write the archive themselves do not run these rules, so you never see the warnings.
     """
-    del policy
     found = None if package.is_symbols else readable_nuspec(package)
     if found is None:
         return
@@ -91,23 +89,23 @@ def nuget_rule_broken(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
             )
 
 
-def _names(package: Package) -> list[str]:
+def _names(package: Contents) -> list[str]:
     return [file.name for file in package.files]
 
 
-def _assembly_elsewhere(package: Package, _: Nuspec) -> Broken:
+def _assembly_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if name.lower().endswith((".dll", ".winmd")) and not name.lower().startswith(_WITH_ASSEMBLIES):
-            yield name, "an assembly outside lib/ is not referenced by projects; move it into lib/<framework>/"
+            yield name, "projects do not reference an assembly outside lib/; move it to lib/<framework>/"
 
 
-def _assembly_in_lib(package: Package, _: Nuspec) -> Broken:
+def _assembly_in_lib(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if posixpath.dirname(name).lower() == "lib" and name.lower().endswith(_ASSEMBLIES):
-            yield name, "an assembly directly in lib/ suits every framework; move it into lib/<framework>/"
+            yield name, "an assembly directly in lib/ is used for every framework; move it to lib/<framework>/"
 
 
-def _sample_value(_: Package, spec: Nuspec) -> Broken:
+def _sample_value(_: Contents, spec: ParsedNuspec) -> Broken:
     for key, sample in _SAMPLES.items():
         if spec.fields.get(key) == sample:
             yield "", f"{key} is still the sample value {sample!r}"
@@ -115,17 +113,17 @@ def _sample_value(_: Package, spec: Nuspec) -> Broken:
         yield "", "the dependency is still the sample SampleDependency 1.0"
 
 
-def _unknown_framework(package: Package, spec: Nuspec) -> Broken:
+def _unknown_framework(package: Contents, spec: ParsedNuspec) -> Broken:
     language = spec.fields.get("language", "").lower()
     for name in _names(package):
         lib, _, rest = name.partition("/")
         folder, _, inside = rest.partition("/")
         known = folder.lower() == language or _KNOWN_FRAMEWORK.fullmatch(folder)
         if lib.lower() == "lib" and inside and not known:
-            yield name, f"lib/{folder} names no framework, so no project gets its files"
+            yield name, f"lib/{folder} names no framework, so projects ignore its files"
 
 
-def _prerelease_dependency(_: Package, spec: Nuspec) -> Broken:
+def _prerelease_dependency(_: Contents, spec: ParsedNuspec) -> Broken:
     version = spec.fields.get("version", "")
     if "-" in version:
         return
@@ -134,59 +132,59 @@ def _prerelease_dependency(_: Package, spec: Nuspec) -> Broken:
             yield "", f"the stable package {version} depends on the prerelease {row.id} {row.version}"
 
 
-def _winrt(package: Package, _: Nuspec) -> Broken:
+def _winrt(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if name.lower().startswith(("lib/winrt/", "lib/winrt45/")):
             yield name, "the folder name winrt is obsolete; use netcore45"
 
 
-def _init_elsewhere(package: Package, _: Nuspec) -> Broken:
+def _init_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if posixpath.basename(name).lower() == "init.ps1" and posixpath.dirname(name).lower() != "tools":
             yield name, "NuGet runs init.ps1 only directly in tools/"
 
 
-def _transform_elsewhere(package: Package, _: Nuspec) -> Broken:
+def _transform_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if name.lower().endswith(".transform") and not name.lower().startswith("content/"):
             yield name, "a transform outside content/ is not applied"
 
 
-def _placeholder_in_use(package: Package, _: Nuspec) -> Broken:
+def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
     names = _names(package)
     for name in names:
         folder, base = posixpath.split(name)
         if base == "_._" and sum(other.lower().startswith(f"{folder.lower()}/") for other in names) > 1:
-            yield name, "the placeholder of an empty folder is in a folder with other files; remove it"
+            yield name, "this placeholder for an empty folder is next to other files; remove it"
 
 
-def _script_elsewhere(package: Package, _: Nuspec) -> Broken:
+def _script_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         if name.lower().endswith(".ps1") and not name.lower().startswith("tools/"):
             yield name, "a script outside tools/ is not run"
 
 
-def _script_unknown(package: Package, _: Nuspec) -> Broken:
+def _script_unknown(package: Contents, _: ParsedNuspec) -> Broken:
     for name in _names(package):
         stem = posixpath.basename(name).lower().removesuffix(".ps1")
         if name.lower().startswith("tools/") and name.lower().endswith(".ps1") and stem not in _SCRIPTS:
-            yield name, "NuGet runs install.ps1, uninstall.ps1 and init.ps1, and no other script"
+            yield name, "NuGet runs only install.ps1, uninstall.ps1 and init.ps1"
 
 
-def _any_version(_: Package, spec: Nuspec) -> Broken:
-    for row in spec.dependencies[:1]:  # NuGet looks at the first alone
+def _any_version(_: Contents, spec: ParsedNuspec) -> Broken:
+    for row in spec.dependencies[:1]:  # NuGet checks only the first
         if not row.version:
             yield "", f"the dependency {row.id} names no version"
 
 
-def _long_path(package: Package, spec: Nuspec) -> Broken:
+def _long_path(package: Contents, spec: ParsedNuspec) -> Broken:
     place = f"{spec.fields.get('id', '')}/{spec.fields.get('version', '')}/"
     for name in _names(package):
         if len(place) + len(name) > _LONGEST_PATH:
-            yield name, f"its path in the package cache, {place}…, has over {_LONGEST_PATH} characters"
+            yield name, f"its path in the package cache, {place}…, is longer than {_LONGEST_PATH} characters"
 
 
-def _unknown_license(_: Package, spec: Nuspec) -> Broken:
+def _unknown_license(_: Contents, spec: ParsedNuspec) -> Broken:
     expression = spec.fields.get("license", "")
     if spec.license_type == "expression":
         try:
@@ -195,43 +193,43 @@ def _unknown_license(_: Package, spec: Nuspec) -> Broken:
             yield "", f"{expression!r} is not an SPDX license expression: {error}"
 
 
-def _license_url(_: Package, spec: Nuspec) -> Broken:
+def _license_url(_: Contents, spec: ParsedNuspec) -> Broken:
     if spec.fields.get("licenseUrl") and not spec.fields.get("license"):
         yield "", "licenseUrl is deprecated; write <license>"
 
 
-def _icon_url(_: Package, spec: Nuspec) -> Broken:
+def _icon_url(_: Contents, spec: ParsedNuspec) -> Broken:
     if spec.fields.get("iconUrl") and not spec.fields.get("icon"):
-        yield "", "iconUrl is deprecated; write <icon> and pack the picture"
+        yield "", "iconUrl is deprecated; write <icon> and add the image to the package"
 
 
-def _no_library(package: Package, _: Nuspec) -> Broken:
+def _no_library(package: Contents, _: ParsedNuspec) -> Broken:
     if _file_frameworks(package):
         return
     matches = [match for name in _names(package) if (match := _BUILD_FILE.fullmatch(name))]
     frameworks = sorted({match[1] for match in matches if match[1]} - {"native", "any", "dotnet"})
     if frameworks:
         folder = f"lib/{frameworks[0]}"
-        yield "", f"build/ names {', '.join(frameworks)}, and without lib/ every framework fits; add {folder}/_._"
+        yield "", f"build/ names {', '.join(frameworks)}, but without lib/ every framework fits; add {folder}/_._"
 
 
-def _groups_differ(package: Package, spec: Nuspec) -> Broken:
+def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
     files, groups = _file_frameworks(package), {short(name) for name in spec.frameworks if name}
     missing, surplus = sorted(files - groups), sorted(groups - files)
     if missing:
-        yield "", f"the nuspec has no group of dependencies for {', '.join(missing)}, which lib/ or ref/ has"
+        yield "", f"the nuspec has no dependency group for {', '.join(missing)}, which lib/ or ref/ has"
     if surplus:
-        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, for which the nuspec has dependencies"
+        yield "", f"lib/ and ref/ have no files for {', '.join(surplus)}, which has a dependency group"
 
 
-def _undotted(package: Package, spec: Nuspec) -> Broken:
+def _undotted(package: Contents, spec: ParsedNuspec) -> Broken:
     named = [*(("", name) for name in spec.frameworks), *_places(package)]
     for inner, framework in named:
         if re.fullmatch(r"net[5-9]\d*(-.*)?", framework, re.IGNORECASE):
             yield inner, f"{framework} needs a dot: {framework[:4]}.{framework[4:5] or '0'}"
 
 
-def _places(package: Package) -> Iterator[tuple[str, str]]:
+def _places(package: Contents) -> Iterator[tuple[str, str]]:
     """Each file in a folder of lib/ or ref/, with the folder's framework."""
     for name in _names(package):
         match = _FRAMEWORK_FOLDER.fullmatch(name)
@@ -239,7 +237,7 @@ def _places(package: Package) -> Iterator[tuple[str, str]]:
             yield name, match[1]
 
 
-def _file_frameworks(package: Package) -> set[str]:
+def _file_frameworks(package: Contents) -> set[str]:
     return {short(framework) for _, framework in _places(package)}
 
 

@@ -1,4 +1,4 @@
-"""Checks LB411 and LB412: files of a nupkg that NuGet passes over, and of a symbol package that feeds refuse."""
+"""Checks LB411 and LB412: build files that NuGet ignores, and symbol packages that feeds refuse."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from latebind.audit.registry import Hit, Skip, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 _BUILD_FILE = re.compile(
     r"((?:build|buildTransitive|buildMultiTargeting|buildCrossTargeting)/(?:[^/]+/)?)([^/]+)(\.props|\.targets)",
@@ -30,14 +29,13 @@ _PORTABLE = b"BSJB"
     scope="package",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
-    cure="Name the file after the package: build/net461/Latenn.targets; it may import others.",
+    cure="Name the file after the package: build/net461/Latenn.targets. It may import others.",
 )
-def build_file_ignored(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """NuGet imports `<id>.props` and `<id>.targets` and no other file of a build folder, and says nothing of it.
+def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet imports `<id>.props` and `<id>.targets` of a build folder and silently ignores every other file.
 
-    What the file should have copied is then missing when the application runs (NuGet packs with warning NU5129).
+    Files that it should have copied are then missing when the application runs. `nuget pack` warns with NU5129.
     """
-    del policy
     found = readable_nuspec(package)
     if found is None:
         return
@@ -51,27 +49,26 @@ def build_file_ignored(package: Package, policy: Policy) -> Iterator[Hit | Skip]
         if wanted.lower() not in {name.lower() for name in names}:
             yield Hit(
                 inner=f"{folder}{names[0]}{suffix}",
-                message=f"is not imported: NuGet looks for {folder}{wanted}{suffix}",
+                message=f"is ignored: NuGet imports {folder}{wanted}{suffix}",
                 evidence=tuple(f"{folder}{name}{suffix}" for name in names),
             )
 
 
 @check(
     "LB412",
-    "File that a symbol package must not hold",
+    "File not allowed in a symbol package",
     "error",
     scope="package",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
-    cure="Leave portable PDBs alone in it; symbols of native libraries go elsewhere.",
+    cure="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
 )
-def symbols_refused(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """The symbol server takes portable PDBs of managed code: it refuses a package with anything else as a whole."""
-    del policy
+def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
+    """The symbol server accepts portable PDBs of managed code, and refuses a package that contains anything else."""
     for file in package.files if package.is_symbols else ():
         name = file.name.lower()
         if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
-            yield Hit(inner=file.name, message="may not be in a symbol package", evidence=(file.name,))
+            yield Hit(inner=file.name, message="is not allowed in a symbol package", evidence=(file.name,))
         elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
             head = file.head[:16].decode("ascii", "replace")
-            yield Hit(inner=file.name, message="is no portable PDB", evidence=(f"begins with {head!r}",))
+            yield Hit(inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",))

@@ -1,4 +1,4 @@
-"""Reads the XML of a nupkg: nuspec, content types, relationships; judges nothing, expands no entity."""
+"""Reads the XML of a nupkg: nuspec, content types and relationships."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from xml.etree.ElementTree import Element
 
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Dependency:
+class ParsedDependency:
     """A package that a nuspec depends on."""
 
     id: str
@@ -29,14 +29,14 @@ class Dependency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Nuspec:
+class ParsedNuspec:
     """What a nuspec says. `fields` are the simple metadata elements by name."""
 
     fields: Mapping[str, str]
     license_type: str
-    dependencies: tuple[Dependency, ...]
+    dependencies: tuple[ParsedDependency, ...]
     frameworks: tuple[str, ...] = ()
-    """The frameworks of the groups of dependencies, also of empty groups."""
+    """The frameworks of the dependency groups, empty groups included."""
 
 
 def parse(data: bytes, where: str) -> Element:
@@ -44,13 +44,13 @@ def parse(data: bytes, where: str) -> Element:
     try:
         root: Element = defusedxml.ElementTree.fromstring(data, forbid_dtd=True)
     except DefusedXmlException as error:
-        raise InputError("declares a DTD or entities, which no tool of NuGet writes", where=where) from error
+        raise InputError("declares a DTD or entities, which no NuGet tool writes", where=where) from error
     except (SyntaxError, ValueError, LookupError) as error:  # ParseError is a SyntaxError
         raise InputError(f"is not well-formed XML: {error}", where=where) from error
     return root
 
 
-def nuspecs(package: Package) -> Mapping[str, Nuspec]:
+def nuspecs(package: Contents) -> Mapping[str, ParsedNuspec]:
     """The nuspecs at the root by file name. Raises InputError for the first that cannot be read."""
     return {
         name: nuspec(data, name)
@@ -59,16 +59,16 @@ def nuspecs(package: Package) -> Mapping[str, Nuspec]:
     }
 
 
-def readable_nuspec(package: Package) -> tuple[str, Nuspec] | None:
-    """The one nuspec and its name, or None when there is none that can be read (LB405 says so)."""
+def readable_nuspec(package: Contents) -> tuple[str, ParsedNuspec] | None:
+    """The first nuspec with its name, or None if none can be read (LB405 reports it)."""
     try:
         return next(iter(nuspecs(package).items()), None)
     except InputError:
         return None
 
 
-def nuspec(data: bytes, where: str) -> Nuspec:
-    """Read a nuspec, whatever its XML namespace. Raises InputError."""
+def nuspec(data: bytes, where: str) -> ParsedNuspec:
+    """Read a nuspec of any XML namespace. Raises InputError."""
     root = parse(data, where)
     metadata = next((child for child in root if _local(child) == "metadata"), None)
     if _local(root) != "package" or metadata is None:
@@ -85,10 +85,12 @@ def nuspec(data: bytes, where: str) -> Nuspec:
         if _local(child) == "dependencies":
             dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
     kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
-    return Nuspec(fields=fields, license_type=kind, dependencies=tuple(dependencies), frameworks=tuple(frameworks))
+    return ParsedNuspec(
+        fields=fields, license_type=kind, dependencies=tuple(dependencies), frameworks=tuple(frameworks)
+    )
 
 
-def content_types(package: Package) -> tuple[set[str], set[str]]:
+def content_types(package: Contents) -> tuple[set[str], set[str]]:
     """Extensions and part names that have a content type, in lower case. Raises InputError."""
     defaults: set[str] = set()
     overrides: set[str] = set()
@@ -102,7 +104,7 @@ def content_types(package: Package) -> tuple[set[str], set[str]]:
     return defaults, overrides
 
 
-def relationships(package: Package) -> tuple[str, ...]:
+def relationships(package: Contents) -> tuple[str, ...]:
     """The parts that the package's relationships name, without the leading slash. Raises InputError."""
     name = "_rels/.rels"
     if name not in package.texts:
@@ -111,8 +113,8 @@ def relationships(package: Package) -> tuple[str, ...]:
     return tuple(unquote(posixpath.normpath(row.get("Target", "")).lstrip("/")) for row in rows)
 
 
-def _dependency(row: Element, framework: str) -> Dependency:
-    return Dependency(id=row.get("id", ""), version=row.get("version", ""), framework=framework)
+def _dependency(row: Element, framework: str) -> ParsedDependency:
+    return ParsedDependency(id=row.get("id", ""), version=row.get("version", ""), framework=framework)
 
 
 def _local(row: Element) -> str:

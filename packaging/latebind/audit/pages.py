@@ -1,34 +1,53 @@
-"""Renders a documentation page for each check, and their index, from the registry; writes nothing."""
+"""Renders the documentation page of each check and their index."""
 
 from __future__ import annotations
 
+from itertools import groupby
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from latebind.audit.registry import FAMILIES, Check, checks
+from latebind.audit.catalog import FAMILIES, own_checks
 from latebind.templates import render
 
+if TYPE_CHECKING:
+    from latebind.audit.registry import Check
+
 _FOLDER = Path("docs/checks")
+_FORMATS = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
 
 
 def render_page(check: Check) -> str:
-    """The page of one check, in Markdown; also what `--explain` prints."""
-    return render("check.md.j2", check=check, family=FAMILIES[check.code[:3]])
+    """The page of one check, in Markdown; also what `latebind audit --explain` prints."""
+    return render(
+        "check.md.j2",
+        check=check,
+        family=f"checks of {check.origin}" if check.origin else FAMILIES[check.code[:3]],
+        formats=[_FORMATS[row] for row in check.formats],
+    )
 
 
-def render_pages() -> dict[Path, str]:
-    """All pages and the index by their path in the repository."""
-    pages = {_FOLDER / f"{code}.md": render_page(check) for code, check in checks().items()}
-    return {**pages, _FOLDER / "index.md": _index()}
+def check_pages() -> dict[Path, str]:
+    """The page of each of latebind's own checks, with links to its neighbours, by path in the repository."""
+    codes = list(own_checks())
+    pages: dict[Path, str] = {}
+    for place, (code, check) in enumerate(own_checks().items()):
+        rows = [(f"← {row}", row) for row in codes[max(place - 1, 0) : place]]
+        rows += [("All checks", "index")]
+        rows += [(f"{row} →", row) for row in codes[place + 1 : place + 2]]
+        links = " · ".join(f"[{text}]({name}.md)" for text, name in rows)
+        pages[_FOLDER / f"{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
+    return pages
 
 
-def _index() -> str:
-    lines = ["# Checks of `latebind audit`", ""]
-    lines.append("Each page says why the check is there, shows an example and tells what mends it.")
-    for family, title in FAMILIES.items():
-        lines += ["", f"## {family}xx {title}", "", "| code | severity | what it finds |", "|---|---|---|"]
-        lines += [
-            f"| [{code}]({code}.md) | {check.severity} | {check.title} |"
-            for code, check in checks().items()
-            if code.startswith(family)
-        ]
-    return "\n".join(lines) + "\n"
+def check_index() -> tuple[Path, str]:
+    """The list of all checks by family, with its path in the repository."""
+    lines = ["# Checks of `latebind audit`", "", _INTRODUCTION]
+    for family, rows in groupby(own_checks().values(), key=lambda row: row.code[:3]):
+        lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | Severity | What it finds |", "|---|---|---|"]
+        lines += [f"| [{row.code}]({row.code}.md) | {row.severity} | {row.title} |" for row in rows]
+    return _FOLDER / "index.md", "\n".join(lines) + "\n"
+
+
+_INTRODUCTION = """Each page explains why a check exists, with an example, how to fix it and how to suppress it.
+`latebind audit --explain LB101` prints the same page in a terminal.
+[Write your own check](../howto/checks.md) shows how to add checks for your organization."""

@@ -1,4 +1,4 @@
-"""What platform tags promise: floors, system libraries, architectures; data lies in platforms.toml."""
+"""What platform tags and RIDs promise: floors, system libraries and architectures, by the data in platforms.toml."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def tag_arch(platform: str) -> str:
 
 
 def tag_archs(platform: str) -> tuple[str, ...]:
-    """Every architecture that binaries under that tag must run on."""
+    """Every architecture that binaries with that tag must support."""
     if platform.endswith("_universal2"):
         return ("x86_64", "aarch64")
     return tuple(filter(None, [tag_arch(platform)]))
@@ -118,7 +118,7 @@ def rid_of_tag(platform: str) -> str:
 
 
 def is_system(library: str) -> bool:
-    """Whether every system that a manylinux or musllinux tag admits has this library."""
+    """Whether every system that manylinux and musllinux tags cover has this library."""
     return is_glibc(library) or library in data().system_libraries or is_musl(library)
 
 
@@ -128,18 +128,18 @@ def is_macos(library: str) -> bool:
 
 
 def is_windows(library: str) -> bool:
-    """Whether every Windows has a library of that name; API sets are names that Windows itself resolves."""
+    """Whether every Windows has a library of that name. Windows itself resolves the names of API sets."""
     name = library.lower()
     return name in data().windows_libraries or name.startswith(_API_SETS)
 
 
 def is_vc_runtime(library: str) -> bool:
-    """Whether a library belongs to Visual C++'s run-time, which Windows does not bring."""
+    """Whether a library is part of the Visual C++ run-time library, which Windows does not include."""
     return bool(_VC_RUNTIME.fullmatch(library.lower())) or is_debug_runtime(library)
 
 
 def is_debug_runtime(library: str) -> bool:
-    """Whether a library is of the debug build of the C or C++ run-time, or of Python's."""
+    """Whether a library belongs to the debug build of the C or C++ run-time library, or of Python."""
     name = library.lower()
     return bool(_DEBUG_RUNTIME.fullmatch(name)) or (is_python(name) and "_d" in name)
 
@@ -150,7 +150,7 @@ def is_python(library: str) -> bool:
 
 
 def macos_floor(platform: str, arch: str) -> Version:
-    """The macOS that a tag promises to an architecture; () for other tags. Arm64 begins with 11.0."""
+    """The macOS that a tag promises to an architecture; () for other tags. At least 11.0 for arm64."""
     match = _MACOS_TAG.fullmatch(platform)
     if match is None:
         return ()
@@ -165,12 +165,12 @@ def is_musl(library: str) -> bool:
 
 
 def is_libc_symbol(name: str) -> bool:
-    """Whether a name is one of those parts of glibc that were libraries of their own before 2.34, or of libm."""
+    """Whether a symbol is in a part of glibc that was a separate library before 2.34, or in libm."""
     return any(fnmatchcase(name, glob) for glob in data().libc_symbols)
 
 
 def cxx_limits(floor: Version) -> Mapping[str, Version]:
-    """The highest GLIBCXX and CXXABI that a system of that manylinux floor has, by prefix."""
+    """The highest GLIBCXX and CXXABI of a manylinux floor, by prefix."""
     rows = data().cxx
     known = [name for name in rows if numeric(name) <= floor]
     if not known:

@@ -1,4 +1,4 @@
-"""What an audit holds packages to, as frozen data; of files it reads descriptions of runtimes alone."""
+"""Defines the rules of an audit run, and reads descriptions of runtimes for it."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Waiver:
     reason: str
 
     def __post_init__(self) -> None:
-        """Refuse a waiver that does not say why."""
+        """Refuse a waiver without a reason."""
         if not self.reason.strip():
             raise LatebindError(
-                f"the waiver of {self.code} for {self.subject} gives no reason",
-                advice="Say in `reason` why the finding is accepted; it is printed with every report.",
+                f"the waiver of {self.code} for {self.subject} has no reason",
+                advice="Write in `reason` why the finding is accepted. Every report prints it.",
             )
 
     def covers(self, finding: Finding) -> bool:
@@ -43,7 +43,7 @@ class Waiver:
 
 
 def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, ...]:
-    """The runtimes to audit against: names of presets, or TOML files in `folder` that describe one each.
+    """The runtimes to audit against: names of presets, or TOML files in `folder` that each describe one.
 
     Raises LatebindError for an unknown name, and for a file that does not describe a runtime.
     """
@@ -55,29 +55,27 @@ def runtimes_named(names: Iterable[str], folder: Path) -> tuple[RuntimePreset, .
 
 
 def _described(path: Path) -> RuntimePreset:
-    """A runtime of anybody. What only building and verifying ask for may be left out."""
+    """A runtime described in a file. Keys that only building and verifying need may be missing."""
     try:
         table = msgspec.toml.decode(path.read_bytes(), type=dict[str, Any])
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is not TOML: {error}", where=str(path)) from error
+        raise InputError(f"is not valid TOML: {error}", where=str(path)) from error
     unknown = [key for key in table if key not in RuntimePreset.__struct_fields__]
     if unknown:
         near = get_close_matches(unknown[0], RuntimePreset.__struct_fields__, n=1, cutoff=0.0)[0]
         raise InputError(f"{unknown[0]!r} is not a key of a runtime", where=str(path), advice=f"Did you mean {near!r}?")
     missing = [key for key in _ASKED if not table.get(key)]
     if missing:
-        advice = (
-            "Give name, entry_symbols (exported functions), file_globs (its files), linked_globs (what users need)."
-        )
+        advice = "Set name, entry_symbols (its exports), file_globs (its files) and linked_globs (what links it)."
         raise InputError(f"lacks {', '.join(missing)}", where=str(path), advice=advice)
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
     whole = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
     try:
         return msgspec.convert({**whole, "names": {}, "globs": {}, **table, "python": python}, RuntimePreset)
     except msgspec.ValidationError as error:
-        raise InputError(f"is not a description of a runtime: {error}", where=str(path)) from error
+        raise InputError(f"does not describe a runtime: {error}", where=str(path)) from error
 
 
 def _table(value: object) -> dict[str, Any]:
@@ -90,23 +88,23 @@ def _all_presets() -> tuple[RuntimePreset, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The rules of one audit run. The default suits packages of anybody: all known runtimes, no private rules."""
+    """The rules of one audit run. The default fits any package: all known runtimes, no rules of a project."""
 
     runtimes: tuple[RuntimePreset, ...] = field(default_factory=_all_presets)
     minimums: Mapping[str, str] = field(default_factory=dict)
-    """Runtime name to the one minimum that every package must declare."""
+    """Runtime name to the minimum that every package must declare."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What may be exported: glob of a library's file name, or a distribution's or package's name, to symbol globs."""
+    """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
     twins: tuple[tuple[str, str], ...] = ()
-    """Pairs of wheel distribution and NuGet id that hold the same native files."""
+    """Pairs of wheel distribution and NuGet id that contain the same native files."""
     glibc: str = ""
-    """The configured floor, for what has no tag of its own: nupkgs, folders, bare files. "" asks nothing."""
+    """The configured floor of everything without a tag: nupkgs, folders, bare files. "" for none."""
     macos: str = ""
     """The same for macOS."""
     waivers: tuple[Waiver, ...] = ()
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
-        """The symbol globs that apply to a library, or None when no rule names it or its package."""
+        """The symbol globs for a library, or None if no rule names it or its package."""
         for key, globs in self.exports.items():
             if fnmatchcase(file_name, key) or (project and key.lower() == project.lower()):
                 return globs

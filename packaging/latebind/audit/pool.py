@@ -1,7 +1,7 @@
-"""Worker processes with limits of time and memory; knows nothing of audits, starts no other program.
+"""Runs tasks in worker processes with limits on time and memory.
 
-A parser in native code can crash or hang on a hostile file. Each worker does one piece of work at a time and tells
-which part it is about to touch; when it dies or runs past a limit, the work ends as a Died that names that part.
+A parser in native code can crash or hang on a hostile file. Each worker runs one task at a time and reports which part
+it is about to touch. If it crashes or exceeds a limit, the task ends as a Died that names that part.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from latebind.errors import LatebindError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from multiprocessing.connection import Connection
@@ -31,8 +33,8 @@ _GRACE = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one worker may use. `seconds` count from the last sign of life."""
+class WorkerLimits:
+    """What one worker may use. `seconds` count from its last report."""
 
     seconds: float = 60.0
     memory: int = 8 * 1024**3
@@ -40,7 +42,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Died:
-    """Work that did not end. `part` is what the worker touched last."""
+    """A task whose worker died. `part` is what the worker touched last."""
 
     part: str
     how: str
@@ -56,9 +58,9 @@ class _Worker(Generic[Task]):
 
 
 class Pool(Generic[Task, Result]):
-    """Runs `work(task, tell)` in worker processes. `work` must be importable by name; `tell(part)` marks progress."""
+    """Runs `work(task, report)` in worker processes. `work` must be importable; `report(part)` marks progress."""
 
-    def __init__(self, work: Callable[[Task, Callable[[str], None]], Result], jobs: int, limits: Limits) -> None:
+    def __init__(self, work: Callable[[Task, Callable[[str], None]], Result], jobs: int, limits: WorkerLimits) -> None:
         self._work = work
         self._jobs = max(jobs, 1)
         self._limits = limits
@@ -67,7 +69,7 @@ class Pool(Generic[Task, Result]):
 
     @property
     def is_forking(self) -> bool:
-        """Whether workers begin with all that this process has loaded."""
+        """Whether workers start with the modules that this process has loaded."""
         return self._context.get_start_method() == "fork"
 
     def __enter__(self) -> Pool[Task, Result]:
@@ -79,7 +81,7 @@ class Pool(Generic[Task, Result]):
         self._workers.clear()
 
     def run(self, tasks: Sequence[Task]) -> list[Result | Died]:
-        """Do all tasks; the results stand in the order of the tasks."""
+        """Run all tasks; the results are in the order of the tasks."""
         results: dict[int, Result | Died] = {}
         waiting = deque(enumerate(tasks))
         while len(results) < len(tasks):
@@ -91,7 +93,7 @@ class Pool(Generic[Task, Result]):
                 if worker.pipe in ready:
                     self._receive(worker, results)
                 elif time.monotonic() > worker.deadline:
-                    how = f"ran past its limit of {self._limits.seconds:g} s"
+                    how = f"exceeded its limit of {self._limits.seconds:g} s"
                     results[worker.index] = Died(part=worker.part, how=how)
                     self._replace(worker)
         return [results[index] for index in range(len(tasks))]
@@ -105,8 +107,8 @@ class Pool(Generic[Task, Result]):
                 return
             index, task = waiting.popleft()
             worker.index, worker.part = index, ""
-            worker.deadline = time.monotonic() + self._limits.seconds + _GRACE  # the start itself takes its time
-            with contextlib.suppress(OSError):  # a worker that died idle is seen by its closed pipe
+            worker.deadline = time.monotonic() + self._limits.seconds + _GRACE  # starting takes time
+            with contextlib.suppress(OSError):  # _receive notices a worker that died idle by its closed pipe
                 worker.pipe.send(task)
 
     def _receive(self, worker: _Worker[Task], results: dict[int, Result | Died]) -> None:
@@ -126,7 +128,7 @@ class Pool(Generic[Task, Result]):
 
     def _start(self) -> _Worker[Task]:
         ours, theirs = self._context.Pipe()
-        # A fork has all our ends of the pipes; while it holds one, no worker sees that we are gone.
+        # A fork inherits our ends of the pipes, and a worker ends only when all of them are closed.
         inherited = [ours, *(worker.pipe for worker in self._workers)] if self.is_forking else []
         process = self._context.Process(target=_serve, args=(theirs, inherited, self._work, self._limits), daemon=True)
         process.start()
@@ -150,16 +152,16 @@ def _serve(
     pipe: Connection,
     inherited: Sequence[Connection],
     work: Callable[[Task, Callable[[str], None]], Result],
-    limits: Limits,
+    limits: WorkerLimits,
 ) -> None:
-    """The worker's life: take a task, do it, answer, until the other end closes."""
+    """Receive tasks, run them and send the results, until the other end closes."""
     for connection in inherited:
         connection.close()
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     _limit_memory(limits.memory)
-    gc.disable()  # work makes many objects and no circles to speak of: looking for them while it runs costs time alone
+    gc.disable()  # tasks make many objects and few cycles: collecting while they run only costs time
 
-    def tell(part: str) -> None:
+    def report(part: str) -> None:
         pipe.send(("part", part))
 
     while True:
@@ -168,11 +170,13 @@ def _serve(
         except (EOFError, OSError):
             return
         try:
-            answer: tuple[str, object] = ("done", work(task, tell))
+            answer: tuple[str, object] = ("done", work(task, report))
         except MemoryError:
-            answer = ("failed", f"ran out of its {limits.memory >> 20} MB of memory")
-        except Exception as error:  # noqa: BLE001  # a defect in a check must not end the whole audit
-            answer = ("failed", f"failed inside latebind with {type(error).__name__}: {error}")
+            answer = ("failed", f"exceeded its limit of {limits.memory >> 20} MiB of memory")
+        except LatebindError as error:
+            answer = ("failed", f"stopped: {error.message}")
+        except Exception as error:  # noqa: BLE001  # a bug in one check must not end the whole audit
+            answer = ("failed", f"failed with a bug in latebind: {type(error).__name__}: {error}")
         try:
             pipe.send(answer)
         except OSError:
@@ -186,7 +190,7 @@ def _limit_memory(size: int) -> None:
         return
     import resource  # noqa: PLC0415  # not on Windows
 
-    # A crash on a hostile file must not fill the disk; a limit that is stricter already stays.
+    # A crash on a hostile file must not fill the disk with a core dump. Stricter limits stay as they are.
     for what, limit in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_AS, size)):
         with contextlib.suppress(ValueError, OSError):
             _, hard = resource.getrlimit(what)
@@ -196,18 +200,18 @@ def _limit_memory(size: int) -> None:
 def _how(status: int | None) -> str:
     if status is not None and status < 0:
         with contextlib.suppress(ValueError):
-            return f"was ended by {signal.Signals(-status).name}"
-    return f"ended with status {status}"
+            return f"was killed by {signal.Signals(-status).name}"
+    return f"exited with status {status}"
 
 
 def _context() -> SpawnContext | ForkContext:
-    """A fork of a process with one thread is safe and takes milliseconds; any other worker must start afresh."""
+    """Fork on Linux, which takes milliseconds and is safe in a process with one thread; spawn anywhere else."""
     if sys.platform == "linux" and threading.active_count() == 1:
         return multiprocessing.get_context("fork")
     return multiprocessing.get_context("spawn")
 
 
 def default_jobs() -> int:
-    """One worker per processor that this process may use."""
+    """The number of CPUs that this process may use."""
     count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(count, 1)

@@ -1,4 +1,4 @@
-"""The audit policy that a project's configuration implies."""
+"""Derives the audit policy of a project from its configuration."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def project_policy(config: Config) -> Policy:
-    """Its runtimes and minimums, the exports of each package, wheel and nupkg as twins, its floor and its waivers."""
+    """Its runtimes and minimums, the exports of each package, its twins (wheel and nupkg), floors and waivers."""
     exports: dict[str, tuple[str, ...]] = {}
     twins = []
     for name, package in config.packages.items():

@@ -1,4 +1,4 @@
-"""Reads each file of a package once, within limits: hash, image, texts; judges nothing and unpacks nothing to disk."""
+"""Reads each file of a package once, in memory and within limits: hash, images, metadata texts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
-from latebind.audit.subject import BUILD_FOLDERS, File, Kind, Package, WheelName
+from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
 from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
@@ -27,23 +27,23 @@ _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
 _MAX_SHOWN_PATHS = 5
-_MICROSOFT_TYPE = ".?A"  # Visual C++ names types so, and makes nothing but PE
-# Folders that only a build machine has. Short ones such as /work or /src would match ordinary strings.
+_MICROSOFT_TYPE = ".?A"  # Visual C++ gives types such names, and makes only PE files
+# Folders of build machines. Short ones such as /work or /src would match ordinary strings.
 _BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
 _WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
 _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
 # Examples in help texts, such as OpenVINO's '/home/user/models/model.onnx'.
 _EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
-# Text that programs hold to use such a folder at run time, not because they were built there.
+# Strings of programs that use such a folder at run time.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
 
 
-def kind_of(path: Path) -> Kind:
-    """What a path is. Raises InputError when it is neither a package, a folder nor a native binary."""
+def kind_of(path: Path) -> SubjectKind:
+    """The kind of a path. Raises InputError when it is not a package, a folder or a native binary."""
     if path.is_dir():
         return "folder"
     if path.exists() and not path.is_file():
-        raise InputError("is neither a file nor a folder but a pipe, a socket or a device", where=str(path))
+        raise InputError("is a pipe, a socket or a device, not a file or folder", where=str(path))
     try:
         with path.open("rb") as file:
             head = file.read(_PEEK)
@@ -58,25 +58,25 @@ def kind_of(path: Path) -> Kind:
         raise InputError(
             "is neither a package nor a native binary",
             where=str(path),
-            advice="Give wheels, nupkgs, sdists, zip archives, folders, or ELF, Mach-O or PE files.",
+            advice="Name wheels, nupkgs, sdists, zip archives, folders, or ELF, Mach-O or PE files.",
         )
     return "binary"
 
 
 def read_package(
     path: Path,
-    kind: Kind,
+    kind: SubjectKind,
     *,
     markers: Sequence[str],
     lost: Mapping[str, str],
     about_to_read: Callable[[str], None],
-) -> Package:
-    """Read a package whole.
+) -> Contents:
+    """Read a whole package.
 
-    `about_to_read` is told the name of each file before it is parsed; files in `lost` are not parsed: their
-    reader died before, as the value says.
+    `about_to_read` is called with the name of each file before it is parsed. Files in `lost` are not parsed, because
+    their reader died before; the value says how.
     """
-    package = Package(path=path, kind=kind, wheel=wheel_name(path.name) if kind == "wheel" else None)
+    package = Contents(path=path, kind=kind, wheel=wheel_name(path.name) if kind == "wheel" else None)
     files: list[File] = []
     texts: dict[str, bytes] = {}
     try:
@@ -96,7 +96,7 @@ def read_package(
 
 
 def wheel_name(file_name: str) -> WheelName | None:
-    """What a wheel's file name says, or None when it breaks the rules for wheel names."""
+    """The parts of a wheel's file name, or None if it is not a valid wheel name."""
     try:
         project, version, _, tags = parse_wheel_filename(file_name)
     except InvalidWheelFilename:
@@ -110,7 +110,7 @@ def wheel_name(file_name: str) -> WheelName | None:
     )
 
 
-def _is_text(name: str, kind: Kind) -> bool:
+def _is_text(name: str, kind: SubjectKind) -> bool:
     if kind == "wheel":
         return posixpath.dirname(name).endswith(".dist-info")
     if kind == "sdist":
@@ -124,7 +124,7 @@ def _is_text(name: str, kind: Kind) -> bool:
 
 def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[File, bytes | None]:
     digest = hashlib.sha256()
-    whole = io.BytesIO()  # a list of blocks would be copied once more to join it
+    whole = io.BytesIO()  # joining a list of blocks would copy it once more
     head, size, problem = b"", 0, ""
     kept = keep and raw.size <= _MAX_TEXT
     try:
@@ -164,7 +164,7 @@ def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
         markers=tuple(
             marker
             for marker in markers
-            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)  # each search costs a pass over the bytes
+            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)  # each search is a pass over the bytes
             if marker.encode() in data
         ),
         paths=build_paths(data, file.format),
@@ -178,7 +178,7 @@ def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
 
 
 def build_paths(data: bytes, format_: Format | None) -> tuple[str, ...]:
-    """The first few absolute paths of a build machine in a binary: whole strings that name a file or folder."""
+    """The first few absolute paths of a build machine in a binary."""
     found: dict[str, None] = {}
     pattern = _WINDOWS_FOLDERS if format_ == "pe" else _BUILD_FOLDERS
     for match in pattern.finditer(data):
@@ -190,16 +190,16 @@ def build_paths(data: bytes, format_: Format | None) -> tuple[str, ...]:
 
 
 def _path_at(data: bytes, start: int, end: int) -> str | None:
-    """The path whose folder stands there, when it names more than that, and not for use at run time."""
+    """The path that starts there, if it goes on below the folder and is not one that the program uses at run time."""
     is_windows = data[start : start + 1] == b":"
     start -= is_windows
     before = data[start - 1 : start] if start else b""
     if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
-        return None  # the middle of a longer path or a web address
+        return None  # the middle of a longer path or of a URL
     if data.startswith(_RUN_TIME_PATHS, start) or _EXAMPLES.match(data, max(start - 1, 0)):
         return None
     match = _REST_OF_PATH.match(data, end)
     rest = match[0].decode("ascii") if match else ""
     if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
-        return None  # a pattern, filled in at run time, or a lone name
+        return None  # a pattern that is filled in at run time, or a single name
     return data[start:end].decode("ascii", "replace") + rest

@@ -1,4 +1,4 @@
-"""Reads a wheel's RECORD, WHEEL and METADATA files into data; judges nothing."""
+"""Reads a wheel's RECORD, WHEEL and METADATA files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _COLUMNS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RecordLine:
     """One line of RECORD. `digest` is `sha256=<urlsafe base64>`, `size` a number; both may be empty."""
 
     path: str
@@ -26,7 +26,7 @@ class Row:
     size: str
 
 
-def read_record(data: bytes, where: str) -> tuple[Row, ...]:
+def read_record(data: bytes, where: str) -> tuple[RecordLine, ...]:
     """The lines of RECORD. Raises InputError when it is not CSV of three columns in UTF-8."""
     try:
         text = data.decode("utf-8")
@@ -36,7 +36,7 @@ def read_record(data: bytes, where: str) -> tuple[Row, ...]:
     bad = next((row for row in rows if len(row) != _COLUMNS), None)
     if bad is not None:
         raise InputError(f"has a line of {len(bad)} columns instead of 3: {','.join(bad)[:80]}", where=where)
-    return tuple(Row(path=path, digest=digest, size=size) for path, digest, size in rows)
+    return tuple(RecordLine(path=path, digest=digest, size=size) for path, digest, size in rows)
 
 
 def read_headers(data: bytes, where: str) -> Mapping[str, tuple[str, ...]]:

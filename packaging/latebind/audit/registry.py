@@ -1,51 +1,49 @@
-"""The registry of checks: each is a small declared object; this module runs them and knows none by name."""
+"""Declares checks: `@check` turns a function into a `Check`, which runs it with the values that it names."""
 
 from __future__ import annotations
 
-import importlib
 import inspect
-from dataclasses import dataclass
-from operator import eq
-from typing import TYPE_CHECKING, Literal, TypeVar
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from latebind.errors import LatebindError
 from latebind.model import Finding, Severity, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
 
-    from latebind.audit.subject import Kind
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import SubjectKind
     from latebind.binary import Format
 
-FAMILIES: Mapping[str, str] = {
-    "LB1": "Linkage",
-    "LB2": "Symbols",
-    "LB3": "Tags and floors",
-    "LB4": "Layout",
-    "LB5": "Metadata",
-    "LB6": "Hygiene",
-    "LB7": "Runtime identifiers",
-}
-ALL_KINDS: tuple[Kind, ...] = ("wheel", "nupkg", "sdist", "archive", "folder", "binary")
-ARCHIVES: tuple[Kind, ...] = ("wheel", "nupkg", "sdist", "archive")
-
+ALL_KINDS: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "archive", "folder", "binary")
+ARCHIVES: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "archive")
 EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]
+PARAMETERS: Mapping[Scope, tuple[str, ...]] = {
+    "binary": ("package", "file", "image", "wheel", "policy", "runtime"),
+    "package": ("package", "wheel", "policy", "runtime"),
+    "set": ("packages", "policy", "runtime"),
+}
+"""What a check of each scope may name as its parameters; see docs/howto/checks.md."""
+_CODE = re.compile(r"[A-Z]{2,10}[0-9]{3}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """What a check saw. The registry makes a Finding of it."""
+    """A problem that a check found. The registry makes a Finding of it."""
 
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
-    """What mends this very case; "" for the check's own cure."""
+    """How to fix this very case; "" for the check's own `cure`."""
     inner: str | None = None
     """The file inside the package; None for the file that is checked."""
     severity: Severity | None = None
-    """Where this case weighs other than the check does."""
+    """The severity of this case, where it differs from the check's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,58 +56,69 @@ class Skip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One rule: what it is called, where it applies, why it is there, and the function that decides."""
+    """One rule: its code, where it applies, why it exists, and the function that decides."""
 
     code: str
     title: str
     severity: Severity
     scope: Scope
-    kinds: tuple[Kind, ...]
+    kinds: tuple[SubjectKind, ...]
     formats: tuple[Format, ...]
     rationale: str
     example: str
     cure: str
     run: Callable[..., Iterable[Hit | Skip]]
+    parameters: tuple[str, ...]
+    """The values that `run` asks for, by name."""
+    origin: str = ""
+    """The distribution that provides the check; "" for latebind itself."""
 
-    def judge(self, subject: Callable[[str], str], inner: str, *what: object) -> Iterator[Finding | Skipped]:
-        """Run the check; `subject` names a file inside the package, `inner` is the file that is checked."""
-        for seen in self.run(*what):
-            name = subject(inner if seen.inner is None else seen.inner)
-            if isinstance(seen, Skip):
-                yield Skipped(check=self.code, subject=name, reason=seen.reason)
-            else:
-                yield Finding(
-                    code=self.code,
-                    severity=seen.severity or self.severity,
-                    subject=name,
-                    message=seen.message,
-                    evidence=seen.evidence,
-                    fix=seen.fix or self.cure,
-                )
+    def judge(
+        self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
+    ) -> Iterator[Finding | Skipped]:
+        """Run the check. `subject` names a file inside the package, `inner` is the file that is checked.
 
+        Raises LatebindError, naming the check and its distribution, when a third-party check fails.
+        """
+        try:
+            for given in self._calls(policy, values):
+                for seen in self.run(**given):
+                    yield self._row(seen, subject(inner if seen.inner is None else seen.inner))
+        except Exception as error:
+            if not self.origin:
+                raise
+            raise LatebindError(
+                f"check {self.code} of {self.origin} failed with {type(error).__name__}: {error}"
+            ) from error
 
-_MODULES = (
-    "runtime",
-    "linkage",
-    "symbols",
-    "tags",
-    "modules",
-    "layout",
-    "nupkgs",
-    "buildfiles",
-    "nugetrules",
-    "sdists",
-    "twins",
-    "metadata",
-    "dependencies",
-    "hygiene",
-    "hardening",
-    "macos",
-    "windows",
-    "rid",
-)
-_CHECKS: dict[str, Check] = {}
-_Run = TypeVar("_Run", bound="Callable[..., Iterable[Hit | Skip]]")
+    def _calls(self, policy: Policy, values: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+        """The arguments of each call: one call, or one per runtime; none if `run` names `wheel` and there is none."""
+        given = {name: values[name] for name in self.parameters if name in values}
+        if "policy" in self.parameters:
+            given["policy"] = policy
+        if "wheel" in given and given["wheel"] is None:
+            return
+        if "runtime" not in self.parameters:
+            yield given
+            return
+        for runtime in policy.runtimes:
+            yield {**given, "runtime": runtime}
+
+    def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
+        if isinstance(seen, Skip):
+            return Skipped(check=self.code, subject=subject, reason=seen.reason)
+        return Finding(
+            code=self.code,
+            severity=seen.severity or self.severity,
+            subject=subject,
+            message=seen.message,
+            evidence=seen.evidence,
+            fix=seen.fix or self.cure,
+        )
+
+    def provided_by(self, distribution: str) -> Check:
+        """The same check as a distribution's own."""
+        return replace(self, origin=distribution)
 
 
 def check(  # noqa: PLR0913  # the declaration of a check is a table row
@@ -120,19 +129,28 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     scope: Scope,
     example: str,
     cure: str,
-    kinds: tuple[Kind, ...] = ALL_KINDS,
+    kinds: tuple[SubjectKind, ...] = ALL_KINDS,
     formats: tuple[Format, ...] = ("elf",),
-) -> Callable[[_Run], _Run]:
+) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
     """Declare the decorated function as a check. Its docstring is the rationale that users read.
 
-    A binary check is called with (package, file, image, policy), a package check with (package, policy), a check
-    of the whole set with (facts of all packages, policy).
+    The function is called with the values that its parameters name; PARAMETERS lists those of each scope.
+    Raises LatebindError for a code of another form and for a parameter that the scope does not have.
     """
 
-    def register(run: _Run) -> _Run:
-        if code in _CHECKS or code[:3] not in FAMILIES:
-            raise AssertionError(code)
-        _CHECKS[code] = Check(
+    def declare(run: Callable[..., Iterable[Hit | Skip]]) -> Check:
+        parameters = tuple(inspect.signature(run).parameters)
+        unknown = [name for name in parameters if name not in PARAMETERS[scope]]
+        if unknown:
+            raise LatebindError(
+                f"check {code} asks for {unknown[0]!r}, which a {scope} check is not given",
+                advice=f"Name any of these as parameters: {', '.join(PARAMETERS[scope])}.",
+            )
+        if not _CODE.fullmatch(code):
+            raise LatebindError(
+                f"{code!r} is not a valid check code", advice="Write 2 to 10 capital letters and 3 digits: ACME001."
+            )
+        return Check(
             code=code,
             title=title,
             severity=severity,
@@ -143,26 +161,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
             example=example,
             cure=cure,
             run=run,
+            parameters=parameters,
         )
-        return run
 
-    return register
-
-
-def checks() -> Mapping[str, Check]:
-    """All checks by code, sorted."""
-    for module in _MODULES:  # declarations register themselves when their modules load
-        importlib.import_module(f"latebind.audit.{module}")
-    return dict(sorted(_CHECKS.items()))
-
-
-def explain(code: str) -> Check:
-    """The check of that code, in any case. Raises LatebindError naming the nearest and all the others."""
-    known = checks()
-    if code.upper() in known:
-        return known[code.upper()]
-    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first of those with most places equal
-    raise LatebindError(
-        f"{code} is not a check",
-        advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",
-    )
+    return declare

@@ -1,4 +1,4 @@
-"""Renders an audit report as JSON and as text, gives the JSON's schema, and names all renderers; decides nothing."""
+"""Renders an audit report as JSON and as text, defines the JSON's schema, and lists all renderers."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from latebind.audit.github import to_github
-from latebind.audit.junit import to_junit
-from latebind.audit.markdown import to_markdown
-from latebind.audit.sarif import to_sarif
+from latebind.audit.github import audit_github
+from latebind.audit.junit import audit_junit
+from latebind.audit.markdown import audit_markdown
+from latebind.audit.sarif import audit_sarif
 from latebind.audit.wording import SEVERITIES, count_line
 from latebind.text import encodable, printable
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from latebind.model import AuditReport, Finding, Skipped
 
 
-def to_json(report: AuditReport) -> str:
+def audit_json(report: AuditReport) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `audit_schema()`."""
     document = {
         "subjects": report.subjects,
@@ -30,8 +30,8 @@ def to_json(report: AuditReport) -> str:
     return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
-def to_text(report: AuditReport) -> str:
-    """The report for a reader: findings by package, then what was waived and skipped; the last line counts."""
+def audit_text(report: AuditReport) -> str:
+    """The report for people: findings by package, then waived findings and skipped checks, then the counts."""
     lines: list[str] = []
     for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
         lines += [package, *(line for row in rows for line in _lines(row)), ""]
@@ -44,15 +44,15 @@ def to_text(report: AuditReport) -> str:
         lines += _skipped(report.skipped)
         lines.append("")
     lines.append(count_line(report))
-    # A line feed in a hostile name would begin a line that looks like a finding of ours.
+    # A line feed in a hostile name would start a line that looks like a finding.
     return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
 
 
 def audit_schema() -> dict[str, Any]:
-    """The JSON Schema of `to_json`."""
+    """The JSON Schema of `audit_json`."""
     text = {"type": "string"}
     finding = {
-        "code": {"type": "string", "pattern": "^LB[1-7][0-9]{2}$"},
+        "code": {"type": "string", "pattern": "^[A-Z]{2,10}[0-9]{3}$"},
         "severity": {"enum": list(SEVERITIES)},
         "subject": {**text, "description": "package-file!inner/path, or the path of a bare file"},
         "message": text,
@@ -101,7 +101,7 @@ def _lines(row: Finding) -> list[str]:
 
 
 def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
-    """One line for each subject and reason, with the number of checks when they are many."""
+    """One line for each subject and reason, with the names of up to four checks, else their number."""
     groups: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         groups.setdefault((row.subject, row.reason), []).append(row.check)
@@ -113,11 +113,11 @@ def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
 
 
 RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
-    "text": to_text,
-    "json": to_json,
-    "sarif": to_sarif,
-    "junit": to_junit,
-    "markdown": to_markdown,
-    "github": to_github,
+    "text": audit_text,
+    "json": audit_json,
+    "sarif": audit_sarif,
+    "junit": audit_junit,
+    "markdown": audit_markdown,
+    "github": audit_github,
 }
-"""What `--format` may say."""
+"""The values of `--format`."""

@@ -1,4 +1,4 @@
-"""Checks LB7xx: whether RID folders of a nupkg are ones that NuGet chooses; reads nothing."""
+"""Checks LB7xx: whether NuGet uses the RID folders of a nupkg."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ from latebind.audit.registry import Hit, Skip, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
 
 
 @check(
     "LB701",
-    "RID that is not portable",
+    "RID not portable",
     "error",
     scope="package",
     kinds=("nupkg",),
     example="runtimes/osx.10.14-x64/native/liblatenn.dylib",
     cure="Use the portable RID: osx-x64, linux-x64, win-x64.",
 )
-def not_portable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Since .NET 8 only portable RIDs are looked up: folders of a distribution or an OS version are passed over."""
-    del policy
+def not_portable(package: Contents) -> Iterator[Hit | Skip]:
+    """Since .NET 8 only portable RIDs are used. Folders of a distribution or of an OS version are ignored."""
     for rid, inner in _rids(package):
         if _judge(rid) == "not portable":
             yield Hit(
                 inner=inner,
-                message=f"{rid} names a version or a distribution: .NET 8 and newer do not look there",
+                message=f"{rid} names a version or a distribution, so .NET 8 and newer ignore the folder",
                 evidence=(f"runtimes/{rid}/",),
                 fix=f"Use {_portable(rid)}.",
             )
@@ -49,15 +47,14 @@ def not_portable(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     example="runtimes/linux-amd64/native/liblatenn.so",
     cure="Use a RID of the .NET catalog: linux-x64, linux-arm64, linux-musl-x64, osx-arm64, win-x64, ...",
 )
-def unknown(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """No system asks for a RID that is not in the catalog, so the files are never used, and nobody is told."""
-    del policy
+def unknown(package: Contents) -> Iterator[Hit | Skip]:
+    """No system uses a RID that is not in the catalog. The files are ignored without a warning."""
     for rid, inner in _rids(package):
         if _judge(rid) == "unknown":
             yield Hit(inner=inner, message=f"{rid} is not in the RID catalog", evidence=(f"runtimes/{rid}/",))
 
 
-def _rids(package: Package) -> Iterator[tuple[str, str]]:
+def _rids(package: Contents) -> Iterator[tuple[str, str]]:
     """Each RID with its first file."""
     seen: set[str] = set()
     for file in package.files:

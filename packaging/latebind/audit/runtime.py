@@ -1,4 +1,4 @@
-"""Checks LB101-LB105: whether the runtime is linked, bundled, renamed or embedded; reads nothing."""
+"""Checks LB101-LB105: whether a package links, bundles, renames or embeds the runtime."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import links, own_name, some
+from latebind.text import human_size, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
     from latebind.binary import Image
     from latebind.tables.presets import RuntimePreset
 
@@ -26,27 +26,23 @@ if TYPE_CHECKING:
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
-    cure="Take the runtime out of target_link_libraries(); open it at run time with lb_bind().",
+    cure="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
 )
-def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A linked runtime is looked up by one file name when the library loads.
+def runtime_linked(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """The loader looks for a linked runtime under one exact file name when it loads the library.
 
-    No way of supply has a file of that name everywhere, so the library loads beside one release only, or not at
-    all, and the loader's message names neither the package that is missing nor the version.
+    Distributions of the runtime do not agree on that name. The library therefore loads next to one release only, or
+    not at all, and the loader's message names neither the missing package nor its version.
     """
-    for runtime in policy.runtimes:
-        linked = dict(row for row in links(image) if matches(row[0], runtime.linked_globs))
-        if not linked:
-            continue
-        if _is_supply(package, runtime):
-            yield _supply_skip(package, runtime)
-        elif not _is_named(file.base, file, runtime):
-            names = ", ".join(linked)
-            yield Hit(
-                message=f"needs {names}: it loads only where a file of just that name is found",
-                evidence=tuple(linked.values()),
-                fix=f"Take {runtime.title} out of target_link_libraries(); open it at run time with lb_bind().",
-            )
+    linked = dict(row for row in links(image) if fits_any(row[0], runtime.linked_globs))
+    if linked and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif linked and not _is_named(file.base, file, runtime):
+        yield Hit(
+            message=f"links {', '.join(linked)}, so it loads only where a file of exactly that name is found",
+            evidence=tuple(linked.values()),
+            fix=f"Remove {runtime.title} from target_link_libraries() and open it at run time with lb_bind().",
+        )
 
 
 @check(
@@ -55,33 +51,32 @@ def runtime_linked(package: Package, file: File, image: Image, policy: Policy) -
     "error",
     scope="binary",
     example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
-    cure="Resolve the entry symbol with dlsym (lb_bind() does), so that no symbol version is recorded.",
+    cure="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",
 )
-def runtime_version_needed(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A recorded symbol version ties the library to one release of the runtime, even where the file name fits.
 
-    The dynamic loader refuses the library with `version 'VERS_1.28.2' not found`.
+    With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
     """
-    for runtime in policy.runtimes:
-        # A copy may bear any name; versions such as VERS_1.0 are anybody's. The entry symbol is the runtime's alone.
-        entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
-        rows = [
-            (library, version)
-            for library, versions in image.version_needs.items()
-            for version in versions
-            if matches(library, runtime.linked_globs) or (library, version) in entries
-            if not _is_named(file.base, file, runtime)
-            if not (platforms.is_system(library))
-        ]
-        if rows and _is_supply(package, runtime):
-            yield _supply_skip(package, runtime)
-        elif rows:
-            symbols = sorted(row.name for row in image.imports if (row.library, row.version) in rows)
-            wanted = ", ".join(f"{version} of {library}" for library, version in rows)
-            yield Hit(
-                message=f"needs {wanted}: no other release of {runtime.title} will do",
-                evidence=(*(f"VERNEED {library} {version}" for library, version in rows), *some(symbols)),
-            )
+    # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol is the runtime's alone.
+    entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
+    rows = [
+        (library, version)
+        for library, versions in image.version_needs.items()
+        for version in versions
+        if fits_any(library, runtime.linked_globs) or (library, version) in entries
+        if not _is_named(file.base, file, runtime)
+        if not platforms.is_system(library)
+    ]
+    if rows and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif rows:
+        symbols = sorted(row.name for row in image.imports if (row.library, row.version) in rows)
+        wanted = ", ".join(f"{version} of {library}" for library, version in rows)
+        yield Hit(
+            message=f"needs {wanted}: no other release of {runtime.title} fits",
+            evidence=(*(f"VERNEED {library} {version}" for library, version in rows), *some(symbols)),
+        )
 
 
 @check(
@@ -92,28 +87,26 @@ def runtime_version_needed(package: Package, file: File, image: Image, policy: P
     formats=EVERY_FORMAT,
     kinds=("wheel", "nupkg", "sdist", "archive", "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
-    cure="Leave the runtime out: declare the package that supplies it, and exclude it from repair tools.",
+    cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )
-def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A second copy of the runtime costs 15-27 MB, ends in one process with the user's own copy, and never updates.
+def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """A second copy of the runtime adds 15-27 MB, meets the user's own copy in one process, and is never updated.
 
-    A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by what it exports. It is no
-    part of the runtime, though its file may be named like one.
+    A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
+    count as a copy, even if its file is named like one.
     """
-    for runtime in policy.runtimes:
-        rows = [file for file in package.native if _is_named(file.base, file, runtime)]
-        if rows and _is_supply(package, runtime):
-            yield _supply_skip(package, runtime)
-            continue
-        for file in rows:
-            soname = next((own_name(image) for image in file.images), "")
-            yield Hit(
-                inner=file.name,
-                message=f"is {runtime.title} by its file name, {file.size} bytes of it",
-                evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
-                fix=f"Leave it out{_suppliers(package, runtime)}; give the repair tool --exclude '{file.base}' when it "
-                "was grafted.",
-            )
+    rows = [file for file in package.native if _is_named(file.base, file, runtime)]
+    if rows and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+        return
+    for file in rows:
+        soname = next((own_name(image) for image in file.images), "")
+        yield Hit(
+            inner=file.name,
+            message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
+            evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
+            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass --exclude '{file.base}'.",
+        )
 
 
 @check(
@@ -123,23 +116,22 @@ def runtime_bundled(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech_rt.so exports OrtGetApiBase",
-    cure="Leave the copy out of the package and open the user's own runtime with lb_bind().",
+    cure="Remove the copy from the package and open the user's own runtime with lb_bind().",
 )
-def runtime_renamed(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def runtime_renamed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A copy under another name is still a copy.
 
-    It is told by its SONAME or install name, and by the entry symbol that it exports.
+    Its SONAME or install name gives it away, or the entry symbol that it exports.
     """
-    for runtime in policy.runtimes:
-        if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
-            continue
-        proofs = _entry_symbols(file, runtime)
-        if _is_named(posixpath.basename(image.soname), file, runtime):
-            proofs = (own_name(image), *proofs)
-        if proofs and _is_supply(package, runtime):
-            yield _supply_skip(package, runtime)
-        elif proofs:
-            yield Hit(message=f"is a copy of {runtime.title} under another name: {proofs[0]}", evidence=proofs)
+    if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
+        return
+    proofs = _entry_symbols(file, runtime)
+    if _is_named(posixpath.basename(image.soname), file, runtime):
+        proofs = (own_name(image), *proofs)
+    if proofs and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif proofs:
+        yield Hit(message=f"is a renamed copy of {runtime.title}: {proofs[0]}", evidence=proofs)
 
 
 @check(
@@ -148,38 +140,36 @@ def runtime_renamed(package: Package, file: File, image: Image, policy: Policy) 
     "error",
     scope="binary",
     formats=EVERY_FORMAT,
-    example="_core.abi3.so holds the text of OrtApis::GetApi and exports only PyInit__core",
+    example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
     cure="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
-def runtime_embedded(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """A statically linked runtime shows in no table of the file.
+def runtime_embedded(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """A statically linked runtime appears in no table of the file.
 
-    It is told by text that only the runtime's own code holds, never by names that any user of the runtime
-    contains as well.
+    It is recognized by strings that only the runtime's own code contains, never by names that its users contain too.
     """
-    for runtime in policy.runtimes:
-        found = [marker for marker in runtime.markers if marker in file.markers]
-        named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
-        if not found or named or _entry_symbols(file, runtime):
-            continue  # LB103 and LB104 say it with better proof
-        if _is_supply(package, runtime):
-            yield _supply_skip(package, runtime)
-        else:
-            yield Hit(
-                message=f"holds {runtime.title} statically: {len(found)} of its own texts are inside",
-                evidence=tuple(f"string {marker!r}" for marker in found),
-            )
+    found = [marker for marker in runtime.markers if marker in file.markers]
+    named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
+    if not found or named or _entry_symbols(file, runtime):
+        return  # LB103 and LB104 report it with better proof
+    if _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    else:
+        yield Hit(
+            message=f"embeds {runtime.title} statically: it contains {plural(len(found), 'string')} of its code",
+            evidence=tuple(f"string {marker!r}" for marker in found),
+        )
 
 
-def matches(name: str, globs: Iterable[str]) -> bool:
-    """Whether a name or path fits one of the globs, in any case, as Windows and macOS find files; no name fits none."""
+def fits_any(name: str, globs: Iterable[str]) -> bool:
+    """Whether a name or path fits one of the globs; case is ignored, as Windows and macOS do. "" fits none."""
     small = name.lower()
     return bool(name) and any(fnmatchcase(small, glob.lower()) for glob in globs)
 
 
 def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
-    """Whether that name of a file is one of the runtime's libraries, and what it exports does not make it a plugin."""
-    return matches(name, runtime.file_globs) and not _is_plugin(file, runtime)
+    """Whether the name is that of one of the runtime's libraries and the file's exports do not make it a plugin."""
+    return fits_any(name, runtime.file_globs) and not _is_plugin(file, runtime)
 
 
 def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
@@ -190,19 +180,19 @@ def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
 
 def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
     rows = {row.name: row for image in file.images for row in image.exports if row.name in runtime.entry_symbols}
-    return tuple(f"exports {name}" for name, row in rows.items() if not row.forward)  # LB101 tells of a forward
+    return tuple(f"exports {name}" for name, row in rows.items() if not row.forward)  # LB101 reports forwards
 
 
-def _is_supply(package: Package, runtime: RuntimePreset) -> bool:
-    """Whether the package is one of those that supply the runtime, so that holding it is its purpose."""
+def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
+    """Whether the package is one that supplies the runtime, so that it has to contain it."""
     suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids)}
     return package.project.lower() in suppliers
 
 
-def _supply_skip(package: Package, runtime: RuntimePreset) -> Skip:
-    return Skip(reason=f"{package.project} supplies {runtime.title}: holding it is its purpose")
+def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
+    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains it on purpose")
 
 
-def _suppliers(package: Package, runtime: RuntimePreset) -> str:
+def _suppliers(package: Contents, runtime: RuntimePreset) -> str:
     names = runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values())
     return f" and require one of {', '.join(names)}" if names else ""

@@ -1,4 +1,4 @@
-"""Renders an audit report as SARIF 2.1.0, which code hosts show beside the code; decides nothing."""
+"""Renders an audit report as SARIF 2.1.0, which code hosts show next to the code."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from latebind import __version__
-from latebind.audit.registry import Check, checks
+from latebind.audit.catalog import checks
 from latebind.text import encodable, printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from latebind.audit.registry import Check
     from latebind.model import AuditReport, Finding, Skipped
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def to_sarif(report: AuditReport) -> str:
-    """One SARIF log with one run. Waived findings are suppressed results, skipped checks notifications."""
+def audit_sarif(report: AuditReport) -> str:
+    """A SARIF log with one run. Waived findings are suppressed results, skipped checks are notifications."""
     known = checks()
     numbers = {code: number for number, code in enumerate(known)}
     results = [_result(row, numbers) for row in report.findings]

@@ -1,4 +1,4 @@
-"""Check LB415: which build system an sdist has; builds nothing."""
+"""Check LB415: which build system an sdist has."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from latebind.audit.registry import Hit, Skip, check
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 _FALLBACK = "setuptools.build_meta:__legacy__"
 """What installers use where pyproject.toml names no backend (PEP 517, "Source trees")."""
@@ -20,25 +19,24 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
 
 @check(
     "LB415",
-    "Sdist without one build system",
+    "Sdist without a clear build system",
     "error",
     scope="package",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
-    cure="Keep pyproject.toml, with its build backend, at the root of the sdist, and leave an old setup.py out.",
+    cure="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",
 )
-def sdist_build_system(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """Installers build an sdist with what the pyproject.toml at its root names.
+def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
+    """Installers build an sdist with the backend that the pyproject.toml at its root names.
 
-    Without that file they take setup.py and setuptools, which may build another package, and without both they fail.
-    A setup.py next to another backend is what older tools and people run: it builds something else.
+    Without that file they use setup.py and setuptools, which may build a different package. Without both they fail.
+    A setup.py next to another backend is a second build system, which older tools run.
     """
-    del policy
     roots = {file.name.partition("/")[0] for file in package.files}
     top = next(iter(roots)) if len(roots) == 1 else ""
     names = {file.name.removeprefix(f"{top}/") for file in package.files}
     if "PKG-INFO" not in names:
-        return  # an archive, and no sdist
+        return  # an archive, but not an sdist
     setup, project = "setup.py" in names, "pyproject.toml" in names
     ours = "latebind.toml" in names
     if not project and not setup:
@@ -47,10 +45,14 @@ def sdist_build_system(package: Package, policy: Policy) -> Iterator[Hit | Skip]
     backend = _backend(package.texts.get(f"{top}/pyproject.toml", b"")) if project else _FALLBACK
     if ours and backend == _FALLBACK:
         why = "names no build backend" if project else "is not at the root"
-        yield Hit(message=f"pyproject.toml {why}: installers build with setuptools, not latebind", evidence=(backend,))
+        yield Hit(
+            message=f"pyproject.toml {why}, so installers build with setuptools, not latebind", evidence=(backend,)
+        )
     elif not project:
         yield Hit(
-            message="has no pyproject.toml: installers guess setuptools", evidence=("setup.py",), severity="warning"
+            message="has no pyproject.toml, so installers build with setuptools",
+            evidence=("setup.py",),
+            severity="warning",
         )
     elif setup and not backend.startswith("setuptools"):
         yield Hit(

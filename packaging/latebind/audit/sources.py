@@ -1,4 +1,4 @@
-"""Opens wheels, nupkgs, archives, folders and single files as streams of files; parses nothing, follows no link."""
+"""Opens wheels, nupkgs, archives, folders and single files as streams of files. Links are never followed."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from latebind.errors import InputError
-from latebind.system.archive import Problem, ZipReader
+from latebind.system.archive import ArchiveProblem, ZipReader
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from latebind.audit.subject import Kind
+    from latebind.audit.subject import SubjectKind
 
 _BLOCK = 1 << 20
 _TAR_BOMB = 4 * 1024**3
-PACKAGE_KINDS: Mapping[str, Kind] = {
+PACKAGE_KINDS: Mapping[str, SubjectKind] = {
     ".whl": "wheel",
     ".nupkg": "nupkg",
     ".snupkg": "nupkg",
@@ -32,7 +33,7 @@ PACKAGE_KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Raw:
-    """A file whose bytes are still to be read."""
+    """A file whose bytes are not yet read."""
 
     name: str
     size: int
@@ -43,7 +44,7 @@ class Raw:
 class Source(Protocol):
     """Something that holds files."""
 
-    problems: list[Problem]
+    problems: list[ArchiveProblem]
     links: list[str]
 
     def files(self) -> Iterator[Raw]:
@@ -51,12 +52,12 @@ class Source(Protocol):
 
 
 def package_suffix(name: str) -> str:
-    """The suffix by which a file name tells a package, or ""."""
+    """The suffix that makes a file name that of a package, or ""."""
     return next((suffix for suffix in PACKAGE_KINDS if name.lower().endswith(suffix)), "")
 
 
-def open_source(path: Path, kind: Kind) -> Source:
-    """What a path holds. Raises InputError when it is not what `kind` says."""
+def open_source(path: Path, kind: SubjectKind) -> Source:
+    """The files of a path. Raises InputError when it is not of that kind."""
     if kind == "folder":
         return _Folder(path)
     if kind == "binary":
@@ -88,11 +89,11 @@ def _bind(function: Callable[[str], Iterator[bytes]], name: str) -> Callable[[],
 
 
 class _Bare:
-    """One native binary that lies in no package."""
+    """A native binary outside of packages."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.problems: list[Problem] = []
+        self.problems: list[ArchiveProblem] = []
         self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
@@ -102,15 +103,15 @@ class _Bare:
 
 
 class _Folder:
-    """A folder with everything below it, packages excepted: they are audited as packages."""
+    """A folder with everything below it except packages, which are audited separately."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.problems: list[Problem] = []
+        self.problems: list[ArchiveProblem] = []
         self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
-        """The regular files; links are noted and not followed, pipes and devices never opened."""
+        """The regular files. Links are recorded but not followed; pipes and devices are never opened."""
         for folder, names, files in os.walk(self._path):
             names.sort()
             for name in [*names, *sorted(files)]:
@@ -137,15 +138,15 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 class _Tar:
-    """A compressed tar archive, read as a stream so that no index of it is ever trusted."""
+    """A compressed tar archive, read as a stream."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.problems: list[Problem] = []
+        self.problems: list[ArchiveProblem] = []
         self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
-        """The regular files with plain names; all else becomes a problem."""
+        """The regular files with plain names; everything else becomes a problem."""
         seen: set[str] = set()
         total = 0
         try:
@@ -153,11 +154,15 @@ class _Tar:
                 for member in archive:
                     total += member.size
                     if total > _TAR_BOMB:
-                        self._problem("bomb", member.name, f"over {_TAR_BOMB} bytes up to here; not read further")
+                        self._problem(
+                            "bomb",
+                            member.name,
+                            f"{human_size(total)} up to here; the rest was not read",
+                        )
                         return
                     if self._admits(member, seen):
                         yield self._raw(archive, member)
-        # tarfile lets what its own reading of damaged headers raises pass through.
+        # tarfile passes on the exceptions that it raises while it reads damaged headers.
         except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
             raise InputError(f"not a readable tar archive: {error}", where=str(self._path)) from error
 
@@ -170,7 +175,7 @@ class _Tar:
         elif member.issym() or member.islnk():
             self._note_link(member)
         elif not member.isreg():
-            self._problem("link", member.name, "neither a file, a folder nor a link")
+            self._problem("link", member.name, "not a file, a folder or a link")
         elif member.name in seen:
             self._problem("duplicate", member.name, "stored more than once")
         else:
@@ -179,12 +184,12 @@ class _Tar:
         return False
 
     def _note_link(self, member: tarfile.TarInfo) -> None:
-        """A link that stays inside is allowed in an sdist (PEP 721), one that leaves the archive attacks."""
+        """An sdist may contain links that stay inside it (PEP 721). One that leaves it is an attack."""
         base = "" if member.islnk() else posixpath.dirname(member.name)
         leads = posixpath.normpath(posixpath.join(base, member.linkname))
         top = member.name.partition("/")[0]
         if member.linkname.startswith("/") or leads.split("/")[0] != top:
-            self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's own folder")
+            self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's folder")
         else:
             self.links.append(member.name)
 
@@ -200,4 +205,4 @@ class _Tar:
         return Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
 
     def _problem(self, kind: str, member: str, detail: str) -> None:
-        self.problems.append(Problem(kind=kind, member=member, detail=detail))  # type: ignore[arg-type]
+        self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a check sees: a package with its files and their images, all read; nothing here opens a file."""
+"""What checks receive: a package with its files and their images, already read."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.binary import Format, Image
-    from latebind.system.archive import Problem
+    from latebind.system.archive import ArchiveProblem
 
 _PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
-"""Where NuGet looks for build files, in small letters."""
+"""Where NuGet looks for build files, in lower case."""
 
-Kind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
+SubjectKind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,19 +33,19 @@ class File:
     mode: int = 0o644
     sha256: str = ""
     head: bytes = b""
-    """The first bytes, for telling what the file is."""
+    """The first bytes."""
     format: Format | None = None
     is_managed: bool = False
     images: tuple[Image, ...] = ()
-    """One, but for universal Mach-O files, which hold one for each architecture."""
+    """One; for universal Mach-O files, one per architecture."""
     markers: tuple[str, ...] = ()
-    """Those of the policy's markers that the file holds."""
+    """The policy's markers that the file contains."""
     paths: tuple[str, ...] = ()
-    """Paths of a build machine that the file holds, shortened."""
+    """The first paths of a build machine that the file contains."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""
-    """How the reader of this file ended, when it took its process with it."""
+    """How the reader's process ended while it read this file; "" if it did not."""
 
     @cached_property
     def base(self) -> str:
@@ -64,13 +64,13 @@ class File:
 
     @property
     def is_native(self) -> bool:
-        """Whether this is machine code in a binary format, and no .NET assembly."""
+        """Whether this is a native binary and not a .NET assembly."""
         return self.format is not None and not self.is_managed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WheelName:
-    """What a wheel's file name says."""
+    """The parts of a wheel's file name."""
 
     project: str
     version: str
@@ -80,20 +80,20 @@ class WheelName:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Package:
-    """One thing that is audited."""
+class Contents:
+    """One thing that is audited: a package, a folder or a binary, with its files and their images."""
 
     path: Path
-    kind: Kind
+    kind: SubjectKind
     files: tuple[File, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[ArchiveProblem, ...] = ()
     texts: Mapping[str, bytes] = field(default_factory=dict)
     """The bytes of the metadata files, by name."""
     wheel: WheelName | None = None
     links: tuple[str, ...] = ()
     """Symbolic links of a folder, which are not followed."""
     damage: str = ""
-    """Why the package cannot be opened at all."""
+    """Why the package cannot be opened; "" if it can."""
 
     def subject(self, inner: str = "") -> str:
         """`package-file!inner/path`; the path alone for a bare binary."""
@@ -103,19 +103,19 @@ class Package:
 
     @property
     def project(self) -> str:
-        """The distribution's name, or the NuGet id by the file name, a part's being the whole's; "" for neither."""
+        """The distribution, or the NuGet id by the file name (of a part of a split package: the whole's id), or ""."""
         if self.wheel is not None:
             return self.wheel.project
         return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
 
     @property
     def is_symbols(self) -> bool:
-        """Whether this is a symbol package of NuGet, which leaves to its package what packages must have."""
+        """Whether this is a NuGet symbol package."""
         return self.path.suffix.lower() == ".snupkg"
 
     @property
     def native(self) -> Iterator[File]:
-        """The files that hold machine code."""
+        """The native binaries."""
         return (file for file in self.files if file.is_native)
 
     @cached_property
@@ -130,7 +130,7 @@ class Package:
 
     @cached_property
     def bases(self) -> frozenset[str]:
-        """The names of all files without folders, in small letters, as Windows finds them."""
+        """The names of all files without folders, in lower case, as Windows compares them."""
         return frozenset(file.base.lower() for file in self.files)
 
     @property
@@ -141,7 +141,7 @@ class Package:
 
 
 def nupkg_id(file_name: str) -> str:
-    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: all up to the first part that is a number."""
+    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
     parts = file_name.split(".")
     number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
     return ".".join(parts[:number])
@@ -154,6 +154,6 @@ def nupkg_version(file_name: str) -> str:
 
 
 def whole_id(package_id: str) -> str:
-    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package that holds one target; else the id itself."""
+    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
     match = _PART.fullmatch(package_id)
     return match[1] if match else package_id

@@ -1,4 +1,4 @@
-"""Checks LB2xx: what a binary exports; reads nothing."""
+"""Checks LB2xx: what a binary exports."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import File, Package
+    from latebind.audit.subject import Contents, File
     from latebind.binary import Export, Format, Image
 
-# Placement forms, which replace nothing: [new.delete.placement] of the C++ standard.
+# Placement forms replace nothing: [new.delete.placement] of the C++ standard.
 _PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
 _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
-# The linker's own names for the edges of sections: every older linker exports them, no one binds to them.
+# The linker's own names for the edges of sections: older linkers export them, nothing binds to them.
 _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
           "_mh_dylib_header", "_mh_bundle_header", "_mh_execute_header", "__dso_handle"}  # fmt: skip
 _SECTION_EDGES = ("__start_", "__stop_")
@@ -30,17 +30,17 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
 
 @check(
     "LB201",
-    "Export that the policy does not allow",
+    "Export that the configuration does not allow",
     "error",
     scope="binary",
     formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
-    cure="Compile with -fvisibility=hidden and mark the interface; or list the symbol in `exports` of the package.",
+    cure="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
 )
-def export_outside_policy(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """Every export is an interface that others may bind to, and a name that may be taken from another library.
+def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Every export is an interface that others can bind to, and a name that can clash with another library's.
 
-    Applies where the configuration lists what a package exports.
+    Applies if the configuration lists what a package exports.
     """
     allowed = policy.allowed_exports(file.base or package.path.name, package.project)
     if allowed is None:
@@ -53,9 +53,8 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
     ]
     if surplus:
         yield Hit(
-            message=f"exports {plural(len(surplus), 'symbol')} besides {', '.join(allowed) or 'none'}: "
-            f"{_first(surplus)}",
-            evidence=some(surplus),
+            message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {_first(surplus)}",
+            evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
         )
 
 
@@ -66,23 +65,22 @@ def export_outside_policy(package: Package, file: File, image: Image, policy: Po
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
-    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden, and link with -Wl,--exclude-libs,ALL or, where "
-    "the linker (zig's) has no such option, a version script.",
+    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
+    "whose linker lacks that option, use a version script.",
 )
-def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """C++ symbols of two libraries in one process are merged by name, whatever versions they come from.
+def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
+    """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
 
-    An exported `operator new` or `delete` replaces the whole process's allocator: that is an error. What is only
-    passed on from another library, as a libc++ on macOS does, does not count. Windows merges nothing, but there, too,
-    the names bind callers to one compiler and its run-time.
+    An exported `operator new` or `delete` replaces the allocator of the whole process, so it is an error. Symbols that
+    are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there too
+    the names bind callers to one compiler and its run-time library.
     """
-    del package, file, policy
     names = [row.name for row in offered(image) if row.name.startswith(_CXX) and not row.forward]
     merged = names if image.format != "pe" else []
     allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
     if allocation:
         yield Hit(
-            message=f"exports operator new or delete, {plural(len(names), 'C++ symbol')} in all: {_first(allocation)}",
+            message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {_first(allocation)}",
             evidence=some(allocation),
             severity="error",
         )
@@ -97,14 +95,13 @@ def cxx_exported(package: Package, file: File, image: Image, policy: Policy) -> 
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so exports the variable latenn_version",
-    cure="Export a function that returns the value; make the variable static.",
+    cure="Make the variable static and export a function that returns its value.",
 )
-def data_exported(package: Package, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """An exported variable has its size and place fixed in every program that links it, so it can never grow.
+def data_exported(image: Image) -> Iterator[Hit | Skip]:
+    """Programs that link an exported variable record its size and address, so it can never grow.
 
-    On Linux copy relocations split it in two; on Windows its users must declare it as imported.
+    On Linux, copy relocations split it in two. On Windows, its users must declare it as imported.
     """
-    del package, file, policy
     names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
         yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=some(names))
@@ -112,18 +109,18 @@ def data_exported(package: Package, file: File, image: Image, policy: Policy) ->
 
 @check(
     "LB204",
-    "Export that is missing",
+    "Export missing",
     "error",
     scope="package",
     formats=EVERY_FORMAT,
     example="liblatenn.so does not export latenn_load",
-    cure="Export the symbol, or correct `exports` of the package. A name with a wildcard is allowed and not required.",
+    cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
 )
-def export_missing(package: Package, policy: Policy) -> Iterator[Hit | Skip]:
-    """A name without a wildcard in `exports` is a promise: users bind to it, and loading or the first call fails.
+def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+    """A name without a wildcard in `exports` is a promise. Without it, loading or the first call fails.
 
-    One library of the package must export it, for each platform that the package holds. Applies where the
-    configuration lists what a package exports.
+    One library of the package must export it on each platform. Applies if the configuration lists what a package
+    exports.
     """
     groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
     for file, image in package.images:

@@ -1,4 +1,4 @@
-"""Checks of several packages together: a wheel and a nupkg of one project hold the same native bytes; reads nothing."""
+"""Checks LB406, LB407 and LB410: whether the packages of one project agree with each other."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from latebind.audit.policy import Policy
-    from latebind.audit.subject import Package
+    from latebind.audit.subject import Contents
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    """What of a package the comparison needs. `native` is RID to file name to (subject of the file, SHA-256)."""
+class TwinFacts:
+    """What the comparison needs of a package. `native` maps RID to file name to (subject of the file, SHA-256)."""
 
     subject: str
     is_wheel: bool
     project: str
-    """The distribution, or the NuGet id; of a part, that of the whole."""
+    """The distribution or the NuGet id; for a part of a split package, the id of the whole."""
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]]
     id: str = ""
@@ -37,17 +37,17 @@ class Facts:
     """Id and range of the parts that a nupkg depends on."""
 
 
-def facts(package: Package) -> Facts | None:
+def twin_facts(package: Contents) -> TwinFacts | None:
     """The facts of a wheel or nupkg; None for anything else."""
     if package.kind == "wheel" and package.wheel is not None:
         rids = {rid for name in package.wheel.platforms if (rid := platforms.rid_of_tag(name))}
         rows = {
             file.base: (package.subject(file.name), file.sha256)
             for file in package.native
-            if not file.is_module and not file.base.endswith(".pyd")  # a module is Python's alone
+            if not file.is_module and not file.base.endswith(".pyd")  # only Python uses a module
         }
         native: dict[str, dict[str, tuple[str, str]]] = dict.fromkeys(sorted(rids), rows)
-        return Facts(
+        return TwinFacts(
             subject=package.subject(),
             is_wheel=True,
             project=package.wheel.project,
@@ -59,7 +59,7 @@ def facts(package: Package) -> Facts | None:
     return None
 
 
-def _nupkg_facts(package: Package) -> Facts:
+def _nupkg_facts(package: Contents) -> TwinFacts:
     native: dict[str, dict[str, tuple[str, str]]] = {}
     for file in package.native:
         rid, _ = native_place(file.name)
@@ -71,7 +71,7 @@ def _nupkg_facts(package: Package) -> Facts:
     version = found[1].fields.get("version", "") if found else nupkg_version(name)
     rows = found[1].dependencies if found else ()
     pins = {row.id: row.version for row in rows if whole_id(row.id) != row.id and _same(whole_id(row.id), id_)}
-    return Facts(
+    return TwinFacts(
         subject=package.subject(),
         is_wheel=False,
         project=whole_id(id_),
@@ -84,18 +84,18 @@ def _nupkg_facts(package: Package) -> Facts:
 
 @check(
     "LB406",
-    "Twins differ",
+    "Wheel and nupkg differ",
     "error",
     scope="set",
     kinds=("wheel", "nupkg"),
     formats=("elf", "macho", "pe"),
     example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
-    cure="Build once and pack both from the same stage: latebind build, then latebind pack.",
+    cure="Pack both from one build: latebind pack.",
 )
-def twins_differ(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
+def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
     """The wheel and the nupkg of one version promise the same library.
 
-    With different bytes one of them was not built from what was tested.
+    If their bytes differ, one of them was not built from what was tested.
     """
     for wheel, nupkg in _pairs(packages, policy):
         for rid in sorted(wheel.native.keys() & nupkg.native.keys()):
@@ -112,16 +112,16 @@ def twins_differ(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Sk
 
 @check(
     "LB407",
-    "File missing from the twin",
+    "File missing from the wheel or nupkg",
     "error",
     scope="set",
     kinds=("wheel", "nupkg"),
     formats=("elf", "macho", "pe"),
-    example="liblatenn_backend.so is in the wheel and not in runtimes/linux-x64/native/",
-    cure="Pack both from the same stage: latebind pack.",
+    example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
+    cure="Pack both from one build: latebind pack.",
 )
-def twin_lacks(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
-    """A library that only one of the two packages holds works in one ecosystem and fails in the other."""
+def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
+    """A library that only one of the two packages contains works in one ecosystem and fails in the other."""
     for wheel, nupkg in _pairs(packages, policy):
         for rid, rows in sorted(wheel.native.items()):
             others = nupkg.native.get(rid, {})
@@ -137,15 +137,14 @@ def twin_lacks(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip
     "error",
     scope="set",
     kinds=("nupkg",),
-    example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which is there as 1.1.0 alone",
-    cure="Pack whole and parts in one go, and publish the parts first: latebind pack.",
+    example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which exists as 1.1.0 only",
+    cure="Pack the whole and its parts together with latebind pack, and publish the parts first.",
 )
-def split_incomplete(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit | Skip]:
-    """A package that leaves its native files to one package for each target is nothing without them.
+def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
+    """A package that keeps its native files in one package per target does not work without them.
 
-    A part of another version restores and builds, and the managed code meets a library that it was not made for.
+    A part of another version restores and builds, but the managed code then calls a library that does not fit it.
     """
-    del policy
     for whole in packages:
         parts = [row for row in packages if row.project == whole.project and row.id != whole.id and not row.is_wheel]
         there = {(row.id.lower(), _version(row.version)) for row in parts}
@@ -155,22 +154,20 @@ def split_incomplete(packages: Sequence[Facts], policy: Policy) -> Iterator[Hit 
             if not exact:
                 yield Hit(
                     inner=whole.subject,
-                    message=f"depends on {part} {text}, not on exactly its own version",
+                    message=f"depends on {part} {text} instead of exactly its own version",
                     evidence=(f"{part} {text}", f"version: {whole.version}"),
                     fix=f'Write version="[{whole.version}]" in the nuspec.',
                 )
             elif parts and (part.lower(), _version(pin)) not in there:
                 seen = ", ".join(sorted(row.subject for row in parts))
-                yield Hit(
-                    inner=whole.subject, message=f"depends on {part} {text}, which is not there", evidence=(seen,)
-                )
+                yield Hit(inner=whole.subject, message=f"depends on {part} {text}, which is missing", evidence=(seen,))
         if whole.pins and not parts:
-            yield Skip(inner=whole.subject, reason="none of its parts was given to this audit")
+            yield Skip(inner=whole.subject, reason="this audit includes none of its parts")
 
 
 def _lacking(
     rows: Mapping[str, tuple[str, str]],
-    other: Facts,
+    other: TwinFacts,
     others: Mapping[str, tuple[str, str]],
     rid: str,
 ) -> Iterator[Hit]:
@@ -182,20 +179,20 @@ def _lacking(
         )
 
 
-def _unpaired(packages: Sequence[Facts], policy: Policy) -> Iterator[Skip]:
-    """Twins that the configuration names and of which only one was given."""
+def _unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Skip]:
+    """The twins that the configuration names, if the audit includes only one of them."""
     packages = _wholes(packages)
     for distribution, package_id in policy.twins:
         wheels = [row for row in packages if row.is_wheel and _same(row.project, distribution)]
         nupkgs = [row for row in packages if not row.is_wheel and _same(row.project, package_id)]
         for row in (*wheels, *nupkgs) if not (wheels and nupkgs) else ():
             missing = package_id if wheels else distribution
-            yield Skip(inner=row.subject, reason=f"its twin {missing} was not given to this audit")
+            yield Skip(inner=row.subject, reason=f"this audit does not include its twin {missing}")
     for wheel, nupkg in _nupkg_only(packages, policy):
-        yield Skip(inner=nupkg, reason=f"no wheel for {wheel} was given to this audit")
+        yield Skip(inner=nupkg, reason=f"this audit includes no wheel for {wheel}")
 
 
-def _nupkg_only(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[str, str]]:
+def _nupkg_only(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str]]:
     pairs = list(_pairs(packages, policy))
     for nupkg in dict.fromkeys(pair[1].subject for pair in pairs):
         covered = {rid for wheel, other in pairs if other.subject == nupkg for rid in wheel.native}
@@ -204,9 +201,9 @@ def _nupkg_only(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[str
             yield rid, nupkg
 
 
-def _wholes(packages: Sequence[Facts]) -> list[Facts]:
-    """The packages, with the parts of a split one taken together under the name of the first, which is the whole's."""
-    together: dict[object, Facts] = {}
+def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
+    """The packages, with the parts of a split package merged into the whole, which comes first."""
+    together: dict[object, TwinFacts] = {}
     for row in sorted(packages, key=lambda row: (row.is_wheel, row.id.lower())):
         key = row.subject if row.is_wheel else (canonicalize_name(row.project), _version(row.version))
         known = together.get(key)
@@ -214,8 +211,8 @@ def _wholes(packages: Sequence[Facts]) -> list[Facts]:
     return list(together.values())
 
 
-def _pairs(packages: Sequence[Facts], policy: Policy) -> Iterator[tuple[Facts, Facts]]:
-    """Wheels and nupkgs of the same version that are twins: named so, or with names that differ in dots alone."""
+def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[TwinFacts, TwinFacts]]:
+    """Twins: wheels and nupkgs of one version whose names the configuration pairs, or whose letters are the same."""
     packages = _wholes(packages)
     for wheel in packages:
         for nupkg in packages:

@@ -1,4 +1,4 @@
-"""Words for findings and reports: how each format calls what the checks speak of, numbers, names; judges nothing."""
+"""Words for findings and reports: the terms of each binary format, counts and lists."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def count_line(report: AuditReport) -> str:
 
 
 def some(names: list[str]) -> tuple[str, ...]:
-    """The first few names, and how many more there are: evidence that stays readable."""
+    """The first names, and how many more there are."""
     more = len(names) - _SHOWN
     return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))
 
 
 def own_name(image: Image) -> str:
-    """`SONAME libx.so.1`; "" where the image has no name."""
+    """`SONAME libx.so.1`; "" if the image has no name."""
     return f"{_OWN_NAMES[image.format]} {image.soname}" if image.soname else ""
 
 
@@ -58,7 +58,7 @@ def needs(image: Image, name: str) -> str:
 
 
 def links(image: Image) -> Iterator[tuple[str, str]]:
-    """Every library that the image names, with the evidence: needed ones, and those that exports are forwarded to."""
+    """Every library that the image needs or forwards exports to, with the evidence."""
     for name in image.needed:
         yield name, needs(image, name)
     if image.format == "pe":

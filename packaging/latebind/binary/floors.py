@@ -61,7 +61,7 @@ def numeric(text: str) -> Version:
     return tuple(int(part) for part in text.split(".")) if re.fullmatch(r"\d+(\.\d+)*", text) else ()
 
 
-def dotted(numbers: Version) -> str:
+def version_text(numbers: Version) -> str:
     """Numbers as `2.17`."""
     return ".".join(str(number) for number in numbers)
 

@@ -44,7 +44,7 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
                 raise BuildError(
                     f"{library.name} needs {reason}, and the floor of {row.rid} is {_NAMES[row.libc]} {floor}",
                     where=str(library),
-                    advice=_advice(row, floor, floors.dotted(need)),
+                    advice=_advice(row, floor, floors.version_text(need)),
                 )
 
 

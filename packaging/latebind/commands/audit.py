@@ -34,12 +34,12 @@ def declare_audit(add: Add) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.render import RENDERERS, to_json  # noqa: PLC0415
+    from latebind.audit.render import RENDERERS, audit_json  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
 
     if arguments.explain:
+        from latebind.audit.catalog import explain  # noqa: PLC0415
         from latebind.audit.pages import render_page  # noqa: PLC0415
-        from latebind.audit.registry import explain  # noqa: PLC0415
 
         print(render_page(explain(arguments.explain)))
         return 0
@@ -50,7 +50,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     if arguments.output:
         if arguments.output.is_dir():
             raise LatebindError("is a folder", where=str(arguments.output), advice="Name a file: --output FILE.")
-        write_text(arguments.output, to_json(report))
+        write_text(arguments.output, audit_json(report))
     return report.exit_status
 
 

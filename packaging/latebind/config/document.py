@@ -166,7 +166,7 @@ class Package(Table, frozen=True):
 class Waive(Table, frozen=True):
     """A finding that is accepted, with the reason why."""
 
-    code: Annotated[str, Meta(description="The check's code.", pattern=r"^LB[0-9]{3}$")]
+    code: Annotated[str, Meta(description="The check's code.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
     reason: Annotated[str, Meta(description="Why; shown in every report.", min_length=1)]
     subject: Annotated[str, Meta(description="Glob of the subjects that it holds for.")] = "*"
 

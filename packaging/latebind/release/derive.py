@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.audit.audit import audit_paths
-from latebind.audit.markdown import to_markdown as audit_markdown
+from latebind.audit.markdown import audit_markdown
 from latebind.audit.project import project_policy
-from latebind.audit.render import to_json as audit_json
+from latebind.audit.render import audit_json
 from latebind.audit.wording import count_line
 from latebind.config.file import load
 from latebind.errors import InputError

@@ -1,4 +1,4 @@
-"""Zip archives: reading untrusted ones within limits, writing deterministic ones; knows nothing of what is inside."""
+"""Reads untrusted zip archives within limits, and writes deterministic ones."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from latebind.errors import InputError
 from latebind.model import Sha256
 from latebind.system.inflate import member_blocks
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,10 +29,10 @@ MAX_MEMBERS = 100_000
 MAX_MEMBER_BYTES = 4 * 1024**3
 MAX_TOTAL_BYTES = 16 * 1024**3
 MAX_RATIO = 1_100
-"""Deflate cannot pass 1032:1, so anything above is a lie in the directory."""
+"""Deflate cannot exceed 1032:1, so a higher ratio in the directory is false."""
 BOMB_BYTES = 256 * 1024**2
 BOMB_RATIO = 150
-"""An archive that grows past BOMB_BYTES by more than this factor is a bomb: code and models stay below 20:1."""
+"""Above BOMB_BYTES, an archive that expands by more than this factor is a bomb. Code and models stay below 20:1."""
 
 _LOCAL_HEADER = 30
 _READ_ERRORS = (
@@ -46,13 +47,15 @@ _READ_ERRORS = (
     ValueError,
 )
 
-_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first moment that a zip can name
+_EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
 _UNIX = 3
-"""The system that made a zip (APPNOTE.TXT 4.4.2). We always name this one: equal bytes wherever a zip is made."""
+"""The system that made a zip (APPNOTE.TXT 4.4.2). Always this one, so that zips are the same wherever they are made."""
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
-ProblemKind = Literal["unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"]
+ArchiveProblemKind = Literal[
+    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +70,10 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
-    """Something in an archive that no honest archive has, or that some system cannot unpack."""
+class ArchiveProblem:
+    """Something in an archive that is hostile or damaged, or that some system cannot unpack."""
 
-    kind: ProblemKind
+    kind: ArchiveProblemKind
     member: str
     detail: str
 
@@ -85,16 +88,16 @@ class Entry:
 
 
 class ZipReader:
-    """An archive open for reading. Nothing is ever unpacked to disk.
+    """An archive open for reading. Nothing is unpacked to disk.
 
-    `members` holds the files and folders whose names are safe and unique; `problems` says what is wrong with
-    the rest. Raises InputError when the file is not a zip at all.
+    `members` are the files and folders with safe and unique names; `problems` describe the rest. Raises InputError
+    when the file is not a zip archive.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._infos: dict[str, zipfile.ZipInfo] = {}
-        self.problems: list[Problem] = []
+        self.problems: list[ArchiveProblem] = []
         with ExitStack() as stack:
             try:
                 self._file = stack.enter_context(path.open("rb"))
@@ -107,7 +110,7 @@ class ZipReader:
             self.members = tuple(self._admit(infos))
             stack.pop_all()
 
-    def __enter__(self) -> Self:  # typing.Self is of 3.11
+    def __enter__(self) -> Self:  # typing.Self is new in 3.11
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -121,16 +124,16 @@ class ZipReader:
         return b"".join(self.blocks(name, limit))
 
     def blocks(self, name: str, limit: int = MAX_MEMBER_BYTES) -> Iterator[bytes]:
-        """The bytes of a member, piece by piece, so that a large one never lies in memory whole.
+        """The bytes of a member, block by block, so that a large one is never in memory as a whole.
 
-        Raises InputError as `read` does; what was given before is then not to be trusted.
+        Raises InputError as `read` does; do not trust the blocks before it then.
         """
         info = self._infos.get(name)
         where = f"{self.path.name}!{name}"
         if info is None:
             raise InputError("no such member", where=where)
         if info.file_size > limit:
-            raise InputError(f"{info.file_size} bytes are over the limit of {limit}", where=where)
+            raise InputError(f"{human_size(info.file_size)} exceed the limit of {human_size(limit)}", where=where)
         try:
             yield from member_blocks(self._file, info, self._ends[info.header_offset])
         except _READ_ERRORS as error:
@@ -141,7 +144,7 @@ class ZipReader:
         total = compressed = 0
         overlapping = _overlapping(infos)
         if len(infos) > MAX_MEMBERS:
-            self._problem("bomb", "", f"{len(infos)} members, the limit is {MAX_MEMBERS}")
+            self._problem("bomb", "", f"{len(infos)} members exceed the limit of {MAX_MEMBERS}")
             infos = infos[:MAX_MEMBERS]
         for info in infos:
             kind, detail = _objection(info)
@@ -153,14 +156,18 @@ class ZipReader:
             total += info.file_size
             compressed += info.compress_size
             if total > MAX_TOTAL_BYTES or (total > BOMB_BYTES and total > BOMB_RATIO * max(compressed, 1)):
-                self._problem("bomb", info.filename, f"{compressed} bytes become {total} up to here; not read further")
+                self._problem(
+                    "bomb",
+                    info.filename,
+                    f"{human_size(compressed)} expand to {human_size(total)}; the rest was not read",
+                )
                 return
             if info.filename in self._infos:
                 self._problem("duplicate", info.filename, "stored more than once")
                 continue
             folded = info.filename.rstrip("/").casefold()
             if seen.setdefault(folded, info.filename) != info.filename:
-                self._problem("case-collision", info.filename, f"differs from {seen[folded]} by case alone")
+                self._problem("case-collision", info.filename, f"differs from {seen[folded]} only by case")
             self._infos[info.filename] = info
             yield Member(
                 name=info.filename,
@@ -170,12 +177,12 @@ class ZipReader:
                 is_folder=info.is_dir(),
             )
 
-    def _problem(self, kind: ProblemKind, member: str, detail: str) -> None:
-        self.problems.append(Problem(kind=kind, member=member, detail=detail))
+    def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
+        self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))
 
 
 def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
-    """Where members start whose bytes reach into the next member's: the trick of non-recursive zip bombs."""
+    """The offsets of members whose bytes overlap the next member: the trick of non-recursive zip bombs."""
     rows = sorted(infos, key=lambda info: info.header_offset)
     return {
         row.header_offset
@@ -186,19 +193,19 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
 
 def _objection(  # one line for each way to be wrong
     info: zipfile.ZipInfo,
-) -> tuple[ProblemKind | None, str]:
+) -> tuple[ArchiveProblemKind | None, str]:
     """Why a member must not be read, or (None, "")."""
     raw = info.orig_filename
     if not _is_plain(raw):
-        return "unsafe-name", f"the name {raw!r} is not a plain relative path, or leaves its folder"
+        return "unsafe-name", f"the name {raw!r} is not a plain relative path"
     if stat.S_ISLNK(info.external_attr >> 16):
         return "link", "a symbolic link"
     if info.flag_bits & 0x1:
         return "encrypted", "encrypted"
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        return "method", f"compression method {info.compress_type} is not understood by installers"
+        return "method", f"installers do not support compression method {info.compress_type}"
     if info.file_size > MAX_MEMBER_BYTES or info.file_size > MAX_RATIO * max(info.compress_size, 1):
-        return "bomb", f"{info.compress_size} bytes that claim to become {info.file_size}"
+        return "bomb", f"{human_size(info.compress_size)} claim to expand to {human_size(info.file_size)}"
     return None, ""
 
 
@@ -213,8 +220,8 @@ def _is_plain(name: str) -> bool:
 def source_date_epoch() -> int:
     """SOURCE_DATE_EPOCH in seconds since 1970; 2020-02-02 when it is not set.
 
-    A zip can name no moment before 1980, so an earlier one becomes that. Raises InputError when it is not a whole
-    number, or is one that no zip can name.
+    Times before 1980 become 1980, the first that a zip can store. Raises InputError when it is not a whole number,
+    or is later than a zip can store.
     """
     text = os.environ.get("SOURCE_DATE_EPOCH", "")
     if not text:
@@ -223,17 +230,17 @@ def source_date_epoch() -> int:
     if not text.isascii() or not text.isdigit():
         raise InputError(f"SOURCE_DATE_EPOCH is {text!r}, not a number of seconds", advice=advice)
     if int(text) > _LATEST:
-        raise InputError(f"SOURCE_DATE_EPOCH is {text}, and a zip's calendar ends with 2107", advice=advice)
+        raise InputError(f"SOURCE_DATE_EPOCH is {text}, but zip archives cannot store times after 2107", advice=advice)
     return max(int(text), _EARLIEST)
 
 
 def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = (), later: int = 0) -> None:
     """Write entries as a deterministic zip: sorted by name (those in `first` lead), one time, fixed modes.
 
-    The time is SOURCE_DATE_EPOCH; where that is not set, the default and `later` seconds.
+    The time is SOURCE_DATE_EPOCH, or `later` seconds after the default when that is not set.
 
-    The archive is written aside and renamed. Raises InputError for a repeated name, OSError when disk or
-    permission fail; an earlier file at `path` is then untouched.
+    The archive is written to a temporary file and renamed. Raises InputError for a repeated name, and OSError when it
+    cannot be written; an earlier file at `path` is then unchanged.
     """
     order = {name: index for index, name in enumerate(first)}
     rows = sorted(entries, key=lambda entry: (order.get(entry.name, len(order)), entry.name))
@@ -253,9 +260,9 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
 
 
 def name_unix(path: Path) -> None:
-    """Write a zip of another's making anew when it names another system than Unix, which says nothing of its files.
+    """Rewrite a zip that was made on another system than Unix.
 
-    Its bytes are then those that its maker would have written on Linux.
+    Its bytes are then those that the same tool writes on Linux.
     """
     with zipfile.ZipFile(path) as archive:
         rows = [(info, archive.read(info)) for info in archive.infolist()]
@@ -269,7 +276,7 @@ def name_unix(path: Path) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a path to write to; when the block ends well it becomes `path`, else it is removed."""
+    """Yield a path to write to. It becomes `path` when the block succeeds, and is removed when it fails."""
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
@@ -281,7 +288,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write text with LF line ends, aside and renamed."""
+    """Write text with LF line ends, to a temporary file that is renamed."""
     with replacing(path) as aside:
         aside.write_bytes(text.encode("utf-8"))
 
