@@ -37,15 +37,15 @@ def test_explain_prints_why_example_and_cure(latebind):
     assert result.stdout.startswith("# LB101: Runtime linked")
     assert "NEEDED libonnxruntime.so.1" in result.stdout
     assert "lb_bind()" in result.stdout
-    assert "looked up by one file name" in result.stdout
+    assert "under one exact file name" in result.stdout
 
 
 def test_explain_of_an_unknown_code_names_the_nearest(latebind):
     refused(latebind("audit", "--explain", "LB1O1"), "LB1O1 is not a check", "Did you mean LB101, Runtime linked?")
 
 
-def test_nothing_to_audit_is_told_with_what_makes_it(latebind, tmp_path):
-    refused(latebind("audit", tmp_path / "dist"), "there is no such file or folder", "latebind pack")
+def test_nothing_to_audit_names_the_command_that_makes_it(latebind, tmp_path):
+    refused(latebind("audit", tmp_path / "dist"), "no such file or folder", "latebind pack")
 
 
 def test_formats(latebind, package):
@@ -92,8 +92,8 @@ def test_a_runtime_that_a_file_describes(latebind, tmp_path):
         (DESCRIPTION.replace("file_globs", "#"), "lacks file_globs"),
         (DESCRIPTION.replace('["MurmurOpen"]', '"MurmurOpen"'), "Expected `array`"),
         (DESCRIPTION + "python = 3\n", "Expected `str`"),
-        ("name = ", "is not TOML"),
-        ("\xff", "is not TOML"),
+        ("name = ", "is not valid TOML"),
+        ("\xff", "is not valid TOML"),
     ],
     ids=["unknown-key", "missing", "type", "nested-type", "syntax", "encoding"],
 )

@@ -1,4 +1,4 @@
-"""Makes bad and good packages with real tools: compiles small C sources, packs wheels and nupkgs; asserts nothing."""
+"""Makes bad and good packages with real tools: compiles small C sources, packs wheels and nupkgs."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def wheel(  # each argument is one thing that a test breaks
     purelib: bool = False,
     metadata: str = "",
     said_version: str = "",
-    licence: bool = True,
+    license_file: bool = True,
     record: Callable[[Rows], Rows] = lambda rows: rows,
     drop: Sequence[str] = (),
     after: Mapping[str, bytes] | None = None,
@@ -232,7 +232,7 @@ def wheel(  # each argument is one thing that a test breaks
     members[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.4\nName: {name}\nVersion: {said_version or version}\n{metadata}\n"
     ).encode()
-    if licence:
+    if license_file:
         members[f"{info}/licenses/LICENSE"] = b"MIT"
     rows = [(path, f"sha256={digest(data)}", str(len(data))) for path, data in members.items()]
     rows.append((f"{info}/RECORD", "", ""))

@@ -20,10 +20,12 @@ def found(case, paths):
 @pytest.mark.parametrize("case", CASES, ids=[f"{case.code}-{case.what}".replace(" ", "_") for case in CASES])
 def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
     bad = found(case, case.bad(bench))
-    told = [row for row in bad if row.subject.endswith(case.at) and case.says in " ".join((row.message, *row.evidence))]
+    matching = [
+        row for row in bad if row.subject.endswith(case.at) and case.says in " ".join((row.message, *row.evidence))
+    ]
 
-    assert told, [(row.subject, row.message, row.evidence) for row in bad]
-    assert {row.severity for row in told} == {case.severity}
+    assert matching, [(row.subject, row.message, row.evidence) for row in bad]
+    assert {row.severity for row in matching} == {case.severity}
     assert all(row.fix and row.evidence for row in bad)
 
     for path in Path(bench.folder).iterdir():

@@ -71,4 +71,4 @@ def test_symbol_versions_are_of_the_runtime_that_has_the_name(bench):
 
     found = [row.message for row in audit_here(bench.wheel({"a/libx.so": linked})).findings if row.code == "LB102"]
 
-    assert found == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT will do"]
+    assert found == ["needs VERS_1.0 of libLiteRt.so: no other release of LiteRT fits"]

@@ -4,7 +4,7 @@ import jsonschema
 import pytest
 from latebind.audit.audit import audit_here
 from latebind.audit.catalog import checks, explain
-from latebind.audit.pages import render_pages
+from latebind.audit.pages import check_index, check_pages
 from latebind.audit.policy import Policy, Waiver
 from latebind.audit.render import RENDERERS, audit_json, audit_schema, audit_text
 from latebind.errors import LatebindError
@@ -32,9 +32,9 @@ def test_json_is_what_the_schema_says(bench):
         "code": "LB101",
         "severity": "error",
         "subject": "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/liblatenn.so",
-        "message": "needs libonnxruntime.so.1: it loads only where a file of just that name is found",
+        "message": "links libonnxruntime.so.1, so it loads only where a file of exactly that name is found",
         "evidence": ["NEEDED libonnxruntime.so.1"],
-        "fix": "Take ONNX Runtime out of target_link_libraries(); open it at run time with lb_bind().",
+        "fix": "Remove ONNX Runtime from target_link_libraries() and open it at run time with lb_bind().",
     }
 
 
@@ -47,7 +47,7 @@ def test_text_says_what_where_why_and_what_next(bench):
 
     lines = text.splitlines()
     assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
-    assert any("error   LB101 latenn/liblatenn.so needs libonnxruntime.so.1" in line for line in lines)
+    assert any("error   LB101 latenn/liblatenn.so links libonnxruntime.so.1" in line for line in lines)
     assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
     assert any(line.strip().startswith("fix: Take ONNX Runtime out") for line in lines)
     assert "a sample" in text
@@ -83,13 +83,13 @@ def test_json_of_a_name_that_is_no_text_is_json():
 
 
 def test_every_check_has_a_page_and_the_index_names_it():
-    pages = {path.as_posix(): text for path, text in render_pages().items()}
-    index = pages["docs/checks/index.md"]
+    pages = {path.as_posix(): text for path, text in check_pages().items()}
+    _, index = check_index()
     for code, check in checks().items():
         assert check.rationale in pages[f"docs/checks/{code}.md"]
         assert check.cure in pages[f"docs/checks/{code}.md"]
         assert f"[{code}]({code}.md)" in index
-    assert len(pages) == len(checks()) + 1
+    assert len(pages) == len(checks())
 
 
 def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
@@ -100,9 +100,9 @@ def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
 
 
 def test_annotations_are_escaped_and_counted():
-    finding = Finding(code="LB101", severity="error", subject="a,b:c.whl", message="50% of\nit", fix="Mend.")
+    finding = Finding(code="LB101", severity="error", subject="a,b:c.whl", message="50% of\nit", fix="Fix.")
     report = AuditReport(subjects=1, findings=(finding,) * 12)
     lines = RENDERERS["github"](report).splitlines()
-    assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AMend."
-    assert lines[10] == "2 more of severity error: see the report"
+    assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AFix."
+    assert lines[10] == "2 more errors: see the report"
     assert lines[-1].startswith("1 subject: 12 errors")

@@ -1,4 +1,4 @@
-"""The command `audit`: arguments, one call, printing; decides nothing."""
+"""`latebind audit`: arguments, report and exit status."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 def declare_audit(add: Add) -> None:
     """`latebind audit`."""
-    audit = add("audit", _audit, "inspect wheels, nupkgs, libraries or folders of anyone; runs nothing of them")
-    audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; by default dist/")
+    audit = add("audit", _audit, "inspect any wheels, nupkgs, libraries or folders, without running their code")
+    audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; default: dist/")
     formats = ("text", "json", "sarif", "junit", "markdown", "github")
-    audit.add_argument("--format", choices=formats, default="text")
-    audit.add_argument("--output", type=Path, metavar="FILE", help="write the report there, too, as JSON")
-    audit.add_argument("--explain", metavar="CODE", help="say why a check is there, and what mends it; audit nothing")
+    audit.add_argument("--format", choices=formats, default="text", help="format of the report; default: text")
+    audit.add_argument("--output", type=Path, metavar="FILE", help="also write the report to FILE, as JSON")
+    audit.add_argument("--explain", metavar="CODE", help="explain a check and how to fix its findings, then exit")
     audit.add_argument(
         "--preset",
         action="append",
         metavar="NAME|FILE.toml",
-        help="audit against this runtime alone: a preset, or one that a file describes; may be repeated",
+        help="audit against this runtime only: a preset, or a file that describes one; may be repeated",
     )
 
 
@@ -38,10 +38,7 @@ def _audit(arguments: argparse.Namespace) -> int:
     from latebind.system.archive import write_text  # noqa: PLC0415
 
     if arguments.explain:
-        from latebind.audit.catalog import explain  # noqa: PLC0415
-        from latebind.audit.pages import render_page  # noqa: PLC0415
-
-        print(render_page(explain(arguments.explain)))
+        _explain(arguments.explain)
         return 0
     config, workdir = configured(arguments) if not arguments.paths else (None, Path())
     paths = arguments.paths or [workdir / "dist"]
@@ -54,8 +51,24 @@ def _audit(arguments: argparse.Namespace) -> int:
     return report.exit_status
 
 
+def _explain(code: str) -> None:
+    """Print the page of a check: rendered on a terminal, as Markdown in a pipe."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.markdown import Markdown  # noqa: PLC0415
+
+    from latebind.audit.catalog import explain  # noqa: PLC0415
+    from latebind.audit.pages import render_page  # noqa: PLC0415
+
+    page = render_page(explain(code))
+    console = Console()
+    if console.is_terminal:
+        console.print(Markdown(page))
+    else:
+        print(page)
+
+
 def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
-    """The project's own rules when it is named or its dist/ is audited; else those for packages of anybody."""
+    """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from dataclasses import replace  # noqa: PLC0415
 
     from latebind.audit.policy import Policy, runtimes_named  # noqa: PLC0415

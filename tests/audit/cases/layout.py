@@ -164,7 +164,7 @@ CASES = [
         bad=lambda bench: bench.nupkg(spec_name="meta/Latenn.nuspec"),
         good=plain,
         at=".nupkg",
-        says="none at the root",
+        says="has 0 .nuspec files at the root",
     ),
     Case(
         code="LB405",
@@ -172,7 +172,7 @@ CASES = [
         bad=lambda bench: bench.nupkg({NATIVE: bench.good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}),
         good=plain,
         at=".nupkg",
-        says="2 at the root",
+        says="has 2 .nuspec files at the root",
     ),
     Case(
         code="LB405",
@@ -272,7 +272,7 @@ CASES = [
         bad=split(rid="linux-musl-x64"),
         good=split(),
         at="Latenn.1.0.0.nupkg",
-        says="which is not there",
+        says="which is missing",
     ),
     Case(
         code="LB410",
@@ -280,7 +280,7 @@ CASES = [
         bad=split(pin="1.0.0"),
         good=split(),
         at="Latenn.1.0.0.nupkg",
-        says="not on exactly its own version",
+        says="instead of exactly its own version",
     ),
     Case(
         code="LB411",

@@ -143,7 +143,7 @@ CASES = [
     ),
     Case(
         code="LB103",
-        what="a provider library of the runtime lies in the wheel; a plugin is no part of the runtime",
+        what="a provider library of the runtime is in the wheel; a plugin does not count as the runtime",
         bad=lambda bench: bench.wheel({PROVIDER: provider(bench, "GetProvider", "CreateEpFactories")}),
         good=lambda bench: bench.wheel({PROVIDER: plugin(bench)}),
         at=f"!{PROVIDER}",
@@ -271,11 +271,11 @@ CASES = [
     ),
     Case(
         code="LB107",
-        what="a needed library is there under another file name, which no loader looks for",
+        what="a needed library is in the package under another file name",
         bad=lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.1a2b3c4d.so.3": odd(bench)}),
         good=lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.so.3": odd(bench)}),
         at=f"!{LIB}",
-        says="libodd.1a2b3c4d.so.3: it is found only if something loaded that file before",
+        says="libodd.1a2b3c4d.so.3: it is found only if already loaded",
         severity="warning",
     ),
     Case(

@@ -160,7 +160,7 @@ CASES = [
         "the library of the package lacks the symbol",
         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench, F).read_bytes()}),
         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}),
-        "takes 1 symbol from @rpath/libodd.dylib",
+        "imports 1 symbol that @rpath/libodd.dylib does not export",
     ),
     row(
         "LB107",
@@ -178,10 +178,10 @@ CASES = [
     ),
     row(
         "LB107",
-        "a needed library is there under another file name, which no loader looks for",
+        "a needed library is in the package under another file name",
         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd2.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
-        "in the package as libodd2.dylib: it is found only if something loaded that file before",
+        "which the package has as libodd2.dylib: it is found only if already loaded",
         severity="warning",
     ),
     row(
@@ -309,7 +309,7 @@ CASES = [
         "a function of CPython 3.11 under cp310-abi3",
         lambda bench: module(bench, NEWER, "cp310-abi3"),
         lambda bench: module(bench, NEWER, "cp311-abi3"),
-        "PyType_GetName is there since CPython 3.11",
+        "PyType_GetName is new in CPython 3.11",
         at="!latenn/_core.abi3.so",
     ),
     row(
@@ -317,7 +317,7 @@ CASES = [
         "a module of one CPython under an abi3 tag",
         lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cpython-310-darwin.so"),
         lambda bench: module(bench, STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"),
-        "is found by cp310 alone",
+        "is found only by cp310",
         at="!latenn/_core.cpython-310-darwin.so",
     ),
     row(
@@ -333,7 +333,7 @@ CASES = [
         "a library at the root of the wheel",
         lambda bench: bench.wheel({"liblatenn.dylib": bench.dylib()}, tag=MAC_TAG),
         whole,
-        "outside any package folder",
+        "outside a package folder",
         at="!liblatenn.dylib",
         severity="warning",
     ),

@@ -171,7 +171,7 @@ CASES = [
         bad=requires("onnxruntime>=1.18"),
         good=requires("onnxruntime>=1.19.0"),
         at="/METADATA",
-        says="the one minimum is 1.19",
+        says="the configured minimum is 1.19",
         policy=MINIMUM,
     ),
     Case(
@@ -193,16 +193,16 @@ CASES = [
     ),
     Case(
         code="LB505",
-        what="a wheel without a licence file",
-        bad=lambda bench: bench.wheel(licence=False),
+        what="a wheel without a license file",
+        bad=lambda bench: bench.wheel(license_file=False),
         good=whole,
         at=".whl",
-        says="licence",
+        says="license",
         severity="warning",
     ),
     Case(
         code="LB505",
-        what="a nuspec that names a licence file which is not there",
+        what="a nuspec that names a missing license file",
         bad=lambda bench: bench.nupkg(
             spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')
         ),
@@ -213,7 +213,7 @@ CASES = [
     ),
     Case(
         code="LB505",
-        what="a nuspec that names no licence",
+        what="a nuspec that names no license",
         bad=lambda bench: bench.nupkg(
             spec=nuspec("Latenn", "1.0.0", "").replace('<license type="expression">MIT</license>', "")
         ),

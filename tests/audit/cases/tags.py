@@ -69,7 +69,7 @@ CASES = [
         bad=lambda bench: bench.wheel({LIB: thread(bench, "2.34")}),
         good=lambda bench: bench.wheel({LIB: thread(bench, "2.34")}, tag="py3-none-manylinux_2_34_x86_64"),
         at=f"!{LIB}",
-        says="needs GLIBC_2.34 because of pthread_create",
+        says="needs GLIBC_2.34 for pthread_create",
     ),
     Case(
         code="LB301",
@@ -179,7 +179,7 @@ CASES = [
         bad=lambda bench: calling(bench, STABLE, NEWER),
         good=lambda bench: calling(bench, STABLE, NEWER, tag=ABI3_NEWER),
         at="!latenn/_core.abi3.so",
-        says="cp310-abi3 with 1 import: PyType_GetName is there since CPython 3.11",
+        says="cp310-abi3 with 1 import: PyType_GetName is new in CPython 3.11",
     ),
     Case(
         code="LB309",
@@ -187,7 +187,7 @@ CASES = [
         bad=lambda bench: calling(bench, STABLE, PRIVATE),
         good=lambda bench: calling(bench, STABLE),
         at="!latenn/_core.abi3.so",
-        says="_PyObject_GetDictPtr is no part of it",
+        says="_PyObject_GetDictPtr is not part of it",
     ),
     Case(
         code="LB309",
@@ -203,7 +203,7 @@ CASES = [
         bad=lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so"),
         good=lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so", tag=OWN),
         at="!latenn/_core.cpython-311-x86_64-linux-gnu.so",
-        says="is found by cp311 alone",
+        says="is found only by cp311",
     ),
     Case(
         code="LB310",
@@ -211,7 +211,7 @@ CASES = [
         bad=lambda bench: calling(bench, STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
         good=lambda bench: calling(bench, STABLE, file="_core.so", tag=OWN),
         at=".so",
-        says="is found by cp310 alone, but the wheel is installed for cp311-cp311",
+        says="is found only by cp310, but the wheel is installed for cp311-cp311",
     ),
     Case(
         code="LB310",
@@ -219,7 +219,7 @@ CASES = [
         bad=lambda bench: calling(bench, STABLE, tag=OWN),
         good=lambda bench: calling(bench, STABLE),
         at="!latenn/_core.abi3.so",
-        says="keeps it from all other CPythons",
+        says="excludes all other CPythons",
         severity="warning",
     ),
 ]

@@ -134,7 +134,7 @@ CASES = [
             {LIB: with_odd(bench), "latenn/odd.dll": odd(bench, "odd.dll", F, "latenn_f").read_bytes()}
         ),
         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/odd.dll": odd(bench).read_bytes()}),
-        "takes 1 symbol from odd.dll",
+        "imports 1 symbol that odd.dll does not export",
     ),
     row(
         "LB107",
@@ -152,15 +152,15 @@ CASES = [
     ),
     row(
         "LB111",
-        "the C++ run-time",
+        "the C++ run-time library",
         lambda bench: bench.windows(with_odd(bench, "MSVCP140.dll")),
         lambda bench: bench.wheel({LIB: with_odd(bench, "MSVCP140.dll"), "latenn/msvcp140.dll": b"MZ"}),
-        "MSVCP140.dll of the Visual C++ run-time, which Windows does not bring",
+        "MSVCP140.dll of Visual C++, which Windows does not include",
         severity="warning",
     ),
     row(
         "LB111",
-        "the part that CPython brings, in a nupkg",
+        "the part that CPython installs, in a nupkg",
         lambda bench: native(bench, with_odd(bench, "VCRUNTIME140.dll")),
         lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140.dll")),
         "VCRUNTIME140.dll",
@@ -169,7 +169,7 @@ CASES = [
     ),
     row(
         "LB112",
-        "the debug run-time",
+        "the debug run-time library",
         lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1D.dll")),
         lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1.dll")),
         "VCRUNTIME140_1D.dll",
@@ -242,7 +242,7 @@ CASES = [
         "a function of CPython 3.11 under cp310-abi3",
         lambda bench: module(bench, NEWER, "cp310-abi3"),
         lambda bench: module(bench, NEWER, "cp311-abi3"),
-        "PyType_GetName is there since CPython 3.11",
+        "PyType_GetName is new in CPython 3.11",
         at="!latenn/_core.pyd",
     ),
     row(
@@ -258,7 +258,7 @@ CASES = [
         "a module of one CPython under an abi3 tag",
         lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cp311-win_amd64.pyd"),
         lambda bench: module(bench, STABLE, "cp311-cp311", "_core.cp311-win_amd64.pyd"),
-        "is found by cp311 alone",
+        "is found only by cp311",
         at="!latenn/_core.cp311-win_amd64.pyd",
     ),
     row(
@@ -266,7 +266,7 @@ CASES = [
         "one library under two names",
         lambda bench: bench.wheel({LIB: bench.dll(), "latenn/libx.dll": bench.dll()}, tag=WINDOWS_TAG),
         whole,
-        "equal bytes",
+        "same bytes",
         at="!latenn/libx.dll",
     ),
     row("LB406", "twins differ", twins(same=False), twins(same=True), "differs from"),
