@@ -81,7 +81,7 @@ class Compiler:
         compile_flags: Sequence[str] = (),
         file: str = "x.c",
     ) -> Path:
-        """A Windows library without any C run-time: lld-link makes it in no time, with its import library beside it."""
+        """A Windows library without any C run-time: lld-link makes it, with its import library next to it."""
         thing = self.thing(source, "-fno-stack-protector", *compile_flags, target=target, file=file)
         words = ["lld-link", "-dll", "-noentry", "-nodefaultlib", *(f"-export:{row}" for row in exports)]
         key = hashlib.sha256(repr((thing.as_posix(), name, exports, [str(flag) for flag in flags])).encode())
@@ -91,7 +91,7 @@ class Compiler:
         return self._run(path, [*words, *own, str(thing), *map(str, flags)], output=f"-out:{name}")
 
     def import_library(self, dll: Path) -> Path:
-        """What lld-link wrote beside a DLL for those who link against it."""
+        """What lld-link wrote next to a DLL for those who link against it."""
         return dll.with_suffix(".lib")
 
     def text(self, text: str) -> Path:
@@ -117,7 +117,7 @@ class Compiler:
         if path.exists():
             return path
         path.parent.mkdir(exist_ok=True)
-        if output:  # files beside it bear its name, so it is made in a folder aside
+        if output:  # other files have its name, so it is made in a folder of its own
             return self._run_aside(path, [*words, output])
         aside = path.with_name(f"{os.getpid()}.{path.name}")
         # Only names go to the compiler, so that no path of this machine ends in the output.
@@ -182,7 +182,7 @@ class Bench:
         return self.wheel({"latenn/latenn.dll": data}, tag=tag)
 
     def bare(self, name: str, data: bytes) -> list[Path]:
-        """A file that lies in no package."""
+        """A file outside of packages."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)

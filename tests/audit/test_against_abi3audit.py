@@ -1,4 +1,4 @@
-"""LB309 beside abi3audit, the field's own judge of stable-ABI modules: both find the same packages bad and good."""
+"""LB309 compared with abi3audit: both find the same packages bad and good."""
 
 import json
 import subprocess

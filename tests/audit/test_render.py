@@ -49,7 +49,7 @@ def test_text_says_what_where_why_and_what_next(bench):
     assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
     assert any("error   LB101 latenn/liblatenn.so links libonnxruntime.so.1" in line for line in lines)
     assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
-    assert any(line.strip().startswith("fix: Take ONNX Runtime out") for line in lines)
+    assert any(line.strip().startswith("fix: Remove ONNX Runtime from") for line in lines)
     assert "a sample" in text
     assert "latenn/a.dylib: the file cannot be read" in text
     assert lines[-1].startswith("1 subject: ")

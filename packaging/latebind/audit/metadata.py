@@ -131,7 +131,7 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
     name = package.wheel
     if name is None:
         return
-    said = {
+    given = {
         (python, abi, platform)
         for tag in fields.get("tag", ())
         for python in tag.split("-")[0].split(".")
@@ -139,7 +139,7 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
         for platform in "".join(tag.split("-")[2:3]).split(".")
     }
     named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
-    if said != named:
+    if given != named:
         yield "has different tags from the file name", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
         yield "lacks Wheel-Version", "missing: Wheel-Version"
@@ -157,12 +157,12 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
             yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
     if name is None:
         return
-    for said in fields.get("name", ())[:1]:
-        if canonicalize_name(said) != name.project:
-            yield f"names the project {said}", f"Name: {said}"
-    for said in fields.get("version", ())[:1]:
-        if comparable_version(said) != comparable_version(name.version):
-            yield f"has the version {said}", f"Version: {said}"
+    for given in fields.get("name", ())[:1]:
+        if canonicalize_name(given) != name.project:
+            yield f"names the project {given}", f"Name: {given}"
+    for given in fields.get("version", ())[:1]:
+        if comparable_version(given) != comparable_version(name.version):
+            yield f"has the version {given}", f"Version: {given}"
 
 
 @check(
@@ -180,14 +180,14 @@ def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
     if found is None:
         return
     name, spec = found
-    said, version = spec.fields.get("id", ""), spec.fields.get("version", "")
+    package_id, version = spec.fields.get("id", ""), spec.fields.get("version", "")
     stem = package.path.name.rpartition(".")[0].removesuffix(".symbols")
-    wanted = {f"{said}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
+    wanted = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
     if stem.lower() not in wanted:
         yield Hit(
             inner=name,
-            message=f"names {said} {version}, but the file is {package.path.name}",
-            evidence=(f"id: {said}", f"version: {version}", f"file name: {package.path.name}"),
+            message=f"names {package_id} {version}, but the file is {package.path.name}",
+            evidence=(f"id: {package_id}", f"version: {version}", f"file name: {package.path.name}"),
         )
 
 

@@ -1,4 +1,4 @@
-"""One model of a native binary over three formats; reads bytes, never runs anything."""
+"""Reads native binaries of three formats into one model."""
 
 from latebind.binary.exports import lacking
 from latebind.binary.image import Export, Format, Image, Import

@@ -1,6 +1,6 @@
-"""Reads an ELF file into an Image over LIEF; judges nothing, and looks nothing up by section name that loaders do not.
+"""Reads an ELF file into an Image with LIEF.
 
-The dynamic table is the truth: a file whose section headers were stripped reads the same.
+Like loaders, it uses the dynamic table, so a file without section headers gives the same Image.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _PF_X = 1
 _UNDEFINED = 0
 _DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW = 0x4, 0x8, 0x1
 
-# Wheel platform tags' spelling. EM_ARM is always the little-endian v7 of the tags: others are not tagged at all.
+# As wheel platform tags spell them. EM_ARM is read as little-endian v7, the only one that tags know.
 _ARCH = {
     3: "i686",
     20: "ppc",
@@ -35,7 +35,7 @@ _ARCH = {
     258: "loongarch64",
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-# Numbers of the System V ABI, not LIEF's enumerations: those lack vendors' values and cost time for each symbol.
+# Numbers of the System V ABI. LIEF's enumerations lack vendors' values and are slow for each symbol.
 _STT_NOTYPE, _STT_SECTION, _STT_FILE = 0, 3, 4
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
@@ -48,7 +48,7 @@ def read_elf(data: bytes, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
     segments = _segments(data, name)
     with warnings.catch_warnings():
-        # LIEF warns of each number that its enumerations lack; vendors' own types are no defect.
+        # LIEF warns about numbers that its enumerations lack, but vendors' own types are valid.
         warnings.simplefilter("ignore", RuntimeWarning)
         binary = lief.ELF.parse(io.BytesIO(data), _config())
         if not isinstance(binary, lief.ELF.Binary):
@@ -82,7 +82,7 @@ def _image(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], n
     sections = {_text(section.name) for section in binary.sections}
     file_type = _FILE_TYPE.get(int.from_bytes(data[16:18], _order(data)))
     if file_type is None:
-        raise InputError("the ELF type is none of object, executable, shared object, core", where=name)
+        raise InputError("the ELF type is not object, executable, shared object or core", where=name)
     return Image(
         format="elf",
         file_type=file_type,
@@ -116,7 +116,7 @@ def _image(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], n
 
 
 class _Flags:
-    """What DT_FLAGS, DT_FLAGS_1 and the older single tags say together."""
+    """The flags of DT_FLAGS, DT_FLAGS_1 and the older single tags together."""
 
     def __init__(self, flags: int, flags_1: int, *, textrel: bool, bind_now: bool) -> None:
         self.text_relocations = textrel or bool(flags & _DF_TEXTREL)
@@ -140,7 +140,7 @@ def _names(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> Iterable[st
 
 
 def _search_path(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> tuple[str, ...]:
-    """The folders of DT_RPATH or DT_RUNPATH. An empty folder stays: it means the current folder."""
+    """The folders of DT_RPATH or DT_RUNPATH. An empty entry means the current folder and is kept."""
     out: list[str] = []
     for entry in entries:
         if entry.tag == tag and isinstance(entry, lief.ELF.DynamicEntryRpath):
@@ -151,7 +151,7 @@ def _search_path(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> tuple
 
 
 def _version_needs(binary: lief.ELF.Binary) -> tuple[dict[str, tuple[str, ...]], dict[int, str]]:
-    """What is needed of each library, and which library each version index belongs to."""
+    """The versions needed of each library, and the library of each version index."""
     needs: dict[str, tuple[str, ...]] = {}
     owner: dict[int, str] = {}
     for requirement in binary.symbols_version_requirement:
@@ -188,14 +188,14 @@ def _symbols(
 
 
 def _what(kind: int, value: int, code: Sequence[_Segment]) -> Literal["func", "data"]:
-    """What a symbol is. Assembler often gives no type: then its place tells."""
+    """Whether a symbol is code or data. Assembly often sets no type; then the address decides."""
     if kind == _STT_NOTYPE:
         return "func" if any(row.start <= value < row.stop for row in code) else "data"
     return "func" if kind in _FUNCTION_TYPES else "data"
 
 
 def _is_version_name(symbol: lief.ELF.Symbol) -> bool:
-    """Linkers add an absolute symbol of size 0 for each version that a file defines: no one can use it."""
+    """Whether a symbol is the absolute one of size 0 that linkers add for each version that a file defines."""
     absolute = 0xFFF1
     return bool(symbol.shndx == absolute and symbol.size == 0)
 
@@ -208,7 +208,7 @@ def _build_id(binary: lief.ELF.Binary) -> str:
 
 
 def _text(value: str | bytes) -> str:
-    """A name as text. LIEF gives bytes where a name is not UTF-8."""
+    """A name as text. LIEF returns bytes if it is not UTF-8."""
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
 
 
@@ -217,7 +217,7 @@ def _order(data: bytes) -> Literal["little", "big"]:
 
 
 class _Layout(NamedTuple):
-    """Where the 32-bit and the 64-bit format keep the numbers that are read here: (offset, size) pairs."""
+    """Where the 32-bit and the 64-bit format store each number: (offset, size) pairs."""
 
     header: int
     table: tuple[int, int]
@@ -231,7 +231,7 @@ class _Layout(NamedTuple):
 
 
 class _Segment(NamedTuple):
-    """One program header: its type, whether it is executable, and the addresses that it covers."""
+    """One program header: its type, whether it is executable, and its addresses."""
 
     kind: int
     is_executable: bool
@@ -246,9 +246,9 @@ _LAYOUTS = {
 
 
 def _segments(data: bytes, name: str) -> list[_Segment]:
-    """The program headers, read here since LIEF's enumeration lacks vendors' types.
+    """The program headers, read without LIEF, whose enumeration lacks vendors' types.
 
-    Raises InputError where the file ends before its segments do: LIEF reads what is left, loaders do not.
+    Raises InputError if the file ends before its segments do. LIEF reads what is left, but loaders refuse the file.
     """
     layout = _LAYOUTS.get(data[4]) if len(data) > 4 else None  # noqa: PLR2004  # the byte EI_CLASS
     if layout is None or len(data) < layout.header:
@@ -260,13 +260,15 @@ def _segments(data: bytes, name: str) -> list[_Segment]:
 
     table, entry, count = number(*layout.table), number(layout.entry_size, 2), number(layout.entries, 2)
     if table + entry * count > len(data):
-        raise InputError("the program headers lie behind the end of the file", where=name)
+        raise InputError("the program headers are after the end of the file", where=name)
     segments: list[_Segment] = []
     for start in range(table, table + entry * count, max(entry, 1)):
         end = number(start + layout.offset[0], layout.offset[1]) + number(start + layout.length[0], layout.length[1])
         kind = number(start, 4)
         if kind == _PT_LOAD and end > len(data):
-            raise InputError(f"cut off: a segment ends at byte {end}, the file at byte {len(data)}", where=name)
+            raise InputError(
+                f"cut off: a segment ends at byte {end}, but the file ends at byte {len(data)}", where=name
+            )
         address = number(start + layout.address[0], layout.address[1])
         size = number(start + layout.memory[0], layout.memory[1])
         is_executable = bool(number(start + layout.flags, 4) & _PF_X)

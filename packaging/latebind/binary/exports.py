@@ -1,4 +1,4 @@
-"""Holds the exports of libraries against the names that a configuration lists; reads no file."""
+"""Compares the exports of libraries with the names that a configuration lists."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _WILDCARDS = frozenset("*?[")
 
 
 def lacking(listed: Iterable[str], images: Sequence[Image]) -> tuple[str, ...]:
-    """The exact names of a list that the images do not export, each architecture for itself.
+    """The exact names of a list that the images of some architecture do not export.
 
-    A name with a wildcard allows exports and requires none.
+    A name with a wildcard allows exports but does not require any.
     """
     offered: dict[str, set[str]] = {}
     for image in images:

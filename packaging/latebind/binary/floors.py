@@ -1,4 +1,4 @@
-"""How old a system an image can run on, by what it asks for itself; knows versions, promises nothing."""
+"""Finds the oldest system that an image can run on, by the versions that it needs."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _GLIBC = frozenset({
     *("libanl.so.1", "libatomic.so.1", "libc.so.6", "libdl.so.2", "libgcc_s.so.1", "libm.so.6", "libmvec.so.1"),
     *("libnsl.so.1", "libpthread.so.0", "libresolv.so.2", "librt.so.1", "libstdc++.so.6", "libutil.so.1"),
 })  # fmt: skip
-"""Every symbol of these carries a version, so an unversioned reference cannot be theirs."""
+"""Every symbol of these has a version, so an unversioned import is not theirs."""
 _DT_RELR = (2, 36)
 
 
 def is_glibc(library: str) -> bool:
-    """Whether a library belongs to glibc or the compiler's own run-time, whose symbols all carry versions."""
+    """Whether a library belongs to glibc or the compiler's run-time libraries, whose symbols all have versions."""
     return library in _GLIBC or library.startswith(("ld-linux", "ld64.so", "ld-linux-"))
 
 
@@ -37,7 +37,7 @@ def glibc_versions(image: Image) -> tuple[str, ...]:
 
 
 def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
-    """The highest glibc among symbol versions and the version string that asks for it; ((), "") when none does."""
+    """The highest glibc among symbol versions and the version string that needs it; ((), "") for none."""
     best: tuple[Version, str] = ((), "")
     for name in versions:
         numbers = _DT_RELR if name == "GLIBC_ABI_DT_RELR" else numeric(name.removeprefix("GLIBC_"))
@@ -47,17 +47,17 @@ def needed_glibc(versions: Iterable[str]) -> tuple[Version, str]:
 
 
 def because(image: Image, version: str) -> tuple[str, ...]:
-    """The symbols for which an image needs a symbol version; the version itself where it does not say."""
+    """The symbols for which an image needs a symbol version; the version itself if no symbol has it."""
     return tuple(sorted(row.name for row in image.imports if row.version == version)) or (version,)
 
 
 def needed_macos(image: Image) -> Version:
-    """The oldest macOS that an image says it runs on; () where it says nothing, or is for another system."""
+    """The oldest macOS that an image declares; () for none, and for other systems."""
     return numeric(image.min_os) if image.platform in ("", "macos") else ()
 
 
 def numeric(text: str) -> Version:
-    """`2.17` as numbers; empty when it is none."""
+    """`2.17` as numbers; () if it is not a version."""
     return tuple(int(part) for part in text.split(".")) if re.fullmatch(r"\d+(\.\d+)*", text) else ()
 
 

@@ -1,4 +1,4 @@
-"""What a native binary says of itself, whatever its format, as frozen data; reads nothing and judges nothing."""
+"""The model of a native binary, for all formats."""
 
 from __future__ import annotations
 
@@ -14,48 +14,48 @@ ImportKind = Literal["normal", "weak", "delay"]
 LinkKind = Literal["normal", "weak", "reexport", "upward", "delay"]
 
 EXECUTABLE = "(executable)"
-"""The library of an import that the program itself must supply (Mach-O bundles)."""
+"""The library of an import that the program itself must define (Mach-O bundles)."""
 
 
-class Import(NamedTuple):  # a package has a hundred thousand of these: a frozen dataclass takes three times as long
-    """A symbol that an image takes from elsewhere."""
+class Import(NamedTuple):  # a package has 100,000 of these, and a frozen dataclass takes three times as long
+    """A symbol that an image imports."""
 
     name: str
     version: str = ""
     library: str = ""
-    """The library that must supply it, where the format records that; "" where any loaded image may."""
+    """The library that must define it, if the format records that; "" if any loaded image may."""
     kind: ImportKind = "normal"
 
 
 class Export(NamedTuple):
-    """A symbol that an image offers."""
+    """A symbol that an image exports."""
 
     name: str
     kind: Literal["func", "data"]
     version: str = ""
     binding: Literal["global", "weak", "unique"] = "global"
     forward: str = ""
-    """Where the symbol really lies, when another library supplies it: `onnxruntime.OrtGetApiBase`."""
+    """The symbol of another library that it stands for: `onnxruntime.OrtGetApiBase`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
     """One native binary, or one slice of a universal one.
 
-    The C names of Mach-O symbols are given, without the underscore that the format puts before them.
+    Mach-O symbols have their C names, without the leading underscore of the format.
     """
 
     format: Format
     file_type: FileType
     arch: str
-    """`x86_64`, `aarch64`, `i386`, ... in the spelling of wheel platform tags; "unknown-<number>" otherwise."""
+    """`x86_64`, `aarch64`, `i386`, ... as wheel platform tags spell it; "unknown-<number>" otherwise."""
     slice: str = ""
-    """The architecture in Apple's own words where the file holds several: `arm64`, `x86_64`."""
+    """Apple's name of the architecture in a file with several: `arm64`, `x86_64`."""
     soname: str = ""
     """SONAME, install name, or the name in a PE's export table."""
     needed: tuple[str, ...] = ()
     link_kinds: Mapping[str, LinkKind] = field(default_factory=dict)
-    """How a needed library is asked for, where that is not the normal way."""
+    """How a needed library is linked, if not normally."""
     imports: tuple[Import, ...] = ()
     exports: tuple[Export, ...] = ()
     rpath: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Image:
     version_definitions: tuple[str, ...] = ()
     interpreter: str = ""
     is_static: bool = False
-    """Loads no other file: neither an interpreter nor a library is named."""
+    """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
     text_relocations: bool = False
     relro: Literal["none", "partial", "full"] = "none"
@@ -75,36 +75,36 @@ class Image:
     has_debug_info: bool = False
     is_stripped: bool = True
     python_module: str = ""
-    """The name of the Python module that the image is, by the function that it exports; else ""."""
+    """The name of the Python module, by the function that the image exports, or ""."""
     platform: str = ""
-    """Mach-O: `macos`, `ios`, ...; "" where the file does not say."""
+    """Mach-O: `macos`, `ios`, ...; "" if the file names none."""
     min_os: str = ""
-    """The oldest system that the image says it runs on: `11.0`."""
+    """The oldest system that the image declares: `11.0`."""
     is_signed: bool = False
-    """Whether a code signature is there; nobody checked it."""
+    """Whether a code signature is present. It is not verified."""
     aslr: Literal["none", "32-bit", "full"] = "full"
-    """How far the loader may place the image where it likes; "32-bit" where a PE refuses high addresses."""
+    """Whether the loader may choose the address; "32-bit" if a PE refuses high addresses."""
     is_nx: bool = True
     pdb: str = ""
     """The path of the debug database that a PE names."""
     timestamp: int = 0
-    """Of the PE header; linkers that build reproducibly put a hash there."""
+    """Of the PE header. Reproducible linkers write a hash there."""
 
     @property
     def is_linked(self) -> bool:
-        """Whether a dynamic loader can load or run it, so that what is said of linkage applies."""
+        """Whether a dynamic loader can load or run it, so that linkage matters."""
         return self.file_type in ("shared", "executable")
 
     @property
     def open_imports(self) -> tuple[Import, ...]:
-        """What must be found but is not tied to a library: any image that is loaded by then may supply it."""
+        """The required imports that are not bound to a library, so that any loaded image may define them."""
         if self.format == "elf":
             return tuple(row for row in self.imports if row.kind == "normal" and not row.version)
         return tuple(row for row in self.imports if row.kind == "normal" and not row.library)
 
     @property
     def libc(self) -> Literal["glibc", "musl", "unknown"]:
-        """The C library that the image was linked for, as far as it says so."""
+        """The C library that the image is linked against."""
         names = (*self.needed, *self.version_needs, self.interpreter)
         if any("musl" in name for name in names) or "libc.so" in self.needed:
             return "musl"
@@ -115,7 +115,7 @@ class Image:
 
 
 def python_module(exports: Iterable[Export]) -> str:
-    """The name of the Python module whose initialization is exported, or ""."""
+    """The name of the Python module whose init function is exported, or ""."""
     for export in exports:
         if export.name.startswith(("PyInit_", "PyModExport_")):
             return export.name.partition("_")[2]

@@ -1,7 +1,7 @@
-"""Imports LIEF while Ctrl-C waits.
+"""Imports LIEF with Ctrl-C blocked.
 
-An exception that passes through LIEF's own initialization ends the process with an abort, and KeyboardInterrupt is one.
-A quarter of a second later it is an ordinary interruption.
+An exception that passes through LIEF's initialization, such as KeyboardInterrupt, aborts the process. The signal is
+delivered a quarter of a second later instead.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import sys
 
 __all__ = ["lief"]
 
-if sys.platform == "win32":  # where a signal cannot be held back
+if sys.platform == "win32":  # which cannot block signals
     import lief
 else:
     _before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})

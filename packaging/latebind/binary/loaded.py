@@ -1,7 +1,7 @@
-"""What a system loads of a library, and the id by which debuggers know it: shows that symbols belong to a library.
+"""Reads the loaded parts of a library and its debug id, to prove that debug symbols belong to a library.
 
-Two links of the same objects, one stripped and one not, differ in what is not loaded, and in the id, which is a hash of
-the file: GNU's build id, or the UUID of Mach-O. Sources: elf(5); mach-o/loader.h of Apple's cctools.
+A stripped and an unstripped link of the same objects differ only in the parts that are not loaded and in the id, which
+is a hash of the file: GNU's build id, or the UUID of Mach-O. Sources: elf(5); mach-o/loader.h of Apple's cctools.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 _BUILD_ID = ".note.gnu.build-id"
 _NOTE_HEADER = 16
 _SECTION_HEADERS = (slice(40, 48), slice(58, 64))
-"""Where the header of a 64-bit ELF file says e_shoff, and e_shentsize, e_shnum and e_shstrndx."""
+"""Where the header of a 64-bit ELF file has e_shoff, and e_shentsize, e_shnum and e_shstrndx."""
 _UUID_HEADER = 8
 _UUID_SIZE = 16
 _NOT_LOADED = frozenset({"__DWARF", "__LINKEDIT"})
-"""Segments of Mach-O that hold symbols; what the loader itself takes from __LINKEDIT hangs on the others."""
+"""Segments of Mach-O with symbols. What the loader reads of __LINKEDIT follows from the other segments."""
 
 lief.logging.disable()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded:
-    """One native file. `id_place` are the bytes of the file that hold its id; `blocks` are what is loaded, by place."""
+    """One native file. `id_place` is where the file stores its id; `blocks` are the loaded parts by address."""
 
     id: bytes
     id_place: slice
@@ -40,21 +40,21 @@ class Loaded:
 
 
 def read_loaded(data: bytes, name: str) -> Loaded:
-    """What is loaded of a 64-bit ELF or thin Mach-O file. Raises InputError for others, and for one without an id."""
+    """The loaded parts of a 64-bit ELF or thin Mach-O file. Raises InputError for others and for one without an id."""
     match sniff(data[:PEEK]):
         case "elf":
             return _elf(data, name)
         case "macho":
             return _macho(data, name)
         case _:
-            raise InputError("neither ELF nor Mach-O", where=name)
+            raise InputError("is not an ELF or Mach-O file", where=name)
 
 
 def with_id(data: bytes, id_: bytes, name: str) -> bytes:
-    """A file whose id is replaced by another of the same length. Raises InputError."""
+    """The file with another id of the same length. Raises InputError."""
     known = read_loaded(data, name)
     if len(known.id) != len(id_):
-        raise InputError(f"its id has {len(known.id)} bytes and not {len(id_)}", where=name)
+        raise InputError(f"its id has {len(known.id)} bytes instead of {len(id_)}", where=name)
     return data[: known.id_place.start] + id_ + data[known.id_place.stop :]
 
 
@@ -64,7 +64,7 @@ def _elf(data: bytes, name: str) -> Loaded:
         raise InputError("cannot be read", where=name)
     note = next((section for section in binary.sections if section.name == _BUILD_ID), None)
     if note is None:
-        raise InputError("has no build id", where=name, advice="Call latebind_hardening() on it, which gives it one.")
+        raise InputError("has no build id", where=name, advice="Call latebind_hardening() on it, which adds one.")
     place = slice(note.offset + _NOTE_HEADER, note.offset + note.size)
     masked = bytearray(data)
     for part in (*_SECTION_HEADERS, place):
@@ -86,7 +86,7 @@ def _elf(data: bytes, name: str) -> Loaded:
 def _macho(data: bytes, name: str) -> Loaded:
     slices = lief.MachO.parse(io.BytesIO(data))
     if slices is None or slices.size != 1:
-        raise InputError("holds several processors, or cannot be read", where=name)
+        raise InputError("has several architectures, or cannot be read", where=name)
     binary = slices.at(0)
     if binary is None or binary.uuid is None:
         raise InputError("has no LC_UUID", where=name)

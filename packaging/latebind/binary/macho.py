@@ -1,7 +1,7 @@
-"""Reads Mach-O files, thin and universal, into Images; judges nothing and loads no parser in native code.
+"""Reads Mach-O files, thin and universal, into Images, without LIEF.
 
-LIEF makes an object of every local symbol: half a second for a runtime of 29 MB, several times what inflating it
-takes. The load commands are simple, so they are read here; every offset is checked before it is used.
+LIEF makes an object of every local symbol, which takes half a second for a runtime of 29 MB, several times as long as
+inflating it. The load commands are simple to read; every offset is checked before it is used.
 Source: mach-o/loader.h, mach-o/fat.h and mach-o/nlist.h of Apple's cctools.
 """
 
@@ -26,7 +26,7 @@ _THIN: Mapping[bytes, tuple[Literal["<", ">"], bool]] = {
     bytes.fromhex("feedfacf"): (">", True),
 }
 _ARCHIVE = b"!<arch>\n"
-# CPU type to the spelling of wheel tags, and to Apple's own.
+# CPU type to the names of wheel tags and of Apple.
 _CPUS: Mapping[int, tuple[str, str]] = {
     7: ("i686", "i386"),
     12: ("armv7l", "armv7"),
@@ -58,7 +58,7 @@ _LINKS: Mapping[int, LinkKind] = {
     0x80000023: "upward",
 }
 _USE_MARKER = 0x1A741800
-"""In the place of a timestamp it says that a word with flags follows (dylib_use_command)."""
+"""In place of a timestamp: a word with flags follows (dylib_use_command)."""
 _USE_FLAGS: tuple[tuple[int, LinkKind], ...] = ((1, "weak"), (2, "reexport"), (4, "upward"), (8, "delay"))
 _PLATFORMS = {1: "macos", 2: "ios", 3: "tvos", 4: "watchos", 5: "bridgeos", 6: "maccatalyst", 7: "iossimulator"}
 _MIN_VERSIONS = {0x24: "macos", 0x25: "ios", 0x2F: "tvos", 0x30: "watchos"}
@@ -83,7 +83,9 @@ def _slices(data: bytes, name: str) -> Iterator[bytes]:
     for index in range(count):
         _, _, start, size = row.unpack_from(data, 8 + index * row.size)[:4]
         if start + size > len(data):
-            raise InputError(f"cut off: a slice ends at byte {start + size}, the file at byte {len(data)}", where=name)
+            raise InputError(
+                f"cut off: a slice ends at byte {start + size}, but the file at byte {len(data)}", where=name
+            )
         yield data[start : start + size]
 
 
@@ -97,7 +99,7 @@ def _read(data: bytes, name: str, *, is_slice: bool) -> Image:
 
 @dataclass
 class _Facts:
-    """What the load commands of one thin file say."""
+    """The load commands of one thin file."""
 
     data: bytes
     order: Literal["<", ">"] = "<"
@@ -116,14 +118,14 @@ class _Facts:
     tables: Tables = field(default_factory=Tables)
 
     def __post_init__(self) -> None:
-        """Read all commands. Raises ValueError or struct.error where the file lies."""
+        """Read all commands. Raises ValueError or struct.error if they are invalid."""
         if self.data[:4] not in _THIN:
-            raise ValueError("a slice is no Mach-O file")
+            raise ValueError("a slice is not a Mach-O file")
         self.order, self.is_64 = _THIN[self.data[:4]]
         _, self.cpu, self.subtype, self.type, count, size, self.flags = self._unpack("7I", 0)
         place, end = 32 if self.is_64 else 28, (32 if self.is_64 else 28) + size
         if end > len(self.data):
-            raise ValueError("the load commands lie behind the end of the file")
+            raise ValueError("the load commands are after the end of the file")
         for _ in range(count):
             command, length = self._unpack("II", place)
             if length < 8 or place + length > end:  # noqa: PLR2004  # the two words just read
@@ -168,13 +170,13 @@ class _Facts:
     def _string(self, place: int, length: int) -> str:
         (offset,) = self._unpack("I", place + 8)
         if offset >= length:
-            raise ValueError(f"the name of the load command at byte {place} lies outside it")
+            raise ValueError(f"the name of the load command at byte {place} is outside it")
         return self.data[place + offset : place + length].partition(b"\0")[0].decode("utf-8", "backslashreplace")
 
     def _library(self, kind: LinkKind, place: int, length: int) -> None:
         name = self._string(place, length)
         offset, marker = self._unpack("II", place + 8)
-        if marker == _USE_MARKER and offset >= 28:  # noqa: PLR2004  # so the flags lie before the name
+        if marker == _USE_MARKER and offset >= 28:  # noqa: PLR2004  # the flags precede the name
             (flags,) = self._unpack("I", place + 24)
             kind = next((row for bit, row in _USE_FLAGS if flags & bit), kind)
         self.libraries.append(name)
@@ -185,21 +187,21 @@ class _Facts:
         head, sections = ("16sQQQQIIII", 72) if is_64 else ("16sIIIIIIII", 56)
         name, address, _, offset, size, _, _, count, _ = struct.unpack_from(self.order + head, self.data, place + 8)
         if offset + size > len(self.data):
-            raise ValueError(f"cut off: a segment ends at byte {offset + size}, the file at byte {len(self.data)}")
+            raise ValueError(f"cut off: a segment ends at byte {offset + size}, but the file at byte {len(self.data)}")
         segment = name.rstrip(b"\0")
         self.has_dwarf |= segment == b"__DWARF"
         if segment == b"__TEXT":
             self.base = address
         row = struct.Struct(self.order + ("16s16sQQ8I" if is_64 else "16s16s9I"))
         if sections + count * row.size > length:
-            raise ValueError(f"the sections of the segment at byte {place} lie outside it")
+            raise ValueError(f"the sections of the segment at byte {place} are outside it")
         for index in range(count):
             _, _, start, room, _, _, _, _, flags, *_ = row.unpack_from(self.data, place + sections + index * row.size)
             if flags & _CODE:
                 self.code.append((start, start + room))
 
     def image(self, *, is_slice: bool) -> Image:
-        """The commands and the tables that they name, as one Image."""
+        """The commands and their tables as one Image."""
         file_type = _FILE_TYPES.get(self.type)
         if file_type is None:
             raise ValueError(f"the file type {self.type} is unknown")

@@ -1,4 +1,4 @@
-"""Reads the symbol table and the export trie of a Mach-O file; every offset is checked, every loop ends."""
+"""Reads the symbol table and the export trie of a Mach-O file. Every offset is checked and every loop bounded."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_NAME = 1 << 16
 
 @dataclass
 class Tables:
-    """Where the tables lie, as the load commands say."""
+    """Where the tables are, according to the load commands."""
 
     symbols: int = 0
     count: int = 0
@@ -36,21 +36,21 @@ class Tables:
     """Offset and size of the export trie."""
 
     def place(self, symbols: int, count: int, strings: int, strings_size: int) -> None:
-        """Note what LC_SYMTAB says."""
+        """Store the values of LC_SYMTAB."""
         self.symbols, self.count, self.strings, self.strings_size = symbols, count, strings, strings_size
 
 
 class Symbols:
-    """The symbols of one thin file. Raises ValueError or struct.error where the tables lie."""
+    """The symbols of one thin file. Raises ValueError or struct.error if the tables are invalid."""
 
     def __init__(self, data: bytes, order: Literal["<", ">"], *, is_64: bool, tables: Tables) -> None:
         self._data = data
         self._tables = tables
         self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
         if tables.symbols + tables.count * self._row.size > len(data):
-            raise ValueError("the symbol table lies behind the end of the file")
+            raise ValueError("the symbol table is after the end of the file")
         if tables.strings + tables.strings_size > len(data):
-            raise ValueError("the names of the symbols lie behind the end of the file")
+            raise ValueError("the names of the symbols are after the end of the file")
         start = tables.symbols
         self._types = data[start + 4 : start + tables.count * self._row.size : self._row.size]
 
@@ -61,7 +61,7 @@ class Symbols:
 
     @property
     def has_locals(self) -> bool:
-        """Whether names are there that no one outside can use. Linkers leave a few of their own."""
+        """Whether there are local symbols, apart from the few that linkers leave."""
         first = self._tables.ranges[1] if self._tables.ranges else 0
         few = 8
         return first > few
@@ -78,7 +78,7 @@ class Symbols:
         return tuple(rows)
 
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> tuple[Export, ...]:
-        """What dyld finds in the file: the trie's names; those of the symbol table where there is no trie."""
+        """What dyld finds in the file: the names of the trie, or of the symbol table if there is no trie."""
         if self._tables.trie and self._tables.trie[1]:
             return tuple(_Trie(self._data, *self._tables.trie).exports(base, code, libraries))
         return tuple(
@@ -92,28 +92,28 @@ class Symbols:
         )
 
     def _rows(self, group: int) -> Iterator[tuple[str, int, int, int]]:
-        """The symbols of a group of LC_DYSYMTAB, or all where there is none: name, type, description, value."""
+        """The symbols of a group of LC_DYSYMTAB, or all without one: name, type, description, value."""
         first, number = 0, self._tables.count
         if self._tables.ranges:
             first, number = self._tables.ranges[group * 2 : group * 2 + 2]
         if first + number > self._tables.count:
-            raise ValueError("a group of symbols ends behind the table")
+            raise ValueError("a group of symbols ends after the table")
         start = self._tables.symbols
         strings, end = self._tables.strings, self._tables.strings + self._tables.strings_size
         for place in range(start + first * self._row.size, start + (first + number) * self._row.size, self._row.size):
             offset, kind, _, description, value = self._row.unpack_from(self._data, place)
             stop = self._data.find(b"\0", strings + offset, end)
             if stop < 0:
-                raise ValueError("the name of a symbol lies outside the names")
+                raise ValueError("the name of a symbol is outside the names")
             yield _c_name(self._data[strings + offset : stop]), kind, description, value
 
 
 class _Trie:
-    """The export trie: names as paths of a tree, bytes shared between them."""
+    """The export trie: a tree whose paths are the names."""
 
     def __init__(self, data: bytes, start: int, size: int) -> None:
         if start + size > len(data):
-            raise ValueError("the export trie lies behind the end of the file")
+            raise ValueError("the export trie is after the end of the file")
         self._data = data[start : start + size]
 
     def exports(self, base: int, code: Sequence[tuple[int, int]], libraries: Sequence[str]) -> Iterator[Export]:
@@ -128,7 +128,7 @@ class _Trie:
             yield Export(name=name, kind=kind, binding=binding, forward=forward)
 
     def _terminals(self) -> Iterator[tuple[str, int, int, bytes]]:
-        """Name, flags, address or library ordinal, and the name there of each symbol that another file holds."""
+        """Name, flags, address or library ordinal of each symbol; for a re-export its name in the other file."""
         waiting: list[tuple[int, bytes]] = [(0, b"")]
         seen = {0}
         while waiting:
@@ -151,7 +151,7 @@ class _Trie:
             waiting += reversed(branches)
 
     def _number(self, place: int) -> tuple[int, int]:
-        """An ULEB128 number and the place behind it."""
+        """A ULEB128 number and the place after it."""
         value = shift = 0
         while True:
             byte = self._data[place]
@@ -170,7 +170,7 @@ class _Trie:
 
 
 def _library(ordinal: int, libraries: Sequence[str]) -> str:
-    """The library of an ordinal; "" for any image, and for the file itself, which zig's linker writes for any image."""
+    """The library of an ordinal; "" for any image and for the file itself, which zig's linker uses for any image."""
     if ordinal == _PROGRAM:
         return EXECUTABLE
     return libraries[ordinal - 1] if 0 < ordinal <= min(len(libraries), _LAST_LIBRARY) else ""
@@ -181,5 +181,5 @@ def _what(address: int, code: Sequence[tuple[int, int]]) -> Literal["func", "dat
 
 
 def _c_name(name: bytes) -> str:
-    """The name in C: compilers put one underscore before it."""
+    """The name in C. Compilers add one leading underscore."""
     return name.removeprefix(b"_").decode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Reads a PE file into an Image over LIEF; judges nothing. Relocations, resources and signatures stay unread."""
+"""Reads a PE file into an Image with LIEF. Relocations, resources and signatures are skipped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from latebind.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Wheel platform tags' spelling. An ARM64EC file says AMD64, an ARM64X file ARM64: LIEF tells them by their metadata.
+# As wheel platform tags spell them. LIEF recognizes ARM64EC, marked AMD64, and ARM64X, marked ARM64, by metadata.
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _DLL, _RELOCATIONS_STRIPPED = 0x2000, 0x1
 _HIGH_ENTROPY, _DYNAMIC_BASE, _NX = 0x20, 0x40, 0x100
@@ -29,7 +29,7 @@ def read_pe(data: bytes, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
     headers = _headers(data, name)
     with warnings.catch_warnings():
-        # LIEF warns of each number that its enumerations lack; vendors' own types are no defect.
+        # LIEF warns about numbers that its enumerations lack, but vendors' own types are valid.
         warnings.simplefilter("ignore", RuntimeWarning)
         binary = lief.PE.parse(io.BytesIO(data), _config())
         if not isinstance(binary, lief.PE.Binary):
@@ -103,7 +103,7 @@ def _exports(binary: lief.PE.Binary, code: Sequence[tuple[int, int]]) -> Iterato
             target = entry.forward_information
             forward = f"{_text(target.library)}.{_text(target.function)}"
             yield Export(name=_export_name(entry), kind="func", forward=forward)
-        elif address:  # an ordinal that is not in use has none
+        elif address:  # unused ordinals have none
             is_code = any(start <= address < stop for start, stop in code)
             yield Export(name=_export_name(entry), kind="func" if is_code else "data")
 
@@ -113,12 +113,12 @@ def _export_name(entry: lief.PE.ExportEntry) -> str:
 
 
 def _text(value: str | bytes) -> str:
-    """A name as text. LIEF gives bytes where a name is not UTF-8."""
+    """A name as text. LIEF returns bytes if it is not UTF-8."""
     return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
 
 
 class _Headers(NamedTuple):
-    """What the headers say, read here: LIEF reads what is left of a cut off file, loaders do not."""
+    """The headers, read without LIEF, which reads what is left of a cut-off file although loaders refuse it."""
 
     machine: int
     timestamp: int
@@ -156,7 +156,7 @@ def _headers(data: bytes, name: str) -> _Headers:
     for _, _, _, length, offset, _ in rows:
         if length and offset + length > len(data):
             raise InputError(
-                f"cut off: a section ends at byte {offset + length}, the file at byte {len(data)}", where=name
+                f"cut off: a section ends at byte {offset + length}, but the file at byte {len(data)}", where=name
             )
     strings = symbols + 18 * number_of_symbols
     return _Headers(
@@ -173,7 +173,7 @@ def _headers(data: bytes, name: str) -> _Headers:
 
 
 def _long_name(data: bytes, name: bytes, strings: int) -> bytes:
-    """The name of a section; `/4` stands for the text at byte 4 of the table behind the symbols."""
+    """The name of a section; `/4` is the text at byte 4 of the table after the symbols."""
     digits = name[1:].rstrip(b"\0")
     if name[:1] != b"/" or not digits.isdigit():
         return name

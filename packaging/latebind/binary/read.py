@@ -1,4 +1,4 @@
-"""Tells native binaries by their first bytes and reads those that are understood; loads LIEF only then."""
+"""Recognizes native binaries by their first bytes and reads them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _DOS_HEADER = 64
 _PE32_PLUS = 0x20B
 _CLI_DIRECTORY = 14
 PEEK = 4096
-"""So many first bytes decide the format."""
+"""This many first bytes decide the format."""
 
 
 def sniff(head: bytes) -> Format | None:
-    """The format of a file by its first PEEK bytes, or None when it is no native binary."""
+    """The format of a file by its first PEEK bytes, or None if it is not a native binary."""
     if head[:4] == b"\x7fELF":
         return "elf"
     if head[:4] in _MACHO:
@@ -50,11 +50,11 @@ def is_managed(head: bytes) -> bool:
 
 
 def read_images(data: bytes, name: str) -> tuple[Image, ...]:
-    """The images in `data`: several of a universal Mach-O file, none when it is no native binary.
+    """The images in `data`: several of a universal Mach-O file, none if it is not a native binary.
 
-    `name` stands in errors. Raises InputError when the file is damaged.
+    Raises InputError, with `name`, when the file is damaged.
     """
-    # LIEF costs a third of a second and 50 MB: it is loaded for the formats alone that need it.
+    # LIEF costs a third of a second and 50 MB, so only the formats that need it load it.
     match sniff(data[:PEEK]):
         case "elf":
             from latebind.binary.elf import read_elf  # noqa: PLC0415

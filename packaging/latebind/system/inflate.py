@@ -1,7 +1,7 @@
-"""Gives the bytes of one member of a zip, block by block; trusts no number of its headers, and judges no name.
+"""Reads the bytes of one member of a zip, block by block, and checks them against its headers.
 
-`zipfile` does the same over buffers that outgrow a processor's cache and copies what it has not used yet at every
-block, which costs a tenth of the whole audit. Source: PKWARE's APPNOTE.TXT, 4.3.7.
+`zipfile` does the same, but its buffers outgrow the CPU cache and it copies its unused input with every
+block. Source: PKWARE's APPNOTE.TXT, 4.3.7.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import BinaryIO
 
 BLOCK = 1 << 18
-"""No block is larger: it is hashed and copied while it is still in the processor's cache."""
+"""No block is larger: it is hashed and copied while it is still in the CPU cache."""
 
 _INPUT = 1 << 16
 _LOCAL_HEADER = struct.Struct("<4s22xHH")

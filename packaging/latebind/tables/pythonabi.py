@@ -1,4 +1,4 @@
-"""Which Pythons a native module serves: kinds of wheels, names of module files, and the stable ABI's table."""
+"""Which Pythons an extension module supports: kinds of wheels, names of module files, and the stable ABI."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[
     last = newest()
     if not KINDS.match(kind) or (floor and not _OLDEST <= floor <= last):
         return (
-            f"package.{package}.wheel.kind: {kind!r} is no kind of wheel",
+            f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
             f'Write "py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp{last[0]}{last[1]}-abi3.',
         )
     if kind == "py3-none":

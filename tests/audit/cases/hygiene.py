@@ -45,7 +45,7 @@ def honest(bench: Bench):
 def member(name: str, data: bytes = b"x", mode: int = stat.S_IFREG | 0o644):
     def add(archive: zipfile.ZipFile) -> None:
         info = zipfile.ZipInfo("placeholder")
-        info.filename = name  # past the constructor, which would mend it
+        info.filename = name  # past the constructor, which would fix it
         info.external_attr = mode << 16
         archive.writestr(info, data)
 

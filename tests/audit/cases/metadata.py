@@ -103,11 +103,11 @@ CASES = [
     ),
     Case(
         code="LB502",
-        what="a file name that is none of a wheel",
+        what="an invalid wheel name",
         bad=lambda bench: bench.wheel(file_name="latenn.whl"),
         good=whole,
         at="latenn.whl",
-        says="not named",
+        says="not a valid wheel name",
     ),
     Case(
         code="LB502",

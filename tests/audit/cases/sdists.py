@@ -43,7 +43,7 @@ CASES = [
     case("latebind's with a pyproject.toml that names no backend",
          sdist(latebind_toml="", setup_py="1", pyproject_toml=BARE), sdist(latebind_toml="", pyproject_toml=HATCH),
          says="names no build backend"),
-    case("setup.py alone", sdist(setup_py="1"), sdist(setup_py="1", pyproject_toml=BARE), "warning", says="guess"),
+    case("setup.py alone", sdist(setup_py="1"), sdist(setup_py="1", pyproject_toml=BARE), "warning", says="setuptools"),
     case("setup.py next to another backend", sdist(setup_py="1", pyproject_toml=HATCH),
          sdist(setup_py="1", pyproject_toml=SETUPTOOLS), "warning", "!tiny-1.0.0/setup.py", "second"),
 ]  # fmt: skip
