@@ -17,7 +17,6 @@ import gen_examples
 import gen_loader
 import gen_reference
 import gen_rooms
-import gen_stable_abi
 import gen_workflows
 import sabotage_page
 from latebind.audit.pages import check_index, check_pages
@@ -50,7 +49,6 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in gen_reference.outputs().items()},
         **{ROOT / path: text for path, text in gen_rooms.outputs().items()},
-        **{ROOT / path: text for path, text in gen_stable_abi.outputs().items()},
         **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }

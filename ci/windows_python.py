@@ -19,7 +19,7 @@ import pinned
 import programs
 from debian import NotAvailableError, made_once, print_made
 from latebind.build.toolchain import find_zig
-from latebind.tables.pythonabi import members
+from latebind.tables.pythonabi import stable_names
 
 HERE = Path(__file__).parent / "windows"
 VERSION = (3, 11)
@@ -58,7 +58,7 @@ def _make(folder: Path) -> None:
 
 def forwarder(library: str) -> str:
     """C whose DLL hands the whole stable ABI on to another: lld reads the directives and writes forwarded exports."""
-    rows = (row for row in members().values() if row.since <= VERSION)
+    rows = (row for row in stable_names().values() if row.since <= VERSION)
     lines = (f'".ascii \\" -export:{row.name}={library}.{row.name}{",DATA" * row.is_data}\\"\\n"' for row in rows)
     return "\n".join(['__asm__(".section .drectve,\\"yni\\"\\n"', *lines, ");\n"])
 

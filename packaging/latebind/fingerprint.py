@@ -13,7 +13,7 @@ from latebind.system.resources import folder
 from latebind.system.tree import hash_file, hash_tree, is_scratch
 
 PACKAGE = Path(__file__).resolve().parent
-_LIBRARIES = ("build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
+_LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
 
 
 def fingerprint(*others: str) -> str:

@@ -1,4 +1,4 @@
-"""The stable ABI's table, and what names of modules and wheels say of Pythons."""
+"""The stable ABI, and the Pythons that names of modules and wheels stand for."""
 
 import sys
 import sysconfig
@@ -8,7 +8,7 @@ from latebind.tables import pythonabi
 
 
 def test_names_belong_to_the_stable_abi_since_their_version():
-    table = pythonabi.members()
+    table = pythonabi.stable_names()
     assert len(table) > 900
     assert table["PyLong_FromLong"].since == (3, 2)
     assert table["PyType_GetName"].since == (3, 11)

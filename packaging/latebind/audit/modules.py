@@ -49,7 +49,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     if floor > pythonabi.newest():
         yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
         return
-    table = pythonabi.members()
+    table = pythonabi.stable_names()
     strangers = [f"{name} is not part of it" for name in sorted(used) if name not in table]
     newer = [
         f"{name} is new in {_dotted(table[name].since)}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from packaging.tags import cpython_tags
@@ -26,8 +25,8 @@ _WINDOWS = re.compile(r"(?:_d)?\.cp3(?P<minor>\d+)(?P<flags>[a-z]*)-\w+\.pyd$")
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
-    """A name of the stable ABI; a row of stable_abi.txt."""
+class StableName:
+    """A name of the stable ABI."""
 
     name: str
     since: PythonVersion
@@ -48,8 +47,8 @@ def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[
     `others` is the kind of the first package that makes Python modules.
     """
     floor = floor_of(kind)
-    last = newest()
-    if not KINDS.match(kind) or (floor and not _OLDEST <= floor <= last):
+    if not KINDS.match(kind) or (floor and not _OLDEST <= floor <= newest()):
+        last = newest()
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
             f'Write "py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp{last[0]}{last[1]}-abi3.',
@@ -89,28 +88,32 @@ def module_abi(file_name: str) -> str:
 
 
 @cache
-def members() -> Mapping[str, Member]:
+def stable_names() -> Mapping[str, StableName]:
     """The whole stable ABI by name."""
-    lines = Path(__file__).with_name("stable_abi.txt").read_text("utf-8").splitlines()
-    rows = [line.split() for line in lines if line and not line.startswith("#")]
-    return {name: Member(name, _version(since), kind == "data", "".join(more)) for since, kind, name, *more in rows}
+    from abi3info import DATAS, FUNCTIONS  # noqa: PLC0415  # 0.1 s, and most projects have no extension module
+
+    return {
+        row.symbol.name: StableName(
+            name=row.symbol.name,
+            since=(row.added.major, row.added.minor),
+            is_data=is_data,
+            condition=row.ifdef.name if row.ifdef else "",
+        )
+        for is_data, table in ((False, FUNCTIONS), (True, DATAS))
+        for row in table.values()
+    }
 
 
 def newest() -> PythonVersion:
-    """The newest CPython that the table knows."""
-    return max(member.since for member in members().values())
+    """The newest CPython whose stable ABI is known."""
+    return max(row.since for row in stable_names().values())
 
 
 def module_definition(floor: PythonVersion) -> str:
     """What python3.dll of that CPython exports, as a module definition file, from which an import library is made.
 
-    Names whose condition may not hold on Windows are left out: to use them is an error of the linker, not of import.
+    Names whose condition may not hold on Windows are left out, so that using them fails when the module is linked, not when it is imported.
     """
-    rows = [row for row in members().values() if row.since <= floor and row.condition in _ON_WINDOWS]
+    rows = [row for row in stable_names().values() if row.since <= floor and row.condition in _ON_WINDOWS]
     lines = [f"{row.name} DATA" if row.is_data else row.name for row in sorted(rows, key=lambda row: row.name)]
     return "\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n"
-
-
-def _version(text: str) -> PythonVersion:
-    major, _, minor = text.partition(".")
-    return int(major), int(minor)
