@@ -42,7 +42,7 @@ class Ledger:
             with self._lock:
                 self._new[name] = known
             return tuple(self._dist / file for file in known.files)
-        with LOG.step(f"pack {name}"):
+        with LOG.step(f"packing {name}", f"packed {name}"):
             made = tuple(build())
         if not made:
             raise BuildError(f"{name} made no file")

@@ -67,7 +67,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     if found is not None and found.manifest.key == key:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found
-    with LOG.step(f"build {target.rid} with {identity}"):
+    with LOG.step(f"building {target.rid} with {identity}", f"built {target.rid}"):
         aside = root.with_name(f".{target.rid}.{os.getpid()}.part")
         shutil.rmtree(aside, ignore_errors=True)
         try:
@@ -100,7 +100,7 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
     """
     chosen = toolchain(config.toolchain(target.rid), target)
     python = extension(config.module_kind, target, chosen) if config.module_kind else None
-    with LOG.step(f"build {target.rid} with debug symbols"):
+    with LOG.step(f"building {target.rid} with debug symbols", f"built {target.rid} with debug symbols"):
         _build(config, target, config.floor(target), chosen, python, workdir, prefix, symbols=True)
 
 

@@ -1,75 +1,142 @@
-"""What a user sees while latebind works: groups, progress and notes on stderr; never results, which go to stdout."""
+"""Writes progress and notes to stderr: live lines on a terminal, plain lines in a pipe or a CI log."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rich.progress import Progress
+
 Level = Literal["quiet", "normal", "verbose"]
 
-_WORTH_TELLING = 2.0
+HEARTBEAT_SECONDS = 30.0
+"""How often plain output says what is still running; CI systems end jobs that print nothing for long."""
+_MINUTE, _EXACT = 60, 10
+
+
+def duration(seconds: float) -> str:
+    """`0.4 s`, `12 s`, `2 min 5 s`."""
+    if seconds < _EXACT:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
 class Log:
-    """Writes progress to stderr; knows terminals, NO_COLOR and the folding marks of GitHub Actions."""
+    """Progress and notes of one process. Its methods may be called from several threads."""
 
-    def __init__(self, level: Level = "normal") -> None:
+    def __init__(self, level: Level = "normal", heartbeat: float = HEARTBEAT_SECONDS) -> None:
         self.level: Level = level
-        self._lock = threading.Lock()
+        self.heartbeat = heartbeat
+        self._lock = threading.RLock()
+        self._running: dict[object, tuple[str, float]] = {}
+        self._idle = threading.Event()
+        self._live: Progress | None = None
 
     @property
     def on_terminal(self) -> bool:
-        """Whether stderr is a terminal that redraws lines."""
+        """Whether stderr is a terminal on which lines can be redrawn."""
         return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
-    @property
-    def in_actions(self) -> bool:
-        """Whether this runs inside GitHub Actions, whose log folds `::group::`."""
-        return os.environ.get("GITHUB_ACTIONS") == "true"
-
     def say(self, text: str) -> None:
-        """A line that a user wants in an ordinary run."""
+        """Write a line in every run that is not `--quiet`."""
         if self.level != "quiet":
-            self._write(f"{text}\n")
-
-    def progress(self, text: str) -> None:
-        """A line that tells that something goes on; only where somebody watches, or asked for more."""
-        if self.level == "verbose" or (self.level == "normal" and (self.on_terminal or self.in_actions)):
-            self._write(f"{text}\n")
+            self._write(text)
 
     def detail(self, text: str) -> None:
-        """A line for `--verbose`."""
+        """Write a line with `--verbose`."""
         if self.level == "verbose":
-            self._write(f"{text}\n")
+            self._write(text)
 
     @contextmanager
-    def step(self, title: str) -> Iterator[None]:
-        """Name a piece of work; say how long it took when that was over two seconds."""
-        started = time.monotonic()
-        if self.in_actions:
-            self.progress(f"::group::{title}")
-        else:
-            self.progress(f"{title} ...")
-        try:
+    def step(self, running: str, done: str) -> Iterator[None]:
+        """Report a piece of work: `running` while it runs ("building linux-x64"), `done` with its time at the end.
+
+        On a terminal a running step is a live line with its elapsed time. Elsewhere it is a line at the start and one
+        at the end, with a line every `heartbeat` seconds that names all running steps.
+        """
+        if self.level == "quiet":
             yield
-        finally:
-            seconds = time.monotonic() - started
-            if self.in_actions:
-                self.progress("::endgroup::")
-            if seconds > _WORTH_TELLING:
-                self.progress(f"{title}: {seconds:.1f} s")
+            return
+        started = time.monotonic()
+        with self._shown(running, started):
+            try:
+                yield
+            except BaseException:
+                self._write(f"{running}: stopped after {duration(time.monotonic() - started)}")
+                raise
+            self._write(f"{done} in {duration(time.monotonic() - started)}")
+
+    @contextmanager
+    def _shown(self, running: str, started: float) -> Iterator[None]:
+        key = object()
+        with ExitStack() as stack:
+            with self._lock:
+                if not self._running:
+                    self._start()
+                if self._live is None:
+                    self._write(f"{running} …")
+                else:
+                    task = self._live.add_task(running, total=None)
+                    stack.callback(self._live.remove_task, task)
+                self._running[key] = (running, started)
+            try:
+                yield
+            finally:
+                with self._lock:
+                    del self._running[key]
+                    stack.close()
+                    if not self._running:
+                        self._stop()
+
+    def _start(self) -> None:
+        """Begin to show that something is running: live lines where they can be redrawn, else heartbeats."""
+        if self.on_terminal and importlib.util.find_spec("rich") is not None:
+            self._live = _live_lines()
+            self._live.start()
+            return
+        self._idle = threading.Event()
+        threading.Thread(target=self._beat, args=[self._idle], name="heartbeat", daemon=True).start()
+
+    def _stop(self) -> None:
+        self._idle.set()
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+    def _beat(self, idle: threading.Event) -> None:
+        while not idle.wait(self.heartbeat):
+            with self._lock:
+                now = time.monotonic()
+                rows = [f"{running} ({duration(now - started)})" for running, started in self._running.values()]
+                if rows:
+                    self._write(f"still {', '.join(rows)}")
 
     def _write(self, text: str) -> None:
         with self._lock:
-            sys.stderr.write(text)
+            if self._live is not None:
+                self._live.console.print(text, markup=False, highlight=False, soft_wrap=True)
+                return
+            sys.stderr.write(f"{text}\n")
             sys.stderr.flush()
+
+
+def _live_lines() -> Progress:
+    from rich.console import Console  # noqa: PLC0415  # a build from an sdist has no rich
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn  # noqa: PLC0415
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    return Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
 
 
 LOG = Log()

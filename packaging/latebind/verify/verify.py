@@ -137,7 +137,7 @@ def _outcome(run: _Run, planned: Planned) -> Outcome:
     bench = _bench(run, planned, machine, pythons, log)
     outcome = tried(bench)
     outcome = replace(outcome, seconds=round(time.monotonic() - started, 2), log=_relative(log, run))
-    LOG.progress(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
+    LOG.say(f"{outcome.state.value:8} {cell.id}  {outcome.seconds:.1f} s")
     run.memory.keep(outcome, key)
     return outcome
 

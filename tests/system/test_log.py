@@ -1,0 +1,99 @@
+"""Progress: lines and heartbeats where nobody redraws, live lines on a terminal, nothing with --quiet."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from latebind.system.log import Log, duration
+from latebind.system.parallel import each
+from latebind.system.run import run
+
+PROGRAM = """
+import sys
+from latebind.system.log import Log
+from latebind.system.parallel import each
+from latebind.system.run import run
+
+log = Log(sys.argv[1], heartbeat=0.3)
+
+def work(name):
+    with log.step(f"building {name}", f"built {name}"):
+        run([sys.executable, "-c", "import time; time.sleep(1)"])
+        log.detail(f"{name}: a detail")
+
+each(work, ["linux-x64", "win-x64"], jobs=2)
+print("the result")
+"""
+
+
+def ran(level, stderr=subprocess.PIPE, **environment):
+    command = [sys.executable, "-c", PROGRAM, level]
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=stderr, text=True, check=True, env={**os.environ, **environment}
+    )
+
+
+def test_a_pipe_gets_a_line_at_both_ends_of_a_step_and_heartbeats_between():
+    done = ran("normal")
+    lines = done.stderr.splitlines()
+    assert sorted(lines[:2]) == ["building linux-x64 …", "building win-x64 …"]
+    assert all(re.fullmatch(r"built (linux|win)-x64 in 1\.\d s", line) for line in lines[-2:])
+    beats = lines[2:-2]
+    assert beats
+    assert all(line.startswith("still building ") for line in beats)
+    assert re.search(r"building linux-x64 \(0\.\d s\)", beats[0])
+    assert done.stdout == "the result\n"
+
+
+def test_details_come_with_verbose_alone_and_nothing_at_all_with_quiet():
+    assert "linux-x64: a detail" in ran("verbose").stderr
+    assert ran("quiet").stderr == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals in the standard library")
+def test_a_terminal_gets_one_live_line_for_each_step_with_its_time():
+    reader, writer = os.openpty()
+    done = ran("verbose", writer, TERM="xterm", COLUMNS="100")
+    os.close(writer)
+    shown = b""
+    try:
+        while part := os.read(reader, 65536):
+            shown += part
+    except OSError:  # Linux: the other end is closed
+        pass
+    os.close(reader)
+    text = re.sub(rb"\x1b\[[0-9;?]*[A-Za-z]", b"", shown).decode()
+    assert re.search(r"building linux-x64 +0:00:0\d\s+. building win-x64 +0:00:0\d", text)
+    assert "linux-x64: a detail" in text
+    assert re.search(r"built win-x64 in 1\.\d s", text)
+    assert " …" not in text
+    assert done.stdout == "the result\n"
+
+
+def test_a_failed_step_says_how_long_it_ran(capsys):
+    log = Log()
+    with pytest.raises(ValueError, match="broken"), log.step("building it", "built it"):
+        raise ValueError("broken")
+    assert re.fullmatch(r"building it …\nbuilding it: stopped after 0\.\d s\n", capsys.readouterr().err)
+
+
+def test_heartbeats_end_with_the_last_step(capsys):
+    log = Log(heartbeat=0.05)
+
+    def work(name):
+        with log.step(f"packing {name}", f"packed {name}"):
+            run([sys.executable, "-c", ""])
+
+    each(work, ["a", "b"])
+    capsys.readouterr()
+    run([sys.executable, "-c", "import time; time.sleep(0.3)"])
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.04, "0.0 s"), (9.94, "9.9 s"), (10, "10 s"), (59.6, "1 min 0 s"), (125, "2 min 5 s")]
+)
+def test_durations_are_read_at_a_glance(seconds, text):
+    assert duration(seconds) == text
