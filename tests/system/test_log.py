@@ -76,7 +76,7 @@ def test_a_failed_step_says_how_long_it_ran(capsys):
     log = Log()
     with pytest.raises(ValueError, match="broken"), log.step("building it", "built it"):
         raise ValueError("broken")
-    assert re.fullmatch(r"building it …\nbuilding it: stopped after 0\.\d s\n", capsys.readouterr().err)
+    assert re.fullmatch(r"building it …\nstopped building it after 0\.\d s\n", capsys.readouterr().err)
 
 
 def test_heartbeats_end_with_the_last_step(capsys):

@@ -8,6 +8,7 @@ import time
 import pytest
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
+from latebind.system.log import LOG
 from latebind.system.run import run, shown
 from latebind.verify.run.access import NOBODY, is_root
 
@@ -28,9 +29,13 @@ def test_output_and_status_come_back(tmp_path):
     assert (done.returncode, sorted(done.output.split())) == (3, ["err", "out"])
 
 
-def test_a_failure_shows_the_command_and_its_last_words():
+def test_a_failure_shows_the_last_words_and_with_verbose_the_command(monkeypatch):
+    command = [PYTHON, "-c", "print('last words'); raise SystemExit(3)"]
+    with pytest.raises(ToolError, match=r"failed with status 3\n +last words"):
+        run(command)
+    monkeypatch.setattr(LOG, "level", "verbose")
     with pytest.raises(ToolError, match=r"failed with status 3: .* -c(.|\n)*last words"):
-        run([PYTHON, "-c", "print('last words'); raise SystemExit(3)"])
+        run(command)
 
 
 def test_a_missing_program_and_a_missing_folder_are_told_apart(tmp_path):

@@ -8,21 +8,23 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
+from latebind.build.codemodel import read_codemodel, request_codemodel
+from latebind.build.diagnostics import first_errors, relative, without_commands
 from latebind.build.extension import extension
 from latebind.build.inputs import Sources, read_inputs
 from latebind.build.loadersource import write_sources
-from latebind.build.planned import ask_cmake, read_planned
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources, loader_dir, native_files
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, Toolchain, require, toolchain
-from latebind.errors import BuildError, ToolError
+from latebind.errors import BuildError
 from latebind.fingerprint import fingerprint
 from latebind.system.log import LOG
-from latebind.system.run import run
+from latebind.system.run import run, shown, tail
 from latebind.tables.targets import target as find_target
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from latebind.build.extension import Extension
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import TomlValue
     from latebind.model import Target
+    from latebind.system.run import Completed
 
 _TIME_LIMIT = 1800.0
 ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
@@ -161,22 +164,48 @@ def _build(  # noqa: PLR0913  # the things that a build is a function of
     log.unlink(missing_ok=True)
 
     def step(*words: str | Path) -> None:
-        try:
-            run([cmake, *words], env=chosen.environment(made), timeout=_TIME_LIMIT, log=log)
-        except ToolError as error:
-            advice = _full_disk(workdir) or f"Mend what CMake says; the whole log is {log}."
-            raise BuildError(f"the native build for {target.rid} failed: {error.message}", advice=advice) from error
+        ended = run([cmake, *words], env=chosen.environment(made), timeout=_TIME_LIMIT, log=log, check=False)
+        if ended.returncode != 0:
+            raise _failure(config, target, ended, log)
 
-    ask_cmake(tree)
+    request_codemodel(tree)
     step("-S", config.native_source, "-B", tree, "-G", "Ninja", *arguments)
     sources = Sources(config, native_files(config, workdir), made)
-    planned = read_planned(ninja, tree, config.native_source)
-    sources.refuse_outside(planned.files)
-    sources.note_outside(planned.searched)
+    model = read_codemodel(ninja, tree, config.native_source)
+    components = _components(config, python)
+    _refuse_missing_components(config, components, model.components)
+    sources.refuse_outside(model.files)
+    sources.note_outside(model.searched)
     step("--build", tree)
-    for one in _components(config, python):
+    for one in components:
         step("--install", tree, "--component", one, "--prefix", prefix / one)
     sources.refuse_outside(read_inputs(ninja, tree))
+
+
+def _failure(config: Config, target: Target, ended: Completed, log: Path) -> BuildError:
+    """The error of a failed CMake step: the first errors, then the rest; the commands only with `--verbose`."""
+    command = ""
+    output = ended.output
+    if LOG.level == "verbose":
+        command = f": {shown(ended.argv)}"
+    else:
+        output = without_commands(output)
+    errors = first_errors(ended.output, config.root, config.native_source)
+    headline = f"the native build for {target.rid} failed with status {ended.returncode}{command}"
+    lines = [*errors, headline, tail(relative(output, config.root))]
+    advice = _full_disk(log.parent) or f"Correct it and run the command again. The whole log is {log}."
+    return BuildError("\n".join(lines), advice=advice)
+
+
+def _refuse_missing_components(config: Config, wanted: Sequence[str], existing: Sequence[str]) -> None:
+    for package, row in config.packages.items():
+        if row.component in wanted and row.component not in existing:
+            raise BuildError(
+                f"package.{package}.component: no install() rule has COMPONENT {row.component}",
+                where=config.file.name,
+                advice=f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or add "
+                f"install(TARGETS ... COMPONENT {row.component}).",
+            )
 
 
 def _start_afresh(tree: Path, stamp: str) -> None:

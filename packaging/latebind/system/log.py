@@ -71,7 +71,7 @@ class Log:
             try:
                 yield
             except BaseException:
-                self._write(f"{running}: stopped after {duration(time.monotonic() - started)}")
+                self._write(f"stopped {running} after {duration(time.monotonic() - started)}")
                 raise
             self._write(f"{done} in {duration(time.monotonic() - started)}")
 

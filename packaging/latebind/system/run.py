@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
 from latebind.system.limits import MARK, Limits, PastLimitError, end_marked, watch
+from latebind.system.log import LOG
 from latebind.system.processes import TREE, end_trees, extended
 
 if sys.platform == "win32":
@@ -124,8 +125,9 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     _write_log(log, words, text)
     status = started.process.returncode
     if check and status != 0:
+        command = f": {shown(words)}" if LOG.level == "verbose" else ""
         raise ToolError(
-            f"{name} failed with status {status}: {shown(words)}\n{tail(text)}",
+            f"{name} failed with status {status}{command}\n{tail(text)}",
             where="" if log is None else str(log),
             advice=advice,
         )

@@ -1,4 +1,4 @@
-"""What a configured build tree will be made from, as CMake and ninja state it before anything is compiled."""
+"""Reads from CMake and ninja what a configured build tree will compile and install, before anything is compiled."""
 
 from __future__ import annotations
 
@@ -22,25 +22,27 @@ _LIMIT = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """Resolved paths. Files in the build tree are among them."""
+class CodeModel:
+    """What a configured build tree reads and installs. Paths are resolved; files in the tree are among them."""
 
     files: tuple[Path, ...]
     """What CMake read, and what the commands of a build name: sources, scripts, libraries. No headers."""
     searched: tuple[Path, ...]
     """Folders in which the compiler will look for headers; it need not find any there."""
+    components: tuple[str, ...]
+    """The components that install() rules name, sorted."""
 
 
-def ask_cmake(tree: Path) -> None:
-    """Have CMake write what read_planned() reads when it configures a build tree (cmake-file-api(7))."""
+def request_codemodel(tree: Path) -> None:
+    """Have CMake write what read_codemodel() reads when it configures a build tree (cmake-file-api(7))."""
     folder = tree / _API / "query" / _CLIENT
     folder.mkdir(parents=True, exist_ok=True)
     for kind in (_CMAKE_FILES, _CODEMODEL):
         (folder / kind).touch()
 
 
-def read_planned(ninja: Path, tree: Path, source: Path) -> Planned:
-    """What a configured tree of the project in `source` will be built from.
+def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
+    """The model of a configured tree of the CMake project in `source`.
 
     Raises BuildError for a CMake that answers nothing, ToolError when ninja fails.
     """
@@ -50,9 +52,11 @@ def read_planned(ninja: Path, tree: Path, source: Path) -> Planned:
     files = {*(source / path for path in listed), *(tree / path for path in commanded)}
     model = _reply(tree, _CODEMODEL)
     targets = [_read(tree, row["jsonFile"]) for one in model["configurations"] for row in one["targets"]]
+    folders = [_read(tree, row["jsonFile"]) for one in model["configurations"] for row in one["directories"]]
+    components = {rule["component"] for folder in folders for rule in folder["installers"] if "component" in rule}
     groups = [group for target in targets for group in target.get("compileGroups", [])]
     searched = {source / row["path"] for group in groups for row in group.get("includes", [])}
-    return Planned(files=_resolved(files), searched=_resolved(searched))
+    return CodeModel(files=_resolved(files), searched=_resolved(searched), components=tuple(sorted(components)))
 
 
 def _resolved(paths: set[Path]) -> tuple[Path, ...]:

@@ -1,0 +1,90 @@
+"""What a failed build shows first: the compiler's own line, with a path that the reader can open."""
+
+from pathlib import Path
+
+import pytest
+from latebind.build.diagnostics import first_errors, without_commands
+from latebind.build.native import stage_target
+from latebind.config.file import load
+from latebind.errors import BuildError
+from latebind.system.log import LOG
+from latebind.tables.targets import target
+
+from tests.client import CMAKE, CONFIG, write_client
+
+ROOT = Path("/project")
+CALLER = "void b(void);\nint main(void) { b(); }\n"
+OUTPUTS = {
+    "clang": ("/project/native/a.c:3:5: error: no b\n    3 | b\n", ["native/a.c:3:5: error: no b"]),
+    "a missing header": (
+        "/usr/a.c:1:10: fatal error: 'b.h' file not found",
+        ["/usr/a.c:1:10: error: 'b.h' file not found"],
+    ),
+    "MSVC": (
+        r"C:\p\a.c(12,5): error C2065: 'b': undeclared identifier",
+        [r"C:\p\a.c:12: error: 'b': undeclared identifier"],
+    ),
+    "CMake": (
+        "CMake Error at CMakeLists.txt:12 (find_package):\n  Could not find\n  Nope.\n\n  Try again.\n",
+        ["native/CMakeLists.txt:12: error: Could not find Nope."],
+    ),
+    "the same line twice": ("a.c:3:5: error: b\na.c:3:5: error: b\n", ["a.c:3:5: error: b"]),
+    "in the order of the output": (
+        "CMake Error at CMakeLists.txt:2 (message):\n  one\n\na.c:1: error: two\n",
+        ["native/CMakeLists.txt:2: error: one", "a.c:1: error: two"],
+    ),
+    "lld": ("ld.lld: error: undefined symbol: foo\n>>> referenced by a.c\n", ["error: undefined symbol: foo"]),
+    "GNU ld": ("/bin/ld: a.o: undefined reference to `b'\n", ["a.o: undefined reference to `b'"]),
+    "a linker after a compiler": ("a.c:1:1: error: b\nerror: undefined symbol: c\n", ["a.c:1:1: error: b"]),
+    "no error": ("ninja: build stopped: subcommand failed.\na warning: no error here\n", []),
+    "more than a few": (
+        "".join(f"a.c:{n}:1: error: b\n" for n in range(9)),
+        [f"a.c:{n}:1: error: b" for n in range(5)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_errors_are_found_in_the_output_of(name):
+    output, errors = OUTPUTS[name]
+    assert first_errors(output, ROOT, ROOT / "native") == errors
+
+
+def test_command_lines_and_progress_of_ninja_are_left_out():
+    output = (
+        "[1/2] Building a\nFAILED: [code=1] a.o \n/usr/bin/zig cc -c a.c\na.c:1: error: b\nninja: build stopped: x\n"
+    )
+    assert without_commands(output) == "a.c:1: error: b"
+
+
+@pytest.mark.parametrize(
+    ("changed", "first"),
+    [
+        ({"tiny": "int f(void) {\n  return b;\n}\n"}, "native/tiny.c:2:10: error: use of undeclared identifier 'b'"),
+        ({"tiny": '#include "nope.h"\n'}, "native/tiny.c:1:10: error: 'nope.h' file not found"),
+        ({"cmakelists": CMAKE + "find_package(Nope REQUIRED)\n"}, "native/CMakeLists.txt:8: error: By not"),
+        ({"tiny": CALLER, "cmakelists": CMAKE + "add_executable(x tiny.c)\n"}, "error: undefined symbol: b"),
+    ],
+    ids=["a broken C file", "a missing header", "an error of CMake", "a symbol that no library has"],
+)  # fmt: skip
+def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
+    config = load(write_client(tmp_path, **changed) / "latebind.toml")
+    with pytest.raises(BuildError) as caught:
+        stage_target(config, target("linux-x64"), tmp_path)
+    shown = str(caught.value).splitlines()
+    assert shown[0].startswith(first)
+    assert "the native build for linux-x64 failed with status 1" in shown
+    assert "ziglang" not in str(caught.value)
+    assert shown[-1].endswith(f"The whole log is {tmp_path / 'build' / 'linux-x64.log'}.")
+
+    monkeypatch.setattr(LOG, "level", "verbose")
+    with pytest.raises(BuildError, match=r"failed with status 1: .*cmake "):
+        stage_target(config, target("linux-x64"), tmp_path)
+
+
+def test_a_component_that_nothing_installs_is_refused_with_those_that_exist(tmp_path):
+    cmake = CMAKE + "install(FILES tiny.c DESTINATION include COMPONENT dev)\n"
+    write_client(tmp_path, cmakelists=cmake, latebind=CONFIG.replace('component = "tiny"', 'component = "tinny"'))
+    with pytest.raises(BuildError, match=r"component: no install\(\) rule has COMPONENT tinny") as caught:
+        stage_target(load(tmp_path / "latebind.toml"), target("linux-x64"), tmp_path)
+    assert caught.value.advice.startswith("The CMake project installs: dev, tiny.")
