@@ -39,6 +39,10 @@ class Target:
     """The label of a GitHub-hosted runner that runs the target natively."""
     emulator: str = ""
     """The program that runs the target's binaries elsewhere, or ""."""
+    zig_c_seconds: int
+    """How long zig takes to compile its C run-time for the target, once per user, on two cores."""
+    zig_cxx_seconds: int
+    """The same for its C++ standard library, in addition."""
 
 
 SYMBOLS_SUFFIX = "-symbols.zip"

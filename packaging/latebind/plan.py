@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
+class PlannedFile:
     """One file that `latebind pack` would make."""
 
     file: str
@@ -28,9 +28,9 @@ class Planned:
     inputs: tuple[str, ...]
 
 
-def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
+def plan(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
     """The files of all packages for those targets, in the order of the configuration."""
-    rows: list[Planned] = []
+    rows: list[PlannedFile] = []
     for name, package in config.packages.items():
         suited = [rid for rid in rids if not unsupplied(config, name, rid)]
         stages = [f"stage/{rid}/{package.component}" for rid in suited]
@@ -39,14 +39,14 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
                 if package.wheel.kind == "cpython" and rid != host_rid():
                     continue  # that machine's own CPython makes it
                 file = wheel_file(config, name, rid, config.floor(target(rid)))
-                rows.append(Planned(file=file, kind="wheel", package=name, inputs=(stage, package.wheel.source)))
+                rows.append(PlannedFile(file=file, kind="wheel", package=name, inputs=(stage, package.wheel.source)))
             sources = (package.wheel.source, config.document.native.source, "loader", config.file.name)
-            rows.append(Planned(file=sdist_file(config, name), kind="sdist", package=name, inputs=sources))
+            rows.append(PlannedFile(file=sdist_file(config, name), kind="sdist", package=name, inputs=sources))
         rows += _nupkgs(config, name, dict(zip(suited, stages, strict=True)))
     if config.document.native.symbols:
         components = sorted({package.component for package in config.packages.values()})
         rows += [
-            Planned(
+            PlannedFile(
                 file=symbols_file(config, rid),
                 kind="symbols",
                 package=config.project.name,
@@ -57,7 +57,7 @@ def plan(config: Config, rids: Sequence[str]) -> tuple[Planned, ...]:
     return tuple(rows)
 
 
-def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Planned]:
+def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[PlannedFile]:
     """One nupkg, or several when `split` says so outright: sizes, which decide otherwise, are not known here."""
     nuget = config.packages[package].nuget
     if nuget is None or not stages:
@@ -66,13 +66,13 @@ def _nupkgs(config: Config, package: str, stages: Mapping[str, str]) -> list[Pla
     managed = (nuget.managed,) if nuget.managed else ()
     split = nuget.split is True
     whole = (config.file.name, *managed) if split else (*stages.values(), *managed)
-    rows = [Planned(file=nupkg_file(nuget.id, version), kind="nupkg", package=package, inputs=whole)]
+    rows = [PlannedFile(file=nupkg_file(nuget.id, version), kind="nupkg", package=package, inputs=whole)]
     rows += [
-        Planned(file=nupkg_file(part_id(nuget.id, rid), version), kind="nupkg", package=package, inputs=(stage,))
+        PlannedFile(file=nupkg_file(part_id(nuget.id, rid), version), kind="nupkg", package=package, inputs=(stage,))
         for rid, stage in (stages.items() if split else ())
     ]
     if managed:
-        rows.append(Planned(file=snupkg_file(nuget.id, version), kind="snupkg", package=package, inputs=managed))
+        rows.append(PlannedFile(file=snupkg_file(nuget.id, version), kind="snupkg", package=package, inputs=managed))
     return rows
 
 

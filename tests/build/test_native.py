@@ -4,10 +4,12 @@ import os
 import shutil
 
 import pytest
+from latebind.build import zig
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
-from latebind.build.toolchain import find_zig, missing_requirements, toolchain
+from latebind.build.toolchain import missing_requirements, toolchain
+from latebind.build.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, NotRun
 from latebind.system.tree import hash_tree
@@ -273,10 +275,36 @@ def test_what_editors_leave_behind_does_no_harm(tiny):
 
 
 def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch):
-    for name in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR"):
+    for name in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "LATEBIND_CACHE"):
         monkeypatch.delenv(name, raising=False)
     assert library(stage(tiny)).is_file()
     assert (tiny / "build" / "zig-cache").is_dir()
+
+
+def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_bytes(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(zig, "_WORTH_ANNOUNCING", 1)
+    before = stage(write_client(tmp_path / "before"))
+    announced = "zig compiles its C standard library for linux-x64 once per user; this takes about 1 minute"
+    monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
+    capsys.readouterr()
+    first = stage(write_client(tmp_path / "first"))
+    assert announced in capsys.readouterr().err.splitlines()
+    second = stage(write_client(tmp_path / "second"))
+    assert announced not in capsys.readouterr().err
+    assert first.manifest == second.manifest == before.manifest
+    assert (tmp_path / "cache" / "zig" / "o").is_dir()
+
+
+def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(zig, "_WORTH_ANNOUNCING", 1)
+    monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
+    root = write_client(tmp_path / "tiny", tiny="int f(void) { return b; }\n")
+    (root / "native" / "more.cpp").touch()
+    for _ in range(2):
+        with pytest.raises(BuildError):
+            stage(root)
+        shown = capsys.readouterr().err
+        assert "zig compiles its C and C++ standard libraries for linux-x64 once per user" in shown
 
 
 @pytest.mark.parametrize("rid", ["win-x64", "win-arm64"])

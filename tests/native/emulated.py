@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from latebind.build.toolchain import find_zig, toolchain
+from latebind.build.toolchain import toolchain
+from latebind.build.zig import find_zig
 from latebind.tables.targets import target
 
 from tests.native.building import HERE, CannotBuildError, build, program

@@ -4,7 +4,7 @@ import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.config.file import load
-from latebind.release.make import Sources
+from latebind.release.make import ReleaseInputs
 from latebind.system.archive import sha256, write_text
 from latebind.tables.targets import target
 from latebind.verify.report.report import to_json
@@ -66,4 +66,6 @@ def made(tmp_path_factory):
     for cell in found.cells:
         write_text(root / "reports" / cell.log, "log")
     write_text(root / "CHANGELOG.md", CHANGELOG)
-    return config, Sources(dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md")
+    return config, ReleaseInputs(
+        dist=root / "dist", report=root / "reports/verify.json", changelog=root / "CHANGELOG.md"
+    )

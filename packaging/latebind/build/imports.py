@@ -14,7 +14,7 @@ import msgspec
 
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
-from latebind.build.stage import MANIFEST, Manifest, StagedFile, is_library, open_stage, put_manifest, swap_in
+from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, open_stage, put_manifest, swap_in
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256
 from latebind.system.archive import ZipReader
@@ -32,15 +32,15 @@ ON_TRUST = "taken on trust"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Native:
+class ImportedFiles:
     """Files of one target that were found somewhere, with what is said of them. `files` is by path below the stage."""
 
     origin: str
-    manifest: Manifest
+    manifest: StageManifest
     files: Mapping[str, bytes]
 
 
-def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: str = "") -> tuple[Manifest, ...]:
+def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: str = "") -> tuple[StageManifest, ...]:
     """Merge folders, stages and wheels into `workdir`/stage; the manifests of the targets that were touched.
 
     All are read and checked before anything is written.
@@ -58,13 +58,13 @@ def import_native(config: Config, sources: Sequence[Path], workdir: Path, rid: s
                 advice="Build it again from this very revision, configuration and version.",
             )
         refuse_floor(config, native.manifest, native.origin)
-    merged: dict[Rid, Native] = {}
+    merged: dict[Rid, ImportedFiles] = {}
     for native in found:
         merged[native.manifest.rid] = _merge(merged.get(native.manifest.rid), native)
     return tuple(_write(native, workdir / "stage" / rid) for rid, native in merged.items())
 
 
-def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Native]:
+def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[ImportedFiles]:
     if source.suffix == ".whl" and source.is_file():
         return [_from_wheel(source)]
     if not source.is_dir():
@@ -78,13 +78,13 @@ def _read(config: Config, source: Path, rid: str, source_hash: str) -> list[Nati
     return [_from_folder(config, source, rid, source_hash)]
 
 
-def _from_stage(folder: Path) -> Native:
+def _from_stage(folder: Path) -> ImportedFiles:
     manifest = _manifest((folder / MANIFEST).read_bytes(), str(folder / MANIFEST))
     files = {file.path: _bytes(folder / file.path) for file in manifest.files}
     return _checked(str(folder), manifest, files)
 
 
-def _from_wheel(wheel: Path) -> Native:
+def _from_wheel(wheel: Path) -> ImportedFiles:
     with ZipReader(wheel) as archive:
         names = [member.name for member in archive.members]
         carried = next((name for name in names if name.endswith(f".dist-info/{WHEEL_MANIFEST}")), None)
@@ -107,7 +107,7 @@ def _from_wheel(wheel: Path) -> Native:
     return _checked(str(wheel), manifest, files)
 
 
-def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Native:
+def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> ImportedFiles:
     """A folder without a manifest: <component>/... for the target that the user names."""
     if not rid:
         raise InputError(
@@ -123,14 +123,14 @@ def _from_folder(config: Config, folder: Path, rid: str, source_hash: str) -> Na
         )
     row = target(rid)
     files = {path.relative_to(folder).as_posix(): _bytes(path) for path in paths}
-    manifest = Manifest(
+    manifest = StageManifest(
         rid=row.rid, key="", source_hash=source_hash, toolchain=ON_TRUST, floor=config.floor(row),
         files=tuple(_staged(name, data) for name, data in files.items()),
     )  # fmt: skip
     return _checked(str(folder), manifest, files)
 
 
-def _checked(origin: str, manifest: Manifest, files: Mapping[str, bytes]) -> Native:
+def _checked(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -> ImportedFiles:
     for file in manifest.files:
         if _staged(file.path, files[file.path]).sha256 != file.sha256:
             raise BuildError(
@@ -138,10 +138,10 @@ def _checked(origin: str, manifest: Manifest, files: Mapping[str, bytes]) -> Nat
                 where=origin,
                 advice="Tell the repair tool to leave it alone (auditwheel repair --exclude, delocate --exclude).",
             )
-    return Native(origin=origin, manifest=manifest, files=files)
+    return ImportedFiles(origin=origin, manifest=manifest, files=files)
 
 
-def _merge(known: Native | None, more: Native) -> Native:
+def _merge(known: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
     """Two findings for one target; the same file twice must be the same bytes."""
     if known is None:
         return more
@@ -152,14 +152,14 @@ def _merge(known: Native | None, more: Native) -> Native:
     rows = tuple(_staged(path, data) for path, data in files.items())
     toolchain = " + ".join(dict.fromkeys([known.manifest.toolchain, more.manifest.toolchain]))
     manifest = dataclasses.replace(more.manifest, files=rows, toolchain=toolchain)
-    return Native(origin=known.origin, manifest=manifest, files=files)
+    return ImportedFiles(origin=known.origin, manifest=manifest, files=files)
 
 
-def _write(native: Native, root: Path) -> Manifest:
+def _write(native: ImportedFiles, root: Path) -> StageManifest:
     there, current = open_stage(root), native.manifest.source_hash
     if there is not None and (there.manifest.source_hash, there.manifest.floor) == (current, native.manifest.floor):
         kept = {file.path: (root / file.path).read_bytes() for file in there.manifest.files}
-        native = _merge(Native(origin=str(root), manifest=there.manifest, files=kept), native)
+        native = _merge(ImportedFiles(origin=str(root), manifest=there.manifest, files=kept), native)
     files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
     key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
     manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
@@ -180,10 +180,10 @@ def _staged(path: str, data: bytes) -> StagedFile:
     return StagedFile(path=path, sha256=Sha256(hashlib.sha256(data).hexdigest()), size=len(data))
 
 
-def _manifest(raw: bytes, where: str) -> Manifest:
+def _manifest(raw: bytes, where: str) -> StageManifest:
     """A manifest whose target and paths can be used: nothing is read by a path before it is judged here."""
     try:
-        manifest = msgspec.json.decode(raw, type=Manifest)
+        manifest = msgspec.json.decode(raw, type=StageManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"not a manifest: {error}", where=where) from error
     target(manifest.rid)

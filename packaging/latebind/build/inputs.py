@@ -45,7 +45,7 @@ def read_inputs(ninja: Path, tree: Path) -> list[Path]:
     return sorted((tree / name).resolve() for name in names)
 
 
-class Sources:
+class SourceBoundary:
     """The files that native code may be made from: the key of a stage is a hash of them, and the sdist carries them.
 
     Both would miss any other file of the project. Headers of the system, of compilers and of other installations are

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Made(msgspec.Struct, frozen=True):
+class LedgerRow(msgspec.Struct, frozen=True):
     """A line of the ledger: what a key made, by file name."""
 
     key: str
@@ -32,7 +32,7 @@ class Ledger:
         self._dist = dist
         self._lock = threading.Lock()
         self._old = self._read()
-        self._new: dict[str, Made] = {}
+        self._new: dict[str, LedgerRow] = {}
 
     def make(self, name: str, key: str, build: Callable[[], Sequence[Path]]) -> tuple[Path, ...]:
         """The files of a package: those that are there when the key and their hashes are unchanged, else new ones."""
@@ -46,7 +46,7 @@ class Ledger:
             made = tuple(build())
         if not made:
             raise BuildError(f"{name} made no file")
-        row = Made(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
+        row = LedgerRow(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
         with self._lock:
             self._new[name] = row
             self._write({**self._old, **self._new})
@@ -65,13 +65,13 @@ class Ledger:
             (self._dist / name).is_file() and sha256(self._dist / name) == known for name, known in files.items()
         )
 
-    def _read(self) -> dict[str, Made]:
+    def _read(self) -> dict[str, LedgerRow]:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Made])
+            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, LedgerRow])
         except (OSError, msgspec.DecodeError):
             return {}
 
-    def _write(self, rows: Mapping[str, Made]) -> None:
+    def _write(self, rows: Mapping[str, LedgerRow]) -> None:
         text = json.dumps(msgspec.to_builtins(rows), indent=1, sort_keys=True)
         if not self._file.is_file() or self._file.read_bytes() != text.encode():
             write_text(self._file, text)

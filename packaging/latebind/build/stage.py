@@ -32,7 +32,7 @@ class StagedFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Manifest:
+class StageManifest:
     """What a target's stage holds and what it was made from."""
 
     rid: Rid
@@ -51,7 +51,7 @@ class Stage:
     """A target's staged files. `root` is stage/<rid>."""
 
     root: Path
-    manifest: Manifest
+    manifest: StageManifest
 
     @property
     def rid(self) -> Rid:
@@ -101,7 +101,7 @@ class Stage:
 def open_stage(root: Path) -> Stage | None:
     """The stage of a target, or None when there is none or a file of it is missing or was changed."""
     try:
-        manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=Manifest)
+        manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=StageManifest)
         whole = all(sha256(root / file.path) == file.sha256 for file in manifest.files)
     except (OSError, msgspec.DecodeError):
         return None
@@ -117,18 +117,18 @@ def write_manifest(  # noqa: PLR0913  # what a manifest says
         for path in sorted(_files(root))
     )
     put_manifest(
-        root, Manifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
+        root, StageManifest(rid=rid, key=key, source_hash=source_hash, toolchain=toolchain, floor=floor, files=files)
     )
 
 
-def put_manifest(root: Path, manifest: Manifest) -> None:
+def put_manifest(root: Path, manifest: StageManifest) -> None:
     """Write a manifest beside the files that it describes, and give those one mode, which packages keep."""
     for file in manifest.files:
         (root / file.path).chmod(0o644)
     write_text(root / MANIFEST, manifest_text(manifest))
 
 
-def manifest_text(manifest: Manifest) -> str:
+def manifest_text(manifest: StageManifest) -> str:
     """A manifest as JSON."""
     return json.dumps(asdict(manifest), indent=2) + "\n"
 

@@ -45,13 +45,13 @@ def _release(arguments: argparse.Namespace) -> int:
 
 def _make(arguments: argparse.Namespace) -> int:
     from latebind.build.commit import source_commit  # noqa: PLC0415  # as all imports below: --help must be quick
-    from latebind.release.make import Sources, make_release  # noqa: PLC0415
+    from latebind.release.make import ReleaseInputs, make_release  # noqa: PLC0415
 
     if arguments.publishable:
         raise LatebindError("--publishable has no effect with --output", advice="Leave it out.")
     config, workdir = configured(arguments)
     near = [folder / "CHANGELOG.md" for folder in (config.root, workdir)]
-    sources = Sources(
+    sources = ReleaseInputs(
         dist=arguments.dist or workdir / "dist",
         report=arguments.report or workdir / "reports" / "verify.json",
         changelog=arguments.changelog or next((file for file in near if file.is_file()), near[0]),

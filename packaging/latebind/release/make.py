@@ -39,7 +39,7 @@ _SHOWN = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class ReleaseInputs:
     """What a release is made from."""
 
     dist: Path
@@ -58,7 +58,7 @@ class ShutError(LatebindError):
     exit_status = 1
 
 
-def make_release(config: Config, sources: Sources, output: Path, *, dry_run: bool) -> Derived:
+def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
     """Make the folder `output`; an earlier release there is replaced once the new one is whole.
 
     A dry run makes it also while something blocks, and the manifest says what.
@@ -102,7 +102,7 @@ def _changes(config: Config, file: Path) -> str:
     return f"{changelog.heading(config, named=changelog.names(text, version))}\n\n{changelog.section(text, version)}\n"
 
 
-def _copy(config: Config, sources: Sources, folder: Path) -> None:
+def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     if not sources.dist.is_dir():
         raise InputError("is no folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
     shutil.copytree(sources.dist, folder / PACKAGES, ignore=shutil.ignore_patterns(".*"))

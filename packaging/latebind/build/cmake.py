@@ -1,0 +1,179 @@
+"""Runs CMake for one target: configures, compiles and installs each component, and reports what failed."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.build.codemodel import read_codemodel, request_codemodel
+from latebind.build.diagnostics import first_errors, relative, without_commands
+from latebind.build.extension import extension
+from latebind.build.inputs import SourceBoundary, read_inputs
+from latebind.build.loadersource import write_sources
+from latebind.build.sources import loader_dir, native_files
+from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
+from latebind.errors import BuildError
+from latebind.system.log import LOG
+from latebind.system.run import run, shown, tail
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.build.extension import Extension
+    from latebind.build.toolchain import Toolchain
+    from latebind.config.config import Config
+    from latebind.config.document import TomlValue
+    from latebind.model import Target
+    from latebind.system.run import Completed
+
+_TIME_LIMIT = 1800.0
+_DESCRIBED = "latebind-runtimes"
+"""The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
+_LITTLE_ROOM = 2 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NativeBuild:
+    """How a project is built for one target on this machine. `python` is None where no Python modules are built."""
+
+    config: Config
+    target: Target
+    floor: str
+    toolchain: Toolchain
+    python: Extension | None
+    folder: Path
+    """The folder of all build trees."""
+
+    @property
+    def packages(self) -> list[str]:
+        """The packages that the target has: all but Python modules that only a machine of the target can build."""
+        kind = self.config.wheel_kind
+        return [name for name in self.config.packages if self.python is not None or kind(name) != "cpython"]
+
+    @property
+    def components(self) -> list[str]:
+        """The CMake components of those packages, each once."""
+        return list(dict.fromkeys(self.config.packages[name].component for name in self.packages))
+
+    def install(self, workdir: Path, prefix: Path, *, symbols: bool = False) -> None:
+        """Build in the target's tree and install each component into a folder of its name below `prefix`.
+
+        `symbols` keeps debug information, in a tree of its own.
+
+        Raises BuildError with the first errors, or when a file from outside the sources was used.
+        """
+        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        tree = self.folder / (f"{self.target.rid}.symbols" if symbols else self.target.rid)
+        log = self.folder / f"{tree.name}.log"
+        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, symbols=symbols)]
+        self._start_afresh(tree, arguments)
+        write_sources(self.config, tree / _DESCRIBED)
+        log.unlink(missing_ok=True)
+
+        def step(*words: str | Path) -> None:
+            ended = run(
+                [cmake, *words], env=self.toolchain.environment(tree), timeout=_TIME_LIMIT, log=log, check=False
+            )
+            if ended.returncode != 0:
+                raise self._failure(ended, log)
+
+        request_codemodel(tree)
+        files = native_files(self.config, workdir)
+        boundary = SourceBoundary(self.config, files, self.folder)
+        with self.toolchain.first_use(self.target, self.floor, tree, files):
+            step("-S", self.config.native_source, "-B", tree, "-G", "Ninja", *arguments)
+            model = read_codemodel(ninja, tree, self.config.native_source)
+            self._refuse_missing_components(model.components)
+            boundary.refuse_outside(model.files)
+            boundary.note_outside(model.searched)
+            step("--build", tree)
+        for one in self.components:
+            step("--install", tree, "--component", one, "--prefix", prefix / one)
+        boundary.refuse_outside(read_inputs(ninja, tree))
+
+    def _arguments(self, tree: Path, *, symbols: bool) -> list[str]:
+        document, place = self.config.document, self.folder / f"{tree.name}.toolchain"
+        described = any(use.describe for use in document.runtime)
+        arguments = [
+            *self.toolchain.configure(self.target, self.floor, place),
+            "-DCMAKE_BUILD_TYPE=Release",
+            f"-Dlatebind_DIR={loader_dir(self.config)}",
+            f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
+            *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in document.runtime),
+            *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
+            *(f"-D{name}={_cmake_value(value)}" for name, value in document.native.define.items()),
+        ]
+        if self.config.module_kind:
+            python = self.folder / f"{tree.name}.python"
+            arguments += self.python.configure(python) if self.python else ["-DLATEBIND_PYTHON_KIND=none"]
+        if symbols:
+            arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, place, self.folder)]
+        return arguments
+
+    def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
+        """Empty a tree that was made otherwise: CMake's cache would keep an old compiler and removed definitions."""
+        whose = [self.toolchain.fingerprint(), self.python.identity if self.python else "", self.target.rid, self.floor]
+        stamp = digest([*whose, str(self.config.native_source), str(tree), *arguments])
+        mark = tree / ".latebind"
+        if not mark.is_file() or mark.read_bytes() != stamp.encode():
+            if tree.exists():
+                shutil.rmtree(tree)
+            tree.mkdir(parents=True)
+            mark.write_text(stamp, encoding="utf-8")
+
+    def _failure(self, ended: Completed, log: Path) -> BuildError:
+        """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`."""
+        root, verbose = self.config.root, LOG.level == "verbose"
+        command = f": {shown(ended.argv)}" if verbose else ""
+        rest = ended.output if verbose else without_commands(ended.output)
+        lines = [
+            *first_errors(ended.output, root, self.config.native_source),
+            f"the native build for {self.target.rid} failed with status {ended.returncode}{command}",
+            tail(relative(rest, root)),
+        ]
+        advice = _full_disk(self.folder) or f"Correct it and run the command again. The whole log is {log}."
+        return BuildError("\n".join(lines), advice=advice)
+
+    def _refuse_missing_components(self, existing: Sequence[str]) -> None:
+        for package in self.packages:
+            wanted = self.config.packages[package].component
+            if wanted not in existing:
+                raise BuildError(
+                    f"package.{package}.component: no install() rule has COMPONENT {wanted}",
+                    where=self.config.file.name,
+                    advice=f"The CMake project installs: {', '.join(existing) or 'nothing'}. Name one of these, or "
+                    f"write install(TARGETS ... COMPONENT {wanted}).",
+                )
+
+
+def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
+    """How a target is built here. Raises NotRun when there is no compiler for it, BuildError for an unfit Python."""
+    chosen = toolchain(config.toolchain(target.rid), target)
+    return NativeBuild(
+        config=config,
+        target=target,
+        floor=config.floor(target),
+        toolchain=chosen,
+        python=extension(config.module_kind, target, chosen) if config.module_kind else None,
+        folder=workdir / "build",
+    )
+
+
+def digest(parts: Sequence[str]) -> str:
+    """One hash of several texts."""
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _full_disk(folder: Path) -> str:
+    """Compilers die without a message when the disk is full, so look for them."""
+    free = shutil.disk_usage(folder).free
+    if free > _LITTLE_ROOM:
+        return ""
+    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free some room and run the command again."
+
+
+def _cmake_value(value: TomlValue) -> str:
+    return ("ON" if value else "OFF") if isinstance(value, bool) else str(value)

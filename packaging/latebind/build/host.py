@@ -1,0 +1,122 @@
+"""The machine's own compiler, for the targets that it builds for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.errors import BuildError, NotRun
+from latebind.system.run import run
+from latebind.tables.targets import host_rid
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from contextlib import AbstractContextManager
+
+    from latebind.build.toolchain import Toolchain
+    from latebind.model import Target
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    compiler: Path
+    name: str = "host"
+
+    def identity(self) -> str:
+        words = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's says its version unasked
+        return f"host {compiler_version(self.compiler, *words)}"
+
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # it needs no files
+        chosen = [f"-DCMAKE_C_COMPILER={self.compiler}"]
+        if target.system == "macos":  # elsewhere the floor is the machine's own, which the audit compares
+            arch = {"aarch64": "arm64"}.get(target.arch, target.arch)
+            chosen += [f"-DCMAKE_OSX_ARCHITECTURES={arch}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
+        return chosen
+
+    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:  # noqa: ARG002  # it needs no files
+        return [f"-DLATEBIND_PREFIX_MAP={made}=build"]
+
+    def fingerprint(self) -> str:
+        steering = [f"{key}={value}" for key, value in sorted(os.environ.items()) if steers(key)]
+        return "\0".join([self.identity(), str(self.compiler.resolve()), *steering])
+
+    def import_library(self, definition: Path, target: Target) -> Path:
+        raise BuildError(
+            f"{self.compiler.name} makes no import libraries for {target.rid}",
+            where=str(definition),
+            advice=f'Write toolchain = "zig" below [targets.{target.rid}].',
+        )
+
+    def environment(self, tree: Path) -> Mapping[str, str]:  # noqa: ARG002  # the host's compiler keeps nothing
+        return dict(os.environ)
+
+    def first_use(self, *_: object) -> AbstractContextManager[None]:
+        return nullcontext()
+
+
+@cache
+def compiler_version(compiler: Path, *words: str) -> str:
+    """The first line that a compiler says of its version; asked once, however many targets and keys want it."""
+    return "".join(run([compiler, *words], timeout=60).output.strip().splitlines()[:1])
+
+
+def steers(key: str) -> bool:
+    """Whether a variable changes what a compiler makes: for the machine's own it counts, and zig never sees it."""
+    return key in _COMPILER_VARIABLES or (key.startswith("CMAKE_") and key not in _HARMLESS)
+
+
+_COMPILER_VARIABLES = frozenset({
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "AR", "RANLIB"),
+    *("CPATH", "C_INCLUDE_PATH", "LIBRARY_PATH"),
+    *("CL", "_CL_", "LINK", "_LINK_", "INCLUDE", "LIB", "LIBPATH"),
+    *("SDKROOT", "MACOSX_DEPLOYMENT_TARGET", "ARCHFLAGS"),
+})  # fmt: skip
+_HARMLESS = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_PREFIX_PATH"})
+
+
+def find_host(target: Target) -> Toolchain:
+    """The machine's own compiler. Raises NotRun `no-compiler` when there is none for the target."""
+    own = _own_targets()
+    if target.rid not in own:
+        raise NotRun(
+            "no-compiler",
+            f"the machine's own compiler builds for {' and '.join(own)}, not for {target.rid}",
+            advice=f'Write toolchain = "zig" below [targets.{target.rid}], or build it on such a machine and bring its '
+            "stage in: latebind stage --import FOLDER.",
+        )
+    names = ("cl", "clang-cl", "clang", "gcc") if sys.platform == "win32" else ("cc", "gcc", "clang")
+    wanted = [os.environ["CC"]] if os.environ.get("CC") else names
+    for name in wanted:
+        found = shutil.which(name)
+        if found:
+            return _Host(Path(found))
+    if " " in wanted[0]:
+        advice = "Set CC to one program, and flags in CFLAGS."
+        raise NotRun("no-compiler", f"CC is {wanted[0]!r}, which is not one program", advice=advice)
+    raise NotRun(
+        "no-compiler",
+        f"no C compiler ({', '.join(wanted)}) is on PATH",
+        advice=f'{_INSTALL[target.system]}, or write toolchain = "zig" below [targets.{target.rid}].',
+    )
+
+
+_INSTALL = {
+    "linux": "Install one (Debian: apt install gcc)",
+    "macos": "Install one (xcode-select --install)",
+    "windows": "Run latebind from a Developer Command Prompt (vcvarsall.bat x64)",
+}
+
+
+def _own_targets() -> tuple[str, ...]:
+    """What the machine's own compiler builds for: Xcode's for both processors, MSVC's for what its prompt says."""
+    host = host_rid()
+    if host.startswith("osx-"):
+        return ("osx-arm64", "osx-x64")
+    prompt = os.environ.get("VSCMD_ARG_TGT_ARCH", "")
+    return (f"win-{prompt}",) if host.startswith("win-") and prompt else (host,)

@@ -1,0 +1,140 @@
+"""zig as a compiler: for any target from any machine, with a cache of its standard libraries for the user."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.build.host import compiler_version, steers
+from latebind.errors import NotRun
+from latebind.system.archive import write_text
+from latebind.system.cache import user_cache
+from latebind.system.log import LOG
+from latebind.system.run import run, which
+from latebind.tables.targets import zig_triple
+from latebind.templates import render
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from latebind.build.toolchain import Toolchain
+    from latebind.model import Target
+
+ZIG_REQUIREMENT = "ziglang==0.17.0"
+"""Pinned: another zig makes other bytes."""
+
+_CACHE_VARIABLE = "ZIG_GLOBAL_CACHE_DIR"
+_CXX = frozenset({".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".mm"})
+_WORTH_ANNOUNCING = 30
+"""Seconds."""
+_CMAKE_SYSTEM = {"linux": "Linux", "macos": "Darwin", "windows": "Windows"}
+_DLLTOOL_MACHINE = {"x86_64": "i386:x86-64", "aarch64": "arm64"}
+
+
+def find_zig() -> Path | None:
+    """zig of the `ziglang` distribution, else of PATH; None without either."""
+    spec = importlib.util.find_spec("ziglang")
+    if spec is not None and spec.submodule_search_locations:
+        for place in spec.submodule_search_locations:
+            zig = Path(place) / ("zig.exe" if sys.platform == "win32" else "zig")
+            if zig.is_file():
+                return zig
+    return which("zig")
+
+
+def zig_toolchain(target: Target) -> Toolchain:
+    """zig as found by find_zig(). Raises NotRun `no-compiler` when it is not on this machine."""
+    zig = find_zig()
+    if zig is None:
+        raise NotRun(
+            "no-compiler",
+            f"zig, which compiles for {target.rid}, is not on this machine",
+            advice=f'Run: pip install "{ZIG_REQUIREMENT}"; or write toolchain = "host" below [targets.{target.rid}].',
+        )
+    return _Zig(zig)
+
+
+def _zig_cache(tree: Path) -> Path:
+    """Where zig keeps its compiled standard libraries: the user's cache folder, else a folder next to the tree."""
+    stated = os.environ.get(_CACHE_VARIABLE)
+    cache = user_cache()
+    return Path(stated) if stated else cache / "zig" if cache else tree.parent / "zig-cache"
+
+
+@dataclass(frozen=True, slots=True)
+class _Zig:
+    zig: Path
+    name: str = "zig"
+
+    def identity(self) -> str:
+        return f"zig {compiler_version(self.zig, 'version')}"
+
+    def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
+        wrappers = {tool: self._wrapper(tool, folder) for tool in ("ar", "ranlib", "rc")}
+        file = folder / "toolchain.cmake"
+        text = render(
+            "toolchain.cmake.j2",
+            system=target.system,
+            system_name=_CMAKE_SYSTEM[target.system],
+            processor=target.arch,
+            triple=zig_triple(target, floor),
+            zig=self.zig,
+            wrappers=wrappers,
+        )
+        if not file.is_file() or file.read_text("utf-8") != text:
+            write_text(file, text)
+        return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
+
+    def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
+        maps = f"-DLATEBIND_PREFIX_MAP={self.zig.resolve().parent}=zig;{made}=build"
+        if target.system != "linux":
+            return [maps]
+        script = folder / "symbols.ld"
+        write_text(script, render("symbols.ld.j2"))
+        return [maps, f"-DLATEBIND_SYMBOLS_SCRIPT={script}"]
+
+    def fingerprint(self) -> str:
+        return self.identity()
+
+    def import_library(self, definition: Path, target: Target) -> Path:
+        library = definition.with_suffix(".lib")
+        machine = _DLLTOOL_MACHINE[target.arch]
+        run([self.zig, "dlltool", "-m", machine, "-d", definition, "-l", library], timeout=60)
+        return library
+
+    def environment(self, tree: Path) -> Mapping[str, str]:
+        kept = {key: value for key, value in os.environ.items() if not steers(key)}
+        return {**kept, _CACHE_VARIABLE: str(_zig_cache(tree)), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+
+    @contextmanager
+    def first_use(self, target: Target, floor: str, tree: Path, sources: Iterable[Path]) -> Iterator[None]:
+        cxx = any(path.suffix.lower() in _CXX for path in sources)
+        work = {"C": target.zig_c_seconds, **({"C++": target.zig_cxx_seconds} if cxx else {})}
+        name = f"{compiler_version(self.zig, 'version')}-{zig_triple(target, floor)}"
+        marks = {language: _zig_cache(tree) / "latebind" / f"{name}-{language}" for language in work}
+        missing = [language for language, mark in marks.items() if not mark.is_file()]
+        seconds = sum(work[language] for language in missing)
+        if seconds >= _WORTH_ANNOUNCING:
+            LOG.say(
+                f"zig compiles its {' and '.join(missing)} standard {'library' if len(missing) == 1 else 'libraries'} "
+                f"for {target.rid} once per user; this takes about {plural(round(seconds / 60) or 1, 'minute')}"
+            )
+        yield
+        for language in missing:
+            write_text(marks[language], "")
+
+    def _wrapper(self, tool: str, folder: Path) -> Path:
+        """CMake takes one path for ar, ranlib and rc; zig has them as subcommands."""
+        windows = sys.platform == "win32"
+        file = folder / (f"zig-{tool}.cmd" if windows else f"zig-{tool}")
+        text = f'@"{self.zig}" {tool} %*\n' if windows else f'#!/bin/sh\nexec "{self.zig}" {tool} "$@"\n'
+        if not file.is_file() or file.read_text("utf-8") != text:
+            write_text(file, text)
+            file.chmod(0o755)
+        return file
