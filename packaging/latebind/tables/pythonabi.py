@@ -112,7 +112,8 @@ def newest() -> PythonVersion:
 def module_definition(floor: PythonVersion) -> str:
     """What python3.dll of that CPython exports, as a module definition file, from which an import library is made.
 
-    Names whose condition may not hold on Windows are left out, so that using them fails when the module is linked, not when it is imported.
+    Names whose condition may not hold on Windows are left out: using one then fails when the module is linked, not when
+    it is imported.
     """
     rows = [row for row in stable_names().values() if row.since <= floor and row.condition in _ON_WINDOWS]
     lines = [f"{row.name} DATA" if row.is_data else row.name for row in sorted(rows, key=lambda row: row.name)]
