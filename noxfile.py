@@ -2,9 +2,9 @@
 # requires-python = ">=3.10"
 # dependencies = ["nox>=2025.2.9", "uv>=0.5"]
 # ///
-"""The project's sessions, a table of contents; what they do lives in latebind and in ci/.
+"""The project's sessions. Each calls latebind or a program in ci/.
 
-`python3 noxfile.py` works on a machine that has Python, git and nothing else; `nox` does the same where nox is.
+`python3 noxfile.py` needs Python and git only; it installs nox. With nox installed, `nox` does the same.
 """
 
 from __future__ import annotations
@@ -31,25 +31,25 @@ nox.options.sessions = ["build", "package", "audit", "verify"]
 
 @nox.session(tags=["main"])
 def build(session: nox.Session) -> None:
-    """One native build for each target -> stage/."""
+    """Compile latenn once for each target, in stage/."""
     sessions.latebind(session, "build", *session.posargs)
 
 
 @nox.session(tags=["main"])
 def package(session: nox.Session) -> None:
-    """Wheels, sdists and nupkgs -> dist/."""
+    """Make wheels, sdists and NuGet packages in dist/."""
     sessions.latebind(session, "pack", *session.posargs)
 
 
 @nox.session(tags=["main"])
 def audit(session: nox.Session) -> None:
-    """Inspect everything in dist/."""
+    """Check everything in dist/."""
     sessions.latebind(session, "audit", "--output", "reports/audit.json", *session.posargs)
 
 
 @nox.session(tags=["main"])
 def verify(session: nox.Session) -> None:
-    """Install into clean environments, load, infer, report; `-- --all` for every target, version and CPython."""
+    """Verify packages in clean environments; `-- --all` for every target, version and CPython."""
     sessions.verify(session, *session.posargs)
 
 
@@ -61,91 +61,97 @@ def release(session: nox.Session) -> None:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Lint, the site, then every test: `-- -m "not slow"` for the quick ones, `-- tests/audit` for some."""
+    """Lint and the quick tests, in about 5 minutes; `-- tests/audit` for some of them."""
     sessions.lint(session)
+    sessions.pytest(session, "-m", "not slow and not emulated and not workflows", *session.posargs)
+
+
+@nox.session
+def full(session: nox.Session) -> None:
+    """The site, and the slow tests that `tests` leaves out."""
     sessions.docs(session)
-    sessions.pytest(session, *session.posargs)
+    sessions.pytest(session, "-m", "slow and not emulated and not workflows", *session.posargs)
 
 
 @nox.session
 def emulated(session: nox.Session) -> None:
-    """The loader and latenn on Windows x64 under wine and on Linux arm64 under qemu, where this machine has them."""
+    """Test the loader and latenn on Windows x64 with wine and on Linux arm64 with qemu, where they are installed."""
     sessions.pytest(session, "-m", "emulated", *session.posargs)
 
 
 @nox.session
 def libraries(session: nox.Session) -> None:
-    """latenn's tensors in PyTorch and JAX, which it installs: half a gigabyte."""
+    """Test latenn's tensors in PyTorch and JAX, which it installs (half a gigabyte)."""
     sessions.libraries(session, *session.posargs)
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Ruff, mypy, import-linter, clang-format, and generated files in step."""
+    """Run ruff, mypy, import-linter, clang-format, the glossary and the generators' check."""
     sessions.lint(session)
 
 
 @nox.session
 def gen(session: nox.Session) -> None:
-    """Write every generated file; `git diff --exit-code` then shows whether they were in step."""
+    """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
     sessions.gen(session, *session.posargs)
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """The documentation site -> site/."""
+    """Build the documentation site in site/."""
     sessions.docs(session)
 
 
 @nox.session
 def truth(session: nox.Session) -> None:
-    """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` write nothing."""
+    """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` only compare."""
     sessions.truth(session, *session.posargs)
 
 
 @nox.session
 def sabotage(session: nox.Session) -> None:
-    """Break latenn's packages in many ways and say which layer catches each; `-- --write` writes docs/sabotage.md."""
+    """Break latenn's packages in many ways and report which layer catches each; `-- --write` keeps the result."""
     sessions.sabotage(session, *session.posargs)
 
 
 @nox.session
 def bench(session: nox.Session) -> None:
-    """Time audit, packing and runs against their peers: minutes, half a gigabyte of wheels; `-- latency` for some."""
+    """Benchmark audit, packing and runs against other tools (half a gigabyte of wheels); `-- latency` for one."""
     sessions.bench(session, *session.posargs)
 
 
 @nox.session
 def plan(session: nox.Session) -> None:
-    """The cells as a matrix of GitHub Actions."""
+    """Print the test cases as a GitHub Actions matrix."""
     jobs.plan(session)
 
 
 @nox.session
 def cells(session: nox.Session) -> None:
-    """The cells of one job of that matrix, which LATEBIND_JOB holds as JSON."""
+    """Run the test cases of one job of that matrix: LATEBIND_JOB has it as JSON."""
     jobs.cells(session)
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Add up the reports of all machines, and ask the gate: `-- machines`, a folder of folders with verify.json."""
+    """Merge the reports of all machines and run the gate: `-- machines`, a folder of folders with verify.json."""
     jobs.gate(session, *session.posargs)
 
 
 @nox.session
 def wheels(session: nox.Session) -> None:
-    """Wheels by cibuildwheel on this very system -> wheelhouse/."""
+    """Build wheels with cibuildwheel on this system, in wheelhouse/."""
     jobs.wheels(session)
 
 
 @nox.session
 def compare(session: nox.Session) -> None:
-    """Natively built wheels beside cross-built ones: `-- wheelhouse dist`."""
+    """Compare natively built wheels with cross-built ones: `-- wheelhouse dist`."""
     jobs.compare(session, *session.posargs)
 
 
 @nox.session
 def workflows(session: nox.Session) -> None:
-    """Lint the workflows and run their Linux jobs here, step by step; half an hour."""
+    """Lint the workflows and run their Linux jobs here, step by step (half an hour)."""
     jobs.workflows(session)

@@ -3,15 +3,46 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tests.client import write_client
 
 ROOT = Path(__file__).resolve().parent.parent
+_SKIPPED = []
+
+
+def pytest_runtest_logreport(report):
+    """Keep the reason of every skip."""
+    if report.skipped and isinstance(report.longrepr, tuple):
+        _SKIPPED.append((report.nodeid, str(report.longrepr[2]).removeprefix("Skipped: ")))
+
+
+def pytest_collectreport(report):
+    """A module that is skipped as a whole."""
+    pytest_runtest_logreport(report)
+
+
+def unexpected_skips(skipped, table):
+    """The skips whose reason is not in the table."""
+    allowed = [re.compile(row["reason"], re.DOTALL) for row in msgspec.toml.decode(table.read_bytes())["skip"]]
+    return [(name, why) for name, why in skipped if not any(form.fullmatch(why) for form in allowed)]
+
+
+def pytest_sessionfinish(session):
+    """With LATEBIND_STRICT_SKIPS=1, fail when a test that should run on this machine was skipped."""
+    if not os.environ.get("LATEBIND_STRICT_SKIPS") or hasattr(session.config, "workerinput") or sys.platform != "linux":
+        return
+    unexpected = unexpected_skips(_SKIPPED, ROOT / "tests" / "skips.toml")
+    for name, why in unexpected:
+        sys.stderr.write(f"\nskipped, and not in tests/skips.toml: {name}: {why}\n")
+    if unexpected and session.exitstatus == 0:
+        session.exitstatus = 1
 
 
 @pytest.fixture
