@@ -29,7 +29,7 @@ def steps():
 
 def test_every_workflow_is_made_from_a_template():
     assert {f".github/workflows/{file.name}" for file in FILES} == set(gen_workflows.outputs())
-    assert len(FILES) == 5
+    assert len(FILES) == 6
 
 
 def test_every_action_is_pinned_by_commit_and_used():
