@@ -32,7 +32,6 @@ PLACED = {
     "CONTRIBUTING.md": "contributing.md",
     "SECURITY.md": "security.md",
     "loader/README.md": "loader.md",
-    "README.md": "index.md",
 }
 """Files of the repository that are pages of the site, and where."""
 

@@ -1,9 +1,9 @@
-"""Runs the tutorial as a reader would: the commands of the rendered page, pasted one after the other into one shell.
+"""Runs the tutorial as a reader would: pastes the commands of the rendered page into one shell, one after the other.
 
     python -m ci.tutorial [--write] [--site FOLDER]
 
-The shell has a fresh home, no git configuration, and gets latebind from its wheel as if from an index. `--write` puts
-the number of commands and their seconds into docs/tutorial.md, and what the last ones printed into the README.
+The shell has a fresh home, no git configuration, and installs latebind from its wheel as if from an index. `--write`
+puts the number of commands, their time and output size into docs/tutorial.md, and their output into the README.
 Exit status: 0 all commands succeeded.
 """
 
@@ -31,6 +31,8 @@ _MEASURED = re.compile(r"(<!-- measured: .*? -->\n).*?(<!-- end -->)", re.DOTALL
 _RECORDING = re.compile(r"(<!-- recorded: .*? -->\n).*?(<!-- end -->)", re.DOTALL)
 _KEPT = ("PIP_", "UV_", "SSL_", "HTTP", "http", "no_proxy", "NO_PROXY")
 _TIME_LIMIT = 900
+_SHOWN = 4
+"""How many lines of a command the README has before its last one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,20 +115,28 @@ def _ran(block: str, log: Path, number: int) -> Ran:
 
 
 def measured(text: str, ran: list[Ran]) -> str:
-    """The page's source with what was measured."""
+    """The page's source with the measurements."""
     seconds = round(sum(row.seconds for row in ran))
-    line = f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included."
+    own = [row for row in ran if row.command.startswith(("latebind new", *RECORDED))]
+    size = sum(len(row.output.encode()) for row in own)
+    line = (
+        f"{len(ran)} commands, {seconds} seconds on {os.cpu_count()} processors, downloads included; `new`, `pack`,\n"
+        f"`audit` and `verify` take {round(sum(row.seconds for row in own))} of them and print {size} bytes."
+    )
     return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
 
 
 def recorded(text: str, ran: list[Ran]) -> str:
-    """The README with what the last commands printed; places and hashes of this run are shortened."""
+    """The README with the output of the last commands: without progress, with short hashes and the first test cases."""
     lines = []
     for row in ran:
         if row.command.strip() in RECORDED:
-            output = re.sub(r"/\S*?/work/doubler", "~/doubler", row.output)
-            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", output)
-            lines += [f"$ {row.command.strip()}", *(line.rstrip() for line in output.strip("\n").splitlines()), ""]
+            output = re.sub(r"\b([0-9a-f]{12})[0-9a-f]{52}\b", r"\1…", row.output)
+            shown = [line.rstrip() for line in output.strip("\n").splitlines()]
+            kept = [line for line in shown if line.startswith(("dist/", "✓")) or line == shown[-1]]
+            shown = [re.sub(r" {3,}", "  ", line) for line in kept]
+            cut = [*shown[:_SHOWN], "…", shown[-1]] if len(shown) > _SHOWN + 1 else shown
+            lines += [f"$ {row.command.strip()}", *cut, ""]
     block = "\n".join(["```text", *lines[:-1], "```"])
     return _RECORDING.sub(lambda match: f"{match[1]}\n{block}\n\n{match[2]}", text)
 

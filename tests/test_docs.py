@@ -16,7 +16,6 @@ import pytest
 from latebind import model
 from latebind.cli import _parser
 from latebind.config import document
-from latebind.config.file import load
 from latebind.system.resources import cmake_dir
 from latebind.verify.plan import scenarios
 from latebind.verify.plan.layouts import LAYOUTS
@@ -30,7 +29,18 @@ PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
         *(DOCS / name for name in ("architecture.md", "dependencies.md", "symbols.md", "verify.md", "wheels.md")),
-        *(DOCS / name for name in ("tutorial.md", "release.md", "workflows.md", "versions.md", "cibuildwheel.md")),
+        *(
+            DOCS / name
+            for name in (
+                "index.md",
+                "status.md",
+                "tutorial.md",
+                "release.md",
+                "workflows.md",
+                "versions.md",
+                "cibuildwheel.md",
+            )
+        ),
         *(path for room in ("decisions", "howto", "explanation") for path in (DOCS / room).glob("*.md")),
     ]
 )
@@ -54,6 +64,7 @@ def shown_commands():
     for page in PAGES:
         for kind, block in FENCE.findall(text_of(page)):
             lines = [line[2:] for line in block.splitlines() if line.startswith("$ ")] if kind == "console" else []
+            lines = [part for line in lines for part in line.split(" && ")]
             yield from ((page, shlex.split(line.partition(" > ")[0], comments=True)) for line in lines)
 
 
@@ -65,14 +76,6 @@ def write_files(page, folder):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-
-
-def whole_example(folder):
-    """The project whose parts README and docs/verify.md show."""
-    write_files(ROOT / "README.md", folder)
-    write_files(DOCS / "verify.md", folder)
-    shutil.copy(ROOT / "LICENSE", folder / "python/lowvoice/LICENSE")
-    return folder
 
 
 def program(name):
@@ -94,7 +97,7 @@ def test_every_decision_is_listed():
     assert set(LINK.findall(text_of(DOCS / "decisions/README.md"))) == records
 
 
-def test_decisions_are_short_and_say_the_four_things():
+def test_decisions_say_the_four_things():
     for path in (DOCS / "decisions").glob("[0-9]*.md"):
         lines = text_of(path).splitlines()
         assert [line for line in lines if line.startswith("## ")] == [
@@ -104,7 +107,6 @@ def test_decisions_are_short_and_say_the_four_things():
             "## What would change it",
         ], path
         assert lines[0].startswith(f"# {int(path.name[:4])}. "), path
-        assert len(lines) <= 25, path
 
 
 def test_every_dependency_has_its_row():
@@ -193,38 +195,25 @@ def test_latebind_commands_that_are_shown_are_understood():
 
 
 def test_the_readme_has_the_two_commands_of_the_project():
-    own = [shlex.join(words) for page, words in shown_commands() if page.name == "README.md" and words[0] == "python3"]
+    own = re.findall(r"`(python3 noxfile\.py[^`]*)`", text_of(ROOT / "README.md"))
     assert own == ["python3 noxfile.py", "python3 noxfile.py -s tests"]
 
 
 # ---- examples --------------------------------------------------------------------------------------------------------
 
 
-def test_the_readme_example_is_a_configuration_that_loads(tmp_path):
-    example = load(whole_example(tmp_path) / "latebind.toml")
-    assert example.project.name == "lowvoice"
-    assert (tmp_path / example.document.verify.python).is_file()
-
-
-def test_no_other_page_shows_a_configuration_that_nobody_loads():
+def test_no_page_shows_a_configuration_that_nothing_loads():
     pages = [page for page in PAGES for kind, block in FENCE.findall(text_of(page)) if "[native]" in block]
-    assert pages == [ROOT / "README.md"]
-
-
-def test_the_readme_example_builds_and_its_audit_is_clean(latebind, tmp_path):
-    project = whole_example(tmp_path)
-
-    packed = latebind("-C", project, "pack")
-    audited = latebind("-C", project, "audit")
-
-    assert packed.returncode == 0, packed.stderr
-    assert audited.returncode == 0, audited.stdout
-    assert "3 subjects: 0 errors, 0 warnings" in audited.stdout
+    assert pages == []
 
 
 @pytest.mark.slow
-def test_every_cell_of_the_example_passes(latebind, tmp_path):
-    project = whole_example(tmp_path)
+def test_every_test_case_of_a_new_project_passes(latebind, tmp_path):
+    assert latebind("-C", tmp_path, "new", "lowvoice").returncode == 0
+    project = tmp_path / "lowvoice"
+    lines = (project / "latebind.toml").read_text("utf-8").splitlines(keepends=True)
+    every = [line for line in lines if not line.startswith(("own.", "c = "))]  # all scenarios, not the usual ones
+    (project / "latebind.toml").write_text("".join(every), encoding="utf-8")
 
     ended = latebind("-C", project, "verify", "--format", "json")
 
