@@ -25,8 +25,8 @@ from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
 from latebind.config.file import load
 from latebind.config.schema import config_reference, config_schema_text
 from latebind.system.archive import write_text
-from latebind.verify.report.pages import scenarios_page
 from latebind.verify.report.report import verify_schema
+from reference_scenarios import scenarios_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,5 +1,5 @@
 "use strict";
-// Filters marks, shows what a mark stands for, and opens a cell. Text is only ever set as text.
+// Filters marks, shows what a mark stands for, and opens a test case. Text is only ever set as text.
 const cells = JSON.parse(document.getElementById("cells").textContent);
 const find = (query, from = document) => [...from.querySelectorAll(query)];
 const by = (id) => document.getElementById(id);
@@ -17,12 +17,12 @@ function filter() {
   for (const box of find("tbody tr[data-row], .grid, .group")) box.hidden = !box.querySelector(".m:not(.off)");
   for (const list of find(".failures")) list.parentElement.hidden = !list.querySelector("li:not([hidden])");
   const shown = fits.filter(Boolean).length;
-  by("shown").textContent = shown === cells.length ? `All ${shown} cells are shown. Open one for what it says and its log.`
-    : `${shown} of ${cells.length} cells are shown.`;
+  by("shown").textContent = shown === cells.length ? `All ${shown} test cases are shown. Open one for its details and its log.`
+    : `${shown} of ${cells.length} test cases are shown.`;
   rove();
 }
 
-// One stop of the tabulator for each table; arrows go on from there.
+// Tab stops once in each table; arrows go on from there.
 function rove() {
   for (const table of find(".grid")) {
     const visible = find(".m:not(.off)", table);
@@ -74,7 +74,7 @@ function open(index) {
   }));
   by("cell-log").textContent = cell.log;
   by("cell-log").hidden = !cell.log;
-  by("cell-file").textContent = cell.log ? `Log: ${cell.file}` : "There is no log of this cell.";
+  by("cell-file").textContent = cell.log ? `Log: ${cell.file}` : "There is no log of this test case.";
   dialog.showModal();
   dialog.scrollTop = by("cell-log").scrollTop = 0;
   by("close").focus();

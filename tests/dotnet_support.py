@@ -10,6 +10,7 @@ import zipfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import mono
@@ -22,7 +23,8 @@ from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
 from latebind.model import Rid
-from latebind.verify.run.dotnet_project import Consumer
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, run_built
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk
@@ -105,7 +107,7 @@ def make_config(root: Path, **changes: object) -> Config:
     return Config(root=root, file=root / "latebind.toml", document=msgspec.convert(document, type=Document))
 
 
-def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **changes: object) -> Consumer:
+def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **changes: object) -> DotnetConsumer:
     """latenn's consumer of packages, and of a runtime (version, package)."""
     version, package = runtime or ("", None)
     given = {
@@ -115,10 +117,20 @@ def consumer(packages: list[Path], runtime: tuple[str, Path] | None = None, **ch
         "environment": dotnet_environment(),
         "runtime_version": version,
     }
-    made_for = Consumer(**given | changes)
+    made_for = DotnetConsumer(**given | changes)
     if made_for.layout.start != "mono" or "environment" in changes:
         return made_for
     return replace(made_for, environment=with_mono(made_for.environment))
+
+
+def run_smoke(made_for: DotnetConsumer, cases: Path, work: Path, **more: object) -> SimpleNamespace:
+    """Build and run a consumer: `status`, `output`, `made`, and `document`, what it wrote."""
+    with failing_at("install"):
+        made = build_consumer(made_for, work, log=more.get("log"))
+    ended = run_built(made_for, made, cases, work, **more)
+    text = (work / "answers" / "result.json").read_text("utf-8")
+    document = json.loads(text, object_hook=lambda row: SimpleNamespace(**row))
+    return SimpleNamespace(status=ended.status, output=ended.output, made=made, document=document)
 
 
 def without(package: Path, part: str, folder: Path) -> Path:

@@ -19,7 +19,7 @@ from latebind.config import document
 from latebind.system.resources import cmake_dir
 from latebind.verify.plan import scenarios
 from latebind.verify.plan.layouts import LAYOUTS
-from latebind.verify.run.dotnet_project import Consumer, _properties
+from latebind.verify.run.dotnet_project import DotnetConsumer, _properties
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -171,7 +171,7 @@ def test_every_key_reason_and_property_of_verification_is_named():
     keys = [field.name for field in msgspec.structs.fields(document.Verify) if field.name != "runtimes"]
     assert [key for key in keys if f"\n| `{key}` |" not in text] == []
     assert [reason for reason in model.NOT_RUN_REASONS if f"`{reason}`" not in text] == []
-    consumer = Consumer(project=ROOT, packages=[], version="1.0", environment={})
+    consumer = DotnetConsumer(project=ROOT, packages=[], version="1.0", environment={})
     assert [name for name in _properties(consumer, "net8.0") if f"`{name}`" not in text] == []
 
 

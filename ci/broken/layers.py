@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
-from latebind.model import Outcome, Rid, State
+from latebind.model import Rid, State
 from latebind.system.archive import sha256
 from latebind.verify.dist import listed_in, wheels_for
 from latebind.verify.planning import Options
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.model import Artifact
+    from latebind.verify.report.report import CellResult
 
     from broken.way import Way
 
@@ -86,18 +87,18 @@ def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
         target=way.target,
         audit=audited(folder, config),
         cells={kind: _said(way, kind, outcomes) for kind in CONSUMERS},
-        says={outcome.cell.kind: first_words(outcome) for outcome in outcomes if outcome.state is State.FAILED},
+        says={row.kind: first_words(row) for row in outcomes if row.outcome is State.FAILED},
     )
     shutil.rmtree(folder)
     return caught
 
 
-def first_words(outcome: Outcome) -> str:
+def first_words(outcome: CellResult) -> str:
     """The first line of a reason."""
     return outcome.reason.strip().partition("\n")[0]
 
 
-def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[Outcome, ...]:
+def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
     before, after = listed_in(good), listed_in(folder)
@@ -106,7 +107,7 @@ def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config)
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
     options = Options(select=f"works and ({consumers})")
-    return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).outcomes
+    return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).cells
 
 
 def _latest(config: Config) -> Config:
@@ -125,12 +126,12 @@ def _used(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
     return {(row.path.name, sha256(row.path)) for row in rows}
 
 
-def _said(way: Way, kind: Kind, outcomes: Iterable[Outcome]) -> str:
+def _said(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
     if way.target != LINUX:
         return ELSEWHERE
-    outcome = next((row for row in outcomes if row.cell.kind == kind), None)
+    outcome = next((row for row in outcomes if row.kind == kind), None)
     if outcome is None:
         return UNTOUCHED
-    if outcome.state is State.NOT_RUN:
+    if outcome.outcome is State.NOT_RUN:
         return f"not run: {outcome.reason}"
-    return str(outcome.facts["stage"]) if outcome.state is State.FAILED else "passed"
+    return str(outcome.facts["phase"]) if outcome.outcome is State.FAILED else "passed"

@@ -37,12 +37,35 @@ class Target:
     """The oldest libc or macOS that the target can be built for."""
     runner: str
     """The label of a GitHub-hosted runner that runs the target natively."""
+    processor: str
+    """What the loader calls the processor, in the system's own words: `x86_64`, `x64`."""
+    uv_platform: str
+    """uv's `--python-platform`."""
+    pip_platforms: tuple[str, ...]
+    """pip's `--platform` words, all of which count; `{macos}` stands for a major version of macOS."""
+    accepts: tuple[str, ...]
+    """Globs over the platform tags of wheels that install on the target, apart from `any`."""
     emulator: str = ""
     """The program that runs the target's binaries elsewhere, or ""."""
     zig_c_seconds: int
     """How long zig takes to compile its C run-time for the target, once per user, on two cores."""
     zig_cxx_seconds: int
     """The same for its C++ standard library, in addition."""
+    python: str = "bin/python"
+    """The interpreter in a virtual environment."""
+    site_packages: str = "lib/python{minor}/site-packages"
+    """The folder of packages in a virtual environment; `{minor}` stands for `3.11`."""
+    installed_python: str = "bin/python3"
+    """The interpreter in a folder that a CPython was installed into."""
+    python_home: int = 2
+    """How many folders the interpreter's own prefix is above its folder."""
+    program_suffix: str = ""
+    library_path: str = "LD_LIBRARY_PATH"
+    """The environment variable with the folders that the system's loader searches first."""
+    system_path: tuple[str, ...] = ("/usr/bin", "/bin")
+    """What a clean PATH holds apart from the interpreter's folder."""
+    lists_libraries: bool = False
+    """Whether a process can list its own libraries without help: /proc/self/maps."""
 
 
 SYMBOLS_SUFFIX = "-symbols.zip"

@@ -7,7 +7,7 @@ import re
 
 def plural(count: int, noun: str) -> str:
     """`1 symbol`, `2 symbols`."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def human_size(size: int) -> str:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.verify.plan.foreign import foreign_installer
+from latebind.verify.plan.installers import foreign_installer
 
 from tests.client import write_portable
 

@@ -7,7 +7,7 @@ from latebind.config.file import load
 from latebind.release.make import ReleaseInputs
 from latebind.system.archive import sha256, write_text
 from latebind.tables.targets import target
-from latebind.verify.report.report import to_json
+from latebind.verify.report.report import report_json
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client
 from tests.verify.reports import complete, report
@@ -62,7 +62,7 @@ def made(tmp_path_factory):
     config = load(root / "latebind.toml")
     pack(config, [stage_target(config, target(rid), root) for rid in RIDS], root, root / "dist")
     found = reported(config, root / "dist")
-    write_text(root / "reports/verify.json", to_json(found))
+    write_text(root / "reports/verify.json", report_json(found))
     for cell in found.cells:
         write_text(root / "reports" / cell.log, "log")
     write_text(root / "CHANGELOG.md", CHANGELOG)

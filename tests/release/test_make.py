@@ -11,7 +11,7 @@ import pytest
 from latebind.errors import InputError
 from latebind.release.check import check_release
 from latebind.release.make import ShutError, make_release
-from latebind.verify.report.report import read_report, to_json
+from latebind.verify.report.report import read_report, report_json
 
 
 def tree(folder):
@@ -70,7 +70,7 @@ def failing(sources, tmp_path, change):
     """The sources with another report."""
     file = tmp_path / "reports" / "verify.json"
     file.parent.mkdir()
-    file.write_text(to_json(change(read_report(sources.report))), encoding="utf-8")
+    file.write_text(report_json(change(read_report(sources.report))), encoding="utf-8")
     return replace(sources, report=file)
 
 

@@ -1,9 +1,9 @@
 """Reports for tests: small ones of known cells, and a large one such as many machines make together."""
 
 from latebind.model import Cell, Rid, State
-from latebind.verify.plan.cells import Scope, expand
-from latebind.verify.plan.versions import Answers
-from latebind.verify.report.report import Package, Report, Row
+from latebind.verify.plan.cells import Extent, expand_cells
+from latebind.verify.plan.index import Answers
+from latebind.verify.report.report import CellResult, PackageHash, Report
 
 HASH = "0" * 64
 HOSTILE = (
@@ -26,21 +26,21 @@ def row(state="passed", **fields):
     reasons = {State.PASSED: "", State.FAILED: "it broke", State.NOT_RUN: "no-machine"}
     rest = {
         "reason": reasons[state],
-        "summary": "3 models agree" if state is State.PASSED else "",
+        "summary": "3 cases passed" if state is State.PASSED else "",
         "seconds": 0.0 if state is State.NOT_RUN else 1.5,
         "log": "" if state is State.NOT_RUN else f"logs/{identity.replace('/', '_')}.log",
         "cached": False,
         "facts": {},
         "entries": ("latest",),
     }
-    return Row(id=identity, outcome=state, **cell, **{**rest, **fields})
+    return CellResult(id=identity, outcome=state, **cell, **{**rest, **fields})
 
 
 def report(*rows, packages=("x.tar.gz",), machine=None):
     """A report of one machine; packages are names, or names with hashes."""
     known = dict(packages) if isinstance(packages, dict) else dict.fromkeys(packages, HASH)
     machines = (machine or {"target": "linux-x64", "system": "Linux", "python": "3.11.7"},)
-    return Report(tuple(Package(file, digest) for file, digest in known.items()), tuple(rows), machines)
+    return Report(tuple(PackageHash(file, digest) for file, digest in known.items()), tuple(rows), machines)
 
 
 def complete(config, *, but=lambda _: False):
@@ -49,7 +49,7 @@ def complete(config, *, but=lambda _: False):
     return [
         row(**{name: getattr(planned.cell, name) for name in names}, entries=planned.entries)
         for rid in map(Rid, config.document.targets.include)
-        for planned in expand(config, rid, Scope(pythons={rid: "3.11"}, home=rid), Answers())
+        for planned in expand_cells(config, rid, Extent(pythons={rid: "3.11"}, home=rid), Answers())
         if not but(planned.cell)
     ]
 
@@ -78,10 +78,10 @@ def _large_row(kind, consumer, rid, version, scenario):
     cell = {"kind": kind, "consumer": consumer, "target": rid, "runtime": runtime, "version": version,
             "scenario": scenario, "machine": RIDS.index(rid)}  # fmt: skip
     if (consumer, rid, version, scenario) == ("python3.10", "win-x64", MINORS[4], "works"):
-        return row("failed", reason=f"2 models differ\n{HOSTILE}", **cell)
+        return row("failed", reason=f"2 cases differ\n{HOSTILE}", **cell)
     if (consumer, rid, scenario) == ("dotnet-build", "linux-arm64", "too-old"):
         return row("failed", reason='the sentence lacks "version 1.32 or newer"; it was: "Segmentation fault"', **cell)
     if rid == "win-arm64" or (rid == "osx-x64" and version in MINORS[5:]):
         return row("not run", reason="no-distribution" if rid == "osx-x64" else "no-machine", **cell)
     facts = {"passed": 1148, "runtime_version": version, "out_of_scope": {"test_if_seq": "res is a sequence"}}
-    return row(facts=facts, summary="1148 models agree, 1106 through the runtime's own API", **cell)
+    return row(facts=facts, summary="1,148 cases passed (1,106 through the runtime's own API)", **cell)

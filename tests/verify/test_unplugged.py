@@ -21,7 +21,7 @@ from types import SimpleNamespace
 import latebind as latebind_package
 import pytest
 from latebind.errors import NotRun
-from latebind.verify.plan.installers import _Uv, _Virtualenv, find_uv
+from latebind.verify.plan.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, write_client
@@ -89,11 +89,14 @@ def alive(pid):
         ("sys.exit(0)", "ended with status 0 and wrote no result"),
         ("os.kill(os.getpid(), 11)", "ended with status -11 and wrote no result"),
         ("given.out.mkdir()", "ended with status 0 and wrote no result"),
-        ("given.out.write_bytes(b'{\"passed\": [\\xff')", "not as it should be"),
-        ('given.out.write_text("[]")', "not as it should be"),
-        ("given.out.write_text('{\"passed\": []}')", "0 models were computed as expected"),
-        (GOOD + "os._exit(0)", "ended before it could be seen what it had mapped"),
-        (GOOD + '(given.out.parent / "seen.json").write_text("{"); os._exit(0)', "ended before it could be seen"),
+        ("given.out.write_bytes(b'{\"passed\": [\\xff')", "verify/smoke.py wrote invalid JSON"),
+        ('given.out.write_text("[]")', "verify/smoke.py wrote an invalid result: Expected `object`"),
+        ("given.out.write_text('{\"passed\": []}')", "0 cases passed"),
+        (GOOD + "os._exit(0)", "ended before its libraries could be listed"),
+        (
+            GOOD + '(given.out.parent / "seen.json").write_text("{"); os._exit(0)',
+            "ended before its libraries could be listed",
+        ),
         (GOOD + "import shutil; shutil.rmtree(given.out.parent)", "wrote no result"),
         (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
     ],
@@ -246,8 +249,8 @@ def index(request):
 
 def installers(tmp_path):
     """uv and pip, without what earlier runs left in their caches."""
-    yield _Uv(find_uv(), tmp_path / "uv")
-    yield _Virtualenv(tmp_path / "pip")
+    yield Uv(find_uv(), tmp_path / "uv")
+    yield Virtualenv(tmp_path / "pip")
 
 
 def unplugged(monkeypatch, tmp_path, url):
@@ -307,8 +310,8 @@ def machine_file(folder, command, version="3.11.9"):
     [
         (["/nowhere/wine"], "3.11.9", "program /nowhere/wine is not there"),
         (["/bin/sh", "-c", "echo wine: cannot find L; exit 1"], "3.11.9", "wine: cannot find L"),
-        (["/bin/echo", "so"], "3.11.9", "and its file says 3.11.9"),
-        (["/usr/bin/env"], "3.1.4", "and its file says 3.1.4"),
+        (["/bin/echo", "so"], "3.11.9", "and its file states 3.11.9"),
+        (["/usr/bin/env"], "3.1.4", "and its file states 3.1.4"),
     ],
     ids=["gone", "broken", "no-python", "another-python"],
 )
@@ -383,7 +386,7 @@ def nameless_wheel(project):
         (two_versions, "is not of version 1.2.3"),
         (foreign_wheel, "is of another project"),
         (foreign_nupkg, "Other.1.2.3.nupkg is of another project"),
-        (nameless_wheel, "tiny.whl is not named as wheels are"),
+        (nameless_wheel, "tiny.whl is not named as a wheel must be"),
     ],
 )
 def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, words):
@@ -415,7 +418,7 @@ def test_a_share_that_got_no_cell_is_no_failure(project):
 def test_a_matrix_of_what_is_no_python_is_refused(project, latebind, python):
     ended = latebind("-C", project.root, "matrix", "--python", python)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert f"{python!r} is no Python" in ended.stderr
+    assert f"{python!r} is not a Python version" in ended.stderr
 
 
 @needs_mount

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import os
 import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, ToolError
+from latebind.system.archive import source_date_epoch
 from latebind.system.log import LOG
 from latebind.system.run import run, which
 
@@ -49,6 +51,26 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     return ""
 
 
+def source_date(config: Config, commit: str, environment: Mapping[str, str] | None = None) -> str:
+    """The date of a project's sources, `2026-11-21`: of SOURCE_DATE_EPOCH or else of the commit; "" without either."""
+    env = os.environ if environment is None else environment
+    git = which("git", path=env.get("PATH", ""))
+    if env.get("SOURCE_DATE_EPOCH"):
+        seconds = str(source_date_epoch())
+    elif commit and git is not None:
+        words = ["show", "--no-patch", "--format=%ct", commit, "--"]
+        seconds = run([git, *words], cwd=config.root, env=_without_hooks(env), timeout=_TIME_LIMIT, check=False).output
+    else:
+        return ""
+    seconds = seconds.strip()
+    return datetime.fromtimestamp(int(seconds), timezone.utc).date().isoformat() if seconds.isdigit() else ""
+
+
+def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
+    """Hooks of git set GIT_DIR and others, which would lead to another repository."""
+    return {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+
+
 def _stated(text: str) -> str:
     if text and not _HASH.fullmatch(text):
         raise BuildError(f"{VARIABLE} is {text!r}, which is no commit", advice="Give all 40 or 64 hexadecimal digits.")
@@ -56,8 +78,7 @@ def _stated(text: str) -> str:
 
 
 def _of_git(git: Path, config: Config, environment: Mapping[str, str]) -> str:
-    # Hooks of git set GIT_DIR and others, which would lead to another repository.
-    env = {key: value for key, value in environment.items() if not key.startswith("GIT_")} | {"LC_ALL": "C"}
+    env = _without_hooks(environment)
     steps = {
         "is not tracked by its repository": ["ls-files", "--error-unmatch", "--", config.file.name],
         "has files that were edited since": ["status", "--porcelain", "--untracked-files=no"],

@@ -1,4 +1,4 @@
-"""The commands `verify`, `gate` and `matrix`: arguments, one call each, printing; decides nothing."""
+"""The commands `verify`, `gate` and `matrix`."""
 
 from __future__ import annotations
 
@@ -22,40 +22,47 @@ if TYPE_CHECKING:
 
 def declare_verify(add: Add) -> None:
     """`latebind verify`."""
-    verify = add("verify", _verify, "install the packages into clean environments, load, infer, report")
+    verify = add("verify", _verify, "install the packages into clean environments, load, compute, report")
     verify.add_argument("--all", action="store_true", dest="everything", help="all targets, versions and CPythons")
     verify.add_argument(
         "-k", dest="select", action="append", default=[], metavar="EXPRESSION",
-        help="cells such as 'win and 1.2*'; may be repeated: those that match any expression",
+        help="test cases such as 'win and 1.2*'; may be repeated: those that match any expression",
     )  # fmt: skip
-    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the cells")
-    verify.add_argument("--list", action="store_true", help="name the cells and what would not be run; run nothing")
-    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages there; pack nothing")
+    verify.add_argument("--shard", default="1/1", metavar="I/N", help="the I-th of N equal shares of the test cases")
+    verify.add_argument("--list", action="store_true", help="list the test cases, with those that cannot run here")
+    verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
     add_machines(verify)
     add_target(verify)
-    verify.add_argument("--fresh", action="store_true", help="run every cell again, also those that passed before")
-    verify.add_argument("--jobs", type=count, default=0, metavar="N", help="cells at once; by default one a processor")
+    verify.add_argument("--fresh", action="store_true", help="run every test case again, also those that passed before")
+    verify.add_argument(
+        "--jobs", type=count, default=0, metavar="N", help="test cases at once; by default the CPU count"
+    )
     verify.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
     verify.add_argument(
         "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT.json",
-        help="run nothing: add up the reports of several machines on the same packages",
+        help="run nothing: merge the reports of several machines on the same packages",
     )  # fmt: skip
-    verify.add_argument("--output-dir", type=Path, metavar="DIR", help="where reports are written; by default reports/")
+    verify.add_argument("--output-dir", type=Path, metavar="DIR", help="the folder of the reports; by default reports/")
 
 
 def declare_gate(add: Add) -> None:
     """`latebind gate`."""
-    gate = add("gate", _gate, "whether every required cell of a report passed; what is missing and what to run")
+    gate = add("gate", _gate, "check that every required test case of a report passed; what is missing and what to run")
     gate.add_argument("report", type=Path, nargs="?", metavar="REPORT.json", help="by default reports/verify.json")
     gate.add_argument("--format", choices=("text", "json", "markdown"), default="text")
 
 
 def declare_matrix(add: Add) -> None:
     """`latebind matrix`."""
-    matrix = add("matrix", _matrix, "the cells as JSON for a GitHub Actions matrix, shared out to runners")
-    matrix.add_argument("--max-jobs", type=count, default=256, metavar="N", help="jobs at most; GitHub allows 256")
+    matrix = add("matrix", _matrix, "the test cases as JSON for a GitHub Actions matrix, distributed to runners")
     matrix.add_argument(
-        "--python", action="append", metavar="X.Y", help="Python of the jobs; by default this one's; may be repeated"
+        "--max-jobs", type=count, default=256, metavar="N", help="at most this many jobs; GitHub allows 256"
+    )
+    matrix.add_argument(
+        "--python",
+        action="append",
+        metavar="X.Y",
+        help="Python version of the jobs; by default this one's; may be repeated",
     )
     add_target(matrix, "all of the project's")
 
@@ -66,7 +73,7 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _assert_used(arguments: argparse.Namespace) -> None:
-    """Raises LatebindError for options that would have no effect beside another: their user expects one."""
+    """Raises LatebindError for options that would have no effect with another one."""
     chosen = {
         "--all": arguments.everything, "-k": arguments.select, "--shard": arguments.shard != "1/1",
         "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
@@ -80,30 +87,31 @@ def _assert_used(arguments: argparse.Namespace) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> int:
-    from latebind.verify.planning import listed  # noqa: PLC0415
-    from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415  # as all imports below: --help is quick
-    from latebind.verify.report.report import report_of  # noqa: PLC0415
+    from latebind.verify.planning import list_cells  # noqa: PLC0415  # as all imports below: --help is quick
+    from latebind.verify.report.files import read_log, write_reports  # noqa: PLC0415
     from latebind.verify.verify import verify  # noqa: PLC0415
 
     if arguments.everything and not arguments.target:
         arguments.target = ["all"]
     config, workdir = configured(arguments)
-    options, rids = _options(arguments, workdir), chosen(arguments, config)
+    options, rids = _options(arguments, config, workdir), chosen(arguments, config)
     if arguments.list:
-        print(listed(config, rids, workdir, options))
+        print(list_cells(config, rids, workdir, options))
         return 0
-    report = report_of(verify(config, _artifacts(arguments, config), rids, workdir, options))
+    report = verify(config, _artifacts(arguments, config), rids, workdir, options)
     logs = workdir / "build" / "verify"
     write_reports(report, arguments.output_dir or workdir / "reports", lambda row: read_log(logs, row))
     _show(report, arguments.format)
     return report.exit_status
 
 
-def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
+def _options(arguments: argparse.Namespace, config: Config, workdir: Path) -> Options:
+    from latebind.build.commit import source_commit, source_date  # noqa: PLC0415
     from latebind.verify.plan.machine import machines, machines_folder  # noqa: PLC0415
     from latebind.verify.plan.select import any_of, read_shard  # noqa: PLC0415
     from latebind.verify.planning import Options  # noqa: PLC0415
 
+    commit = source_commit(config)
     return Options(
         everything=arguments.everything,
         select=any_of(arguments.select),
@@ -111,11 +119,13 @@ def _options(arguments: argparse.Namespace, workdir: Path) -> Options:
         jobs=arguments.jobs,
         fresh=arguments.fresh,
         machines=machines(machines_folder(arguments.machines, workdir)),
+        commit=commit,
+        date=source_date(config, commit),
     )
 
 
 def _artifacts(arguments: argparse.Namespace, config: Config) -> tuple[Artifact, ...]:
-    """Those of --dist, else what is packed now."""
+    """Those of --dist, otherwise what is packed now."""
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.verify.dist import artifacts_in  # noqa: PLC0415
 
@@ -137,28 +147,28 @@ def _merge(arguments: argparse.Namespace) -> int:
 
 
 def _show(report: Report, form: str) -> None:
-    from latebind.verify.report.render import to_console, to_junit, to_markdown  # noqa: PLC0415
-    from latebind.verify.report.report import to_json  # noqa: PLC0415
+    from latebind.verify.report.render import report_junit, report_markdown, report_text  # noqa: PLC0415
+    from latebind.verify.report.report import report_json  # noqa: PLC0415
 
-    render = {"text": to_console, "json": to_json, "markdown": to_markdown, "junit": to_junit}[form]
+    render = {"text": report_text, "json": report_json, "markdown": report_markdown, "junit": report_junit}[form]
     print(render(report).removesuffix("\n"))
 
 
 def _gate(arguments: argparse.Namespace) -> int:
-    from latebind.verify.report.gate import RENDERERS, judge_gate  # noqa: PLC0415
+    from latebind.verify.report.gate import GATE_RENDERERS, judge_gate  # noqa: PLC0415
     from latebind.verify.report.report import read_report  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     gate = judge_gate(config, read_report(arguments.report or workdir / "reports" / "verify.json"))
-    print(RENDERERS[arguments.format](gate), end="")
+    print(GATE_RENDERERS[arguments.format](gate), end="")
     return gate.exit_status
 
 
 def _matrix(arguments: argparse.Namespace) -> int:
-    from latebind.verify.plan.matrix import matrix, to_text  # noqa: PLC0415
+    from latebind.verify.plan.matrix import matrix, matrix_json  # noqa: PLC0415
 
     config, _ = configured(arguments)
     arguments.target = arguments.target or ["all"]
     pythons = arguments.python or [f"{sys.version_info.major}.{sys.version_info.minor}"]
-    print(to_text(matrix(config, chosen(arguments, config), pythons, arguments.max_jobs)), end="")
+    print(matrix_json(matrix(config, chosen(arguments, config), pythons, arguments.max_jobs)), end="")
     return 0

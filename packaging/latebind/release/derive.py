@@ -33,8 +33,8 @@ from latebind.release.layout import (
 from latebind.release.packages import Packed, read_packages
 from latebind.templates import render
 from latebind.verify.report.files import read_log, renderings
-from latebind.verify.report.gate import RENDERERS, judge_gate
-from latebind.verify.report.render import count
+from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
+from latebind.verify.report.render import report_count
 from latebind.verify.report.report import read_report
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         f"{REPORTS}/audit.json": audit_json(audit).encode(),
         f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
         **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
-        f"{REPORTS}/gate.json": RENDERERS["json"](gate).encode(),
+        f"{REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
         SURFACE: api.to_json(new),
         f"{API}/changes.md": page_of_api.encode(),
         MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
@@ -98,7 +98,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         folders={row.artifact.path: row.artifact.path.relative_to(folder).as_posix() for row in packages},
         runtimes=config.document.runtime,
         audit=count_line(audit),
-        verification=count(report),
+        verification=report_count(report),
         blocks=blocks,
         surface=page_of_api,
         changelog=changelog,

@@ -6,6 +6,7 @@ import difflib
 import platform
 import sys
 import sysconfig
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,6 +54,18 @@ def host_rid() -> Rid:
         system = "linux-musl"
     machine = platform.machine().lower()
     return Rid(f"{system}-{_ARCH.get(machine, machine)}")
+
+
+def like_host() -> Target:
+    """This machine's target, or one of the same system where it is no target: for facts of the system alone."""
+    own = host_rid()
+    system = own.partition("-")[0]
+    return targets().get(own) or next(row for rid, row in targets().items() if rid.partition("-")[0] == system)
+
+
+def installs(row: Target, tag: str) -> bool:
+    """Whether a wheel with that platform tag installs on a target."""
+    return tag == "any" or any(fnmatchcase(tag, glob) for glob in row.accepts)
 
 
 def wheel_tag(row: Target, floor: str) -> str:

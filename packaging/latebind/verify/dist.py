@@ -1,4 +1,4 @@
-"""Packages that somebody made before: found in a folder, hashed, told by their names."""
+"""Finds the packages in a folder: hashed, and checked by their names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from latebind.errors import InputError
 from latebind.model import Artifact, Kind, Sha256
 from latebind.nuget.nuspec import semantic_version
 from latebind.system.archive import ZipReader, sha256
-from latebind.tables.targets import target, targets
+from latebind.tables.targets import installs, target, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -28,22 +28,24 @@ _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     """The wheels and nupkgs of a project that a folder holds, sorted by name.
 
-    Raises InputError when it is no folder, holds none, or holds one that cannot be read, is of another version, or of
-    another project: each would be installed into every cell, which would then show nothing of this one.
+    Raises InputError when it is not a folder, holds none, or holds one that cannot be read, is of another version, or
+    of another project: that one would be installed and tested instead.
     """
     if not folder.is_dir():
-        raise InputError("is no folder", where=str(folder), advice="Name the folder that holds the packages.")
+        raise InputError("is not a folder", where=str(folder), advice="Name the folder that holds the packages.")
     found = listed_in(folder)
     if not found:
-        raise InputError("holds no wheel and no nupkg", where=str(folder), advice="Make them first: latebind pack.")
+        raise InputError("holds no wheel and no nupkg", where=str(folder), advice="Make them: latebind pack.")
     problems = [problem for artifact in found if (problem := _problem(artifact, config))]
     if problems:
-        raise InputError("; ".join(problems), where=str(folder), advice="Keep only what latebind pack makes now there.")
+        raise InputError(
+            "; ".join(problems), where=str(folder), advice="Keep only what latebind pack makes now in that folder."
+        )
     return found
 
 
 def listed_in(folder: Path) -> tuple[Artifact, ...]:
-    """The wheels and nupkgs of a folder, sorted by name, whatever they are."""
+    """The wheels and nupkgs of a folder, sorted by name, of any project."""
     return tuple(
         Artifact(path=path.resolve(), kind=_KINDS[path.suffix], sha256=Sha256(sha256(path)), size=path.stat().st_size)
         for path in sorted(folder.iterdir())
@@ -52,7 +54,7 @@ def listed_in(folder: Path) -> tuple[Artifact, ...]:
 
 
 def _problem(artifact: Artifact, config: Config) -> str:
-    """Why a file is no package of the project, "" when it is one."""
+    """Why a file is not a package of the project, "" when it is one."""
     name = artifact.path.name
     wrong = _not_our_wheel(name, config) if artifact.kind == "wheel" else _not_our_nupkg(name, config)
     if wrong:
@@ -68,7 +70,7 @@ def _not_our_wheel(name: str, config: Config) -> str:
     try:
         distribution, version, *_ = parse_wheel_filename(name)
     except InvalidWheelFilename:
-        return "not named as wheels are"
+        return "not named as a wheel must be"
     if distribution not in {canonicalize_name(config.wheel_name(package)) for package in config.packages}:
         return "of another project"
     if version != Version(config.project.version):
@@ -89,27 +91,14 @@ def _not_our_nupkg(name: str, config: Config) -> str:
 
 
 def wheels_for(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:
-    """The wheels that install on a target, told by the platform tags in their names."""
-    return [row for row in artifacts if row.kind == "wheel" and any(_fits(tag, rid) for tag in _platforms(row.path))]
+    """The wheels that install on a target, by the platform tags in their names."""
+    row = target(rid)
+    return [one for one in artifacts if one.kind == "wheel" and any(installs(row, tag) for tag in _tags(one.path))]
 
 
-def _platforms(wheel: Path) -> set[str]:
+def _tags(wheel: Path) -> set[str]:
     try:
         *_, tags = parse_wheel_filename(wheel.name)
-    except InvalidWheelFilename:  # the installer will say what is wrong with it
+    except InvalidWheelFilename:  # the installer will report what is wrong with it
         return {"any"}
     return {tag.platform for tag in tags}
-
-
-def _fits(tag: str, rid: Rid) -> bool:
-    if tag == "any":
-        return True
-    row = target(rid)
-    if row.system == "windows":
-        return tag == ("win_amd64" if row.arch == "x86_64" else "win_arm64")
-    if row.system == "macos":
-        return tag.startswith("macosx_") and tag.endswith(
-            ("arm64" if row.arch == "aarch64" else "x86_64", "universal2")
-        )
-    known = ("musllinux",) if row.libc == "musl" else ("manylinux", "linux_")
-    return tag.startswith(known) and tag.endswith(row.arch)

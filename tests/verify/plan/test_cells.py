@@ -1,4 +1,4 @@
-"""Which cells there are, and what the judge makes of what a consumer says."""
+"""Which cells there are."""
 
 import dataclasses
 import types
@@ -8,17 +8,14 @@ import msgspec
 import pytest
 from latebind.config.document import VerifyOwn
 from latebind.config.file import load
-from latebind.errors import InputError, NotRun
-from latebind.model import Cell, Rid, State
+from latebind.errors import NotRun
+from latebind.model import Rid
 from latebind.tables.targets import other_processor
-from latebind.verify.plan.cells import Scope, expand, questions
+from latebind.verify.plan.cells import Extent, expand_cells, questions
+from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers
 from latebind.verify.plan.layouts import RUNNING
-from latebind.verify.plan.machine import host_machine
-from latebind.verify.plan.scenarios import SCENARIOS, Scenario, scenario
-from latebind.verify.plan.versions import BELOW_FLOOR, EACH_MINOR, Answers
+from latebind.verify.plan.scenarios import SCENARIOS, scenario
 from latebind.verify.planning import able
-from latebind.verify.run.bench import Bench
-from latebind.verify.run.judge import Seen, Smoke, judge, read_python
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
@@ -31,17 +28,7 @@ USE = CONFIG.document.runtime[0]
 LINUX = Rid("linux-x64")
 MINORS = ("1.19.2", "1.20.1", "1.31.1")
 FOUND = {"minimum": MINORS[:1], "latest": MINORS[-1:], BELOW_FLOOR: ("1.18.1",), EACH_MINOR: MINORS}
-SCOPE = Scope(pythons={LINUX: "3.11"}, home=LINUX)
-CELL = Cell(
-    kind="wheel",
-    target=Rid("linux-x64"),
-    consumer="python3.11",
-    runtime="onnxruntime",
-    version="1.31.1",
-    scenario="works",
-)
-ENV = "/environment"
-GOOD = Smoke(status=0, output="", passed=("a", "b"), runtime_version="1.31.1", libraries=("/environment/lib/x.so",))
+SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
 
 
 def test_every_version_works_in_every_consumer_and_names_are_unique():
@@ -62,7 +49,8 @@ def tiny_cells(folder, *, rid="linux-x64", change=lambda text: text):
     write_client(folder, latebind=change(text))
     config = load(folder / "latebind.toml")
     return [
-        planned.cell for planned in expand(config, Rid(rid), Scope(pythons={Rid(rid): "3.11"}, home=LINUX), Answers())
+        planned.cell
+        for planned in expand_cells(config, Rid(rid), Extent(pythons={Rid(rid): "3.11"}, home=LINUX), Answers())
     ]
 
 
@@ -119,7 +107,7 @@ def test_a_scenario_has_no_cell_where_its_system_has_no_such_thing():
 
 
 def test_a_version_that_the_index_does_not_have_stays_as_it_is_written():
-    cells = expand(CONFIG, LINUX, SCOPE, Answers())
+    cells = expand_cells(CONFIG, LINUX, SCOPE, Answers())
     assert {planned.cell.version for planned in cells} == {"minimum", "latest", BELOW_FLOOR, ""}
 
 
@@ -140,8 +128,8 @@ def test_a_runtime_of_its_own_ways_is_tried_in_them_and_where_it_is_told():
     verify = msgspec.structs.replace(CONFIG.document.verify, own={USE.preset: own})
     document = msgspec.structs.replace(CONFIG.document, runtime=(USE,), verify=verify)
     config = dataclasses.replace(CONFIG, document=document)
-    scope = Scope(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
-    cells = expand(config, LINUX, scope, Answers())
+    scope = Extent(pythons={LINUX: "3.11"}, home=LINUX, others=("3.13",), everything=True)
+    cells = expand_cells(config, LINUX, scope, Answers())
     assert {planned.cell.scenario for planned in cells} == {"works", "absent"}
     assert {planned.python for planned in cells} == {"3.11"}
     emulated = types.SimpleNamespace(is_host=False)
@@ -171,7 +159,7 @@ def test_only_a_preset_with_a_floor_has_releases_below_it_that_hold_no_library(t
 def test_a_stand_in_is_made_only_of_a_runtime_whose_version_is_text(tmp_path, form, shown):
     described = THING.replace('"text"', f'"{form}"') + '\n[verify]\npython = "smoke.py"\n'
     config = load(write_thing_client(tmp_path, described) / "latebind.toml")
-    names = {planned.cell.scenario for planned in expand(config, LINUX, SCOPE, Answers())}
+    names = {planned.cell.scenario for planned in expand_cells(config, LINUX, SCOPE, Answers())}
     assert {"works", "too-old", "absent"} <= names
     assert ("other-major" in names) is shown
 
@@ -184,141 +172,12 @@ def test_a_package_needs_itself_and_all_that_those_it_requires_need():
 def test_a_project_without_a_runtime_is_tried_without_one(tiny):
     write_client(tiny, latebind=TINY + '[verify]\npython = "smoke.py"\n')
     config = load(tiny / "latebind.toml")
-    (planned,) = expand(config, LINUX, SCOPE, Answers())
+    (planned,) = expand_cells(config, LINUX, SCOPE, Answers())
     assert (planned.cell.scenario, planned.cell.version, planned.use) == ("works", "", None)
     assert questions(config, (LINUX,), SCOPE) == []
 
 
 def expanded(rid="linux-x64", *, everything=False):
-    scope = Scope(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
+    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX, others=("3.13",), everything=everything)
     asked = questions(CONFIG, (Rid(rid),), scope)
-    return expand(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))
-
-
-def judged(smoke, row=None, **more):
-    return judge(CELL, row or scenario("works"), smoke, [ENV], values=more.pop("values", {}), **more)
-
-
-def changed(**fields):
-    return Smoke(**{**{name: getattr(GOOD, name) for name in Smoke.__slots__}, **fields})
-
-
-def test_a_good_run_passes_and_says_how_many():
-    outcome = judged(GOOD)
-    assert (outcome.state, outcome.facts["passed"]) == (State.PASSED, 2)
-
-
-@pytest.mark.parametrize(
-    ("fields", "words", "stage"),
-    [
-        ({"status": 1, "failed": (("c", "differs"),)}, "c: differs", "inference"),
-        ({"status": 139}, "status 139", "load"),
-        ({"status": 3, "error": "no runtime"}, "no runtime", "load"),
-        ({"passed": ()}, "0 models were computed as expected, at least 1 should be", "inference"),
-        ({"runtime_version": "1.30.0"}, "bound runtime 1.30.0, expected 1.31.1", "load"),
-        ({"libraries": ()}, "did not say which libraries", "load"),
-        ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
-    ],
-)
-def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, stage):
-    outcome = judged(changed(**fields))
-    assert outcome.facts["stage"] == stage
-    assert outcome.state is State.FAILED
-    assert words in outcome.reason
-
-
-def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
-    smoke = changed(status=1, failed=(("c", "differs"),))
-    assert judged(smoke, reference=frozenset("ab")).state is State.PASSED
-    assert "c: differs" in judged(smoke, reference=frozenset("abc")).reason
-
-
-def test_fewer_cases_than_configured_are_too_few():
-    assert judged(GOOD, at_least=2).state is State.PASSED
-    assert "2 models were computed as expected, at least 3 should be" in judged(GOOD, at_least=3).reason
-
-
-@pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
-def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
-    cell = dataclasses.replace(CELL, version=version)
-    places = dict.fromkeys(("work", "log"), Path(ENV))
-    nothing = {"package": "", "entry": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
-    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **places)
-    assert bench.at_least() == count
-
-
-def test_a_case_that_was_never_tried_is_a_failure():
-    assert "1 models were never tried, d among them" in judged(GOOD, reference=frozenset("abd")).reason
-
-
-CLEAN = Seen(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",), user=0)
-
-
-@pytest.mark.parametrize(
-    ("fields", "words"),
-    [
-        ({}, ""),
-        (
-            {"libraries": ("/work/build/liblatenn.so",)},
-            "/work/build/liblatenn.so was mapped, from outside /environment",
-        ),
-        ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
-        ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
-        ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
-        ({"libraries": ("/lib/libonnxruntime.so.1.19.2",)}, "a file of the runtime, was mapped from outside"),
-        ({"libraries": ("C:\\windows\\system32\\onnxruntime.dll",)}, "a file of the runtime, was mapped from outside"),
-        ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
-    ],
-)
-def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
-    seen = Seen(**{**{name: getattr(CLEAN, name) for name in Seen.__struct_fields__}, **fields})
-    outcome = judged(GOOD, seen=seen, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
-    assert (outcome.state is State.PASSED) == (words == "")
-    assert words in outcome.reason
-
-
-def test_a_scenario_may_bind_another_version_than_its_cell():
-    older = changed(runtime_version="1.19.2")
-    assert judged(older, binds=("1.19.2",)).state is State.PASSED
-    assert "bound runtime 1.31.1, expected 1.19.2" in judged(GOOD, binds=("1.19.2",)).reason
-    assert judged(older, binds=()).state is State.PASSED
-    assert "expected one that says its version" in judged(changed(runtime_version=""), binds=()).reason
-
-
-NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))
-
-
-@pytest.mark.parametrize(
-    ("smoke", "problem"),
-    [
-        (changed(status=3, error="ONNX Runtime was not found; 1.19 is needed"), ""),
-        (changed(status=3, error="ONNX Runtime was not found"), 'the sentence lacks "1.19"'),
-        (changed(status=3, error="Segmentation fault"), "the sentence lacks"),
-        (GOOD, "loading was expected to fail"),
-        (changed(status=139), "loading was expected to fail, but the consumer ended with status 139"),
-    ],
-)
-def test_a_negative_scenario_wants_the_sentence(smoke, problem):
-    outcome = judged(smoke, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
-    assert (outcome.state is State.PASSED) == (problem == "")
-    assert problem in outcome.reason
-
-
-@pytest.mark.parametrize(
-    ("raw", "words"),
-    [
-        (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
-        (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
-        (b'{"libraries": {}}', "Expected `array`, got `object`"),
-        (b"\xff", "not as it should be"),
-        (b"", "not as it should be"),
-    ],
-)
-def test_a_result_of_another_shape_is_told_with_its_place(raw, words):
-    with pytest.raises(InputError, match=words):
-        read_python(0, "", raw)
-
-
-def test_a_result_may_say_more_than_is_asked():
-    smoke = read_python(0, "", b'{"passed": ["a"], "report": {"version": "1.31.1", "more": 1}, "mood": "good"}')
-    assert (smoke.passed, smoke.runtime_version) == (("a",), "1.31.1")
+    return expand_cells(CONFIG, Rid(rid), scope, Answers(found={row: FOUND[row.entry] for row in asked}))

@@ -91,7 +91,7 @@ def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkey
     monkeypatch.setattr(environments, "which", lambda _: None)
     monkeypatch.setattr(environments.importlib.util, "find_spec", lambda _: None)
     monkeypatch.setattr(environments.sys, "executable", str(tmp_path / "python"))
-    with pytest.raises(ToolError, match="neither uv nor virtualenv is here") as caught:
+    with pytest.raises(ToolError, match="neither uv nor virtualenv is installed") as caught:
         installer(tmp_path)
     assert "latebind[verify]" in caught.value.advice
 

@@ -10,8 +10,8 @@ import pytest
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.tables.targets import host_rid
-from latebind.verify.plan import foreign
-from latebind.verify.plan.foreign import foreign_installer, uv_platform
+from latebind.verify.plan import installers
+from latebind.verify.plan.installers import foreign_installer, uv_platform
 from latebind.verify.plan.machine import Machine, host_machine, machines, machines_folder
 
 GOOD = """\
@@ -59,11 +59,11 @@ def test_a_file_is_read(tmp_path):
         ('rid = "win-x64"', 'rid = "win-x86"', "rid: win-x86 is not a target; known are linux-x64"),
         ('rid = "win-x64"', "", "missing required field `rid`"),
         ('title = "wine 8.0 with CPython 3.11.9"', "title = 8", "Expected `str`, got `int` - at `$.title`"),
-        ('command = ["wine.py", "DEST", "--"]', "command = []", "command: it is empty"),
-        ('platforms = ["win_amd64"]', "platforms = []", "platforms: it is empty"),
+        ('command = ["wine.py", "DEST", "--"]', "command = []", "command: it must not be empty"),
+        ('platforms = ["win_amd64"]', "platforms = []", "platforms: it must not be empty"),
         ('"3.11.9"', '"3.11"', "python_version: 3.11 is not of the form 3.11.9"),
         ('"{python}"', '"python.exe"', "python: python.exe is not an absolute path"),
-        ('"{python}"', '"/nowhere/python.exe"', "/nowhere/python.exe is not there; the machine was moved or removed"),
+        ('"{python}"', '"/nowhere/python.exe"', "/nowhere/python.exe does not exist; the machine was moved or removed"),
         ("path_prefix", "prefix", "unknown field `prefix`"),
         ("path_prefix", "jobs = -1\npath_prefix", "jobs: -1 is less than 0"),
         ("rid =", "rid", "not a machine file"),
@@ -87,7 +87,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 def test_two_files_for_one_target_are_refused(tmp_path):
     write(write(tmp_path), name="other.toml")
-    with pytest.raises(InputError, match="another file describes win-x64, too"):
+    with pytest.raises(InputError, match="another file also describes win-x64"):
         machines(tmp_path)
 
 
@@ -108,7 +108,7 @@ def test_where_the_files_are_looked_for(tmp_path, monkeypatch):
 
 
 def test_a_named_folder_must_be_there(tmp_path, monkeypatch):
-    with pytest.raises(InputError, match="--machines names a folder that is not there"):
+    with pytest.raises(InputError, match="--machines names a folder that does not exist"):
         machines_folder(tmp_path / "gone", tmp_path)
     monkeypatch.setenv("LATEBIND_MACHINES", str(tmp_path / "gone"))
     with pytest.raises(InputError, match="LATEBIND_MACHINES names a folder"):
@@ -163,8 +163,8 @@ def test_a_platform_that_uv_does_not_know_is_told():
 
 
 def test_without_uv_nothing_is_installed_for_others(monkeypatch, tmp_path):
-    monkeypatch.setattr(foreign, "find_uv", lambda: None)
-    with pytest.raises(NotRun, match="uv, which installs for win-x64 from here, is not there"):
+    monkeypatch.setattr(installers, "find_uv", lambda: None)
+    with pytest.raises(NotRun, match="uv, which installs for win-x64 from here, is not installed"):
         foreign_installer(wine(), tmp_path)
 
 

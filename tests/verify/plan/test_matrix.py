@@ -9,7 +9,7 @@ import pytest
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.tables.targets import targets
-from latebind.verify.plan.matrix import CELLS_PER_JOB, MAX_BYTES, MAX_JOBS, cells_of, matrix, to_text
+from latebind.verify.plan.matrix import CELLS_PER_JOB, MAX_BYTES, MAX_JOBS, cells_of, matrix, matrix_json
 from latebind.verify.plan.select import in_shard, read_shard
 
 from tests.client import CONFIG as TINY
@@ -59,17 +59,17 @@ def test_jobs_keep_to_the_limit(limit):
 
 
 def test_too_few_jobs_for_the_targets_are_refused():
-    with pytest.raises(InputError, match="6 targets and 2 Pythons need 12 jobs at least, more than 11"):
+    with pytest.raises(InputError, match="6 targets and 2 Pythons need at least 12 jobs, more than 11"):
         matrix(LATENN, RIDS, ["3.10", "3.14"], 11)
 
 
 def test_a_text_over_the_limit_of_an_output_is_refused():
-    with pytest.raises(InputError, match="bytes as GitHub counts them, more than 1000000"):
+    with pytest.raises(InputError, match="bytes as GitHub counts them, more than 1,000,000"):
         matrix(with_versions(2000), RIDS, ["3." + "1" * 3000], 256)
 
 
 def test_the_largest_matrix_fits_an_output():
-    text = to_text(matrix(with_versions(5000), RIDS, ["3.10", "3.14"]))
+    text = matrix_json(matrix(with_versions(5000), RIDS, ["3.10", "3.14"]))
     assert len(text.encode("utf-16-le")) < MAX_BYTES
     assert text.count("\n") == 1
 
@@ -82,4 +82,4 @@ def test_the_command(latebind, tiny):
         ("linux-x64", python, "verify --all --target linux-x64") for python in ("3.10", "3.14")
     ]
     refused = latebind("-C", tiny, "matrix", "--python", "3.10", "--python", "3.14", "--max-jobs", "1")
-    assert (refused.returncode, "need 2 jobs at least, more than 1" in refused.stderr) == (2, True)
+    assert (refused.returncode, "need at least 2 jobs, more than 1" in refused.stderr) == (2, True)

@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.model import Cell, Rid
-from latebind.verify.plan.cells import Scope, expand, questions
-from latebind.verify.plan.select import any_of, matches, names, read_shard, selector, shard
-from latebind.verify.plan.versions import BELOW_FLOOR, Answers
+from latebind.verify.plan.cells import Extent, expand_cells, questions
+from latebind.verify.plan.index import BELOW_FLOOR, Answers
+from latebind.verify.plan.select import any_of, read_shard, selectable_words, selector, shard
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
 VERSIONS = {"minimum": ("1.19.2",), "latest": ("1.31.1",), BELOW_FLOOR: ("1.18.1",)}
 RIDS = (Rid("linux-x64"), Rid("linux-arm64"), Rid("win-x64"))
-SCOPE = Scope(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
+SCOPE = Extent(pythons=dict.fromkeys(RIDS, "3.11"), home=RIDS[0])
 ANSWERS = Answers(found={row: VERSIONS[row.entry] for row in questions(CONFIG, RIDS, SCOPE)})
-CELLS = tuple(planned.cell for rid in RIDS for planned in expand(CONFIG, rid, SCOPE, ANSWERS))
+CELLS = tuple(planned.cell for rid in RIDS for planned in expand_cells(CONFIG, rid, SCOPE, ANSWERS))
 CELL = Cell(kind="wheel", target=Rid("win-x64"), consumer="python3.11", runtime="onnxruntime", version="1.22.0",
             scenario="too-old")  # fmt: skip
 NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime="Microsoft.ML.OnnxRuntime")
@@ -32,7 +32,7 @@ NUPKG = dataclasses.replace(CELL, kind="nupkg", consumer="dotnet-build", runtime
 def test_several_expressions_select_what_any_of_them_does(given, meant):
     cells = [dataclasses.replace(CELL, target=rid) for rid in RIDS]
     expression = any_of(given)
-    assert sum(not expression or matches(cell, expression) for cell in cells) == meant
+    assert sum(not expression or selector(expression)(cell) for cell in cells) == meant
 
 
 def test_each_of_several_expressions_must_be_whole():
@@ -73,31 +73,31 @@ def test_each_of_several_expressions_must_be_whole():
     ],
 )
 def test_words_are_globs_over_the_names_of_a_cell(expression, meant):
-    assert matches(CELL, expression) is meant
+    assert selector(expression)(CELL) is meant
 
 
 def test_a_package_id_is_found_whatever_its_letters():
-    assert matches(NUPKG, "microsoft.ml.onnxruntime and dotnet and build")
+    assert selector("microsoft.ml.onnxruntime and dotnet and build")(NUPKG)
 
 
 def test_a_cell_without_a_runtime_has_a_word_of_its_own():
-    assert matches(dataclasses.replace(CELL, runtime="", version=""), "no-runtime")
+    assert selector("no-runtime")(dataclasses.replace(CELL, runtime="", version=""))
 
 
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        ("", "a word is missing before its end"),
-        ("   ", "a word is missing before its end"),
-        ("win and", "a word is missing before its end"),
-        ("and win", "a word is missing before and, at character 1"),
-        ("win or or 1", "a word is missing before or, at character 8"),
-        ("win linux", "and or or is missing before linux, at character 5"),
-        ("(win", r"a \) is missing before its end"),
-        ("win)", r"nothing is open before \), at character 4"),
-        ("()", r"a word is missing before \), at character 2"),
-        ("not", "a word is missing before its end"),
-        ("(" * 10_000, "more than 50 parentheses are open"),
+        ("", "expected a word before its end"),
+        ("   ", "expected a word before its end"),
+        ("win and", "expected a word before its end"),
+        ("and win", "expected a word before and, at character 1"),
+        ("win or or 1", "expected a word before or, at character 8"),
+        ("win linux", "expected 'and' or 'or' before linux, at character 5"),
+        ("(win", r"expected \) before its end"),
+        ("win)", r"unmatched \), at character 4"),
+        ("()", r"expected a word before \), at character 2"),
+        ("not", "expected a word before its end"),
+        ("(" * 10_000, "more than 50 nested parentheses"),
     ],
 )
 def test_what_cannot_be_read_is_told_with_its_place(expression, words):
@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_told_with_its_place(expression, words):
     assert "-k 'win and 1.2*'" in str(caught.value)
 
 
-NAMES = {name for cell in CELLS for name in names(cell)} - {"and", "or", "not"}  # "not" is a part of not-a-library
+NAMES = {name for cell in CELLS for name in selectable_words(cell)} - {"and", "or", "not"}
 WORDS = st.sampled_from(sorted(NAMES | {"1.*", "dot*", "wheel/*", "none"}))
 TREES = st.recursive(
     WORDS,
@@ -127,7 +127,7 @@ def written(tree):
 def meant(tree, cell):
     """The same, by Python's own operators."""
     if isinstance(tree, str):
-        return matches(cell, tree)
+        return selector(tree)(cell)
     if tree[0] == "not":
         return not meant(tree[1], cell)
     left, word, right = tree
@@ -137,7 +137,7 @@ def meant(tree, cell):
 
 @given(tree=TREES, cell=st.sampled_from(CELLS))
 def test_an_expression_means_what_logic_says(tree, cell):
-    assert matches(cell, written(tree)) is meant(tree, cell)
+    assert selector(written(tree))(cell) is meant(tree, cell)
 
 
 @given(text=st.text(alphabet="()andortwi *1.[]!/-\n\0", max_size=40))
@@ -165,5 +165,5 @@ def test_a_share_is_read():
 
 @pytest.mark.parametrize("text", ["", "0/5", "6/5", "2", "2/", "/5", "a/b", "-1/5", "1/5/2", "²/5", "1.0/2"])
 def test_no_share_is_refused(text):
-    with pytest.raises(InputError, match="is no share"):
+    with pytest.raises(InputError, match="is not a share"):
         read_shard(text)

@@ -9,7 +9,7 @@ import pytest
 from latebind.config.file import load
 from latebind.verify.plan.scenarios import SCENARIOS
 from latebind.verify.report.files import write_reports
-from latebind.verify.report.gate import RENDERERS, judge_gate, patterns
+from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
@@ -56,8 +56,8 @@ def test_a_report_of_one_cell_blocks_with_the_cells_that_the_configuration_requi
     assert len(blocks) > 10
     assert "wheel/linux-x64/python3.11/no-runtime/absent" in blocks
     assert all("latebind verify --target linux-x64" in block.cure for block in blocks.values())
-    text = RENDERERS["text"](judge_gate(requiring(), report(row())))
-    assert text.endswith(f"Gate failed: 1 of {1 + len(blocks)} required test cases passed, {len(blocks)} problems\n")
+    text = GATE_RENDERERS["text"](judge_gate(requiring(), report(row())))
+    assert text.endswith(f"Gate failed: 1 of {1 + len(blocks)} required test cases passed, {len(blocks)} problems.\n")
 
 
 @pytest.mark.parametrize("entry", ["minimum", "latest", "<"])
@@ -131,10 +131,10 @@ def test_a_share_that_nobody_reported_blocks():
     assert "latebind verify --target linux-x64 --shard 1/3" in blocks["share 1/3 of linux-x64"].cure
 
 
-@pytest.mark.parametrize("form", RENDERERS)
+@pytest.mark.parametrize("form", GATE_RENDERERS)
 def test_every_form_tells_what_blocks_and_what_next(form):
     bad = row("failed", reason="it\x1b | broke")
-    text = RENDERERS[form](judge_gate(requiring(), report(*complete(requiring()), bad)))
+    text = GATE_RENDERERS[form](judge_gate(requiring(), report(*complete(requiring()), bad)))
     assert bad.id in text
     assert "fix it, and run" in text
     assert "\x1b" not in text
@@ -147,8 +147,8 @@ def test_every_form_tells_what_blocks_and_what_next(form):
 @pytest.mark.parametrize(
     ("state", "status", "last"),
     [
-        ("passed", 0, "Gate passed: 1 of 1 required test case"),
-        ("not run", 1, "0 of 1 required test case passed, 1 problem"),
+        ("passed", 0, "Gate passed: 1 of 1 required test case."),
+        ("not run", 1, "0 of 1 required test case passed, 1 problem."),
     ],
 )
 def test_the_command(latebind, tiny, state, status, last):
@@ -165,3 +165,14 @@ def test_without_a_report_the_command_says_which(latebind, tiny):
     ended = latebind("-C", tiny, "gate")
     assert ended.returncode == 2
     assert "verify.json: No such file" in ended.stderr
+
+
+def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_package_serves_it():
+    """latenn's core package, which binds no runtime, is made for musl; the others are not."""
+    config = requiring(include=("linux-x64", "linux-musl-x64"))
+
+    optional = {pattern.glob for pattern in patterns(config) if pattern.may_be_empty}
+
+    assert "*/linux-musl-x64/*/works" in optional
+    assert "*/linux-x64/*/works" not in optional
+    assert blocked(config, complete(config)) == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import chromium
 import pytest
-from latebind.verify.report.html import LOG_LIMITS, clipped, to_html
+from latebind.verify.report.html import LOG_LIMITS, clipped, report_html
 from latebind.verify.report.report import Report
 
 from tests.verify.reports import HOSTILE, large, report, row
@@ -18,7 +18,7 @@ LOG = f"$ install\n{HOSTILE}\nthe end"
 
 
 def page_of(shown, log=LOG):
-    return to_html(shown, lambda _: log)
+    return report_html(shown, lambda _: log)
 
 
 def data_of(page):
@@ -55,7 +55,7 @@ def test_a_long_log_is_clipped_with_the_count_of_what_is_left_out():
     short = clipped(text, 1000)
     assert short.startswith("begin")
     assert short.endswith("end")
-    assert f"… {len(text) - 1000} characters left out …" in short
+    assert f"… {len(text) - 1000:,} characters left out …" in short
     shown = row("failed")
     assert len(data_of(page_of(report(shown), log=text))[0]["log"]) < LOG_LIMITS[shown.outcome] + 100
 
@@ -148,7 +148,7 @@ def test_a_keyboard_alone_is_enough(visit):
     for _ in range(5):  # three states, the filter, the table
         page.keyboard.press("Tab")
     assert page.evaluate(label) == "passed: linux-x64, works, onnxruntime 1.19.0"
-    assert "3 models agree" in page.get_by_role("tooltip").inner_text()
+    assert "3 cases passed" in page.get_by_role("tooltip").inner_text()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowRight")
     assert page.evaluate(label) == "passed: win-x64, works, onnxruntime 1.20.0"

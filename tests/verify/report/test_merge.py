@@ -125,7 +125,7 @@ def test_the_command_refuses_and_leaves_nothing(latebind, tmp_path, two):
 
 def test_the_command_refuses_a_file_that_is_named_twice(latebind, tmp_path, two):
     ended = latebind("verify", "--merge", two[0], two[0].parent / ".." / "a" / "verify.json", "--output-dir", tmp_path)
-    assert (ended.returncode, "is named twice" in ended.stderr) == (2, True)
+    assert (ended.returncode, "is given twice" in ended.stderr) == (2, True)
 
 
 def test_a_failed_cell_is_the_exit_status(latebind, tmp_path, two):

@@ -10,14 +10,22 @@ from defusedxml import ElementTree as ET  # noqa: N817  # as it is called everyw
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Artifact, Cell, Outcome, Rid, Sha256, State
 from latebind.verify.report.files import read_log, write_reports
-from latebind.verify.report.html import to_html
-from latebind.verify.report.render import count, to_console, to_junit, to_markdown
-from latebind.verify.report.report import Elsewhere, Report, read_report, report_of, to_json, verify_schema
-from latebind.verify.verify import Verified
+from latebind.verify.report.html import report_html
+from latebind.verify.report.render import report_count, report_junit, report_markdown, report_text
+from latebind.verify.report.report import (
+    Elsewhere,
+    Provenance,
+    Report,
+    read_report,
+    report_json,
+    report_of,
+    verify_schema,
+)
 
 from tests.verify.reports import HASH, HOSTILE, large, report, row
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
+SOURCE = Provenance(project="latenn", version="0.1.0", commit="1f92bad" + "0" * 33, date="2026-11-21")
 EVERY = report(
     row(seconds=12.34, cached=True),
     row("failed", version="1.19.2", reason="it | broke\nbadly <b>", elsewhere=(Elsewhere(1, State.PASSED),)),
@@ -27,12 +35,14 @@ EVERY = report(
         elsewhere=(Elsewhere(1, State.PASSED),)),
     packages=("x-1.0.tar.gz", "x-1.0-py3-none-any.whl"),
 )  # fmt: skip
-EVERY = msgspec.structs.replace(EVERY, machines=(*EVERY.machines, {"target": "linux-x64", "python": "3.12.1"}))
+EVERY = msgspec.structs.replace(
+    EVERY, machines=(*EVERY.machines, {"target": "linux-x64", "python": "3.12.1"}), source=SOURCE
+)
 
 
 def test_the_report_fits_its_schema_and_reasons_are_a_closed_list():
     jsonschema.Draft202012Validator.check_schema(verify_schema())
-    document = json.loads(to_json(EVERY))
+    document = json.loads(report_json(EVERY))
     jsonschema.validate(document, verify_schema())
     document["cells"][2]["reason"] = "because"
     with pytest.raises(jsonschema.ValidationError):
@@ -45,10 +55,11 @@ def test_what_was_verified_becomes_a_report_that_is_read_back(tmp_path):
     )
     artifact = Artifact(path=Path("dist/x.whl"), kind="wheel", sha256=Sha256(HASH), size=1)
     outcome = Outcome(cell=cell, state=State.FAILED, reason="bad \udce4", log="logs/x.log", facts={"passed": 2})
-    made = report_of(Verified(artifacts=(artifact,), outcomes=(outcome,), machine={"target": "linux-x64"}))
-    (tmp_path / "r.json").write_text(to_json(made), encoding="utf-8")
+    made = report_of(SOURCE, [artifact], [outcome], {"target": "linux-x64"})
+    (tmp_path / "r.json").write_text(report_json(made), encoding="utf-8")
     read = read_report(tmp_path / "r.json")
     assert read.cells[0].cell == cell
+    assert read.source == SOURCE
     assert (read.packages, read.machines, read.cells[0].facts) == (made.packages, made.machines, {"passed": 2})
 
 
@@ -57,56 +68,58 @@ SMALL = msgspec.structs.replace(EVERY, cells=tuple(FEW))  # the golden files nee
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("verify.md", to_markdown(SMALL)), ("verify.xml", to_junit(SMALL))], ids=["markdown", "junit"]
+    ("name", "text"),
+    [("verify.md", report_markdown(SMALL)), ("verify.xml", report_junit(SMALL))],
+    ids=["markdown", "junit"],
 )
 def test_renderings_are_as_they_were_reviewed(name, text):
     assert text == (GOLDEN / name).read_text("utf-8")
 
 
 def test_not_run_is_a_state_of_its_own_in_every_rendering():
-    last = count(EVERY)
+    last = report_count(EVERY)
     assert last.startswith(f"3 passed, 1 failed, {len(NOT_RUN_REASONS)} not run (")
-    for text in (to_console(EVERY, width=200), to_markdown(EVERY), to_junit(EVERY)):
+    for text in (report_text(EVERY, width=200), report_markdown(EVERY), report_junit(EVERY)):
         assert "not run: no-dotnet (there is no .NET SDK on this machine)" in text
-    assert last in to_console(EVERY, width=200)
-    assert last in to_markdown(EVERY)
+    assert last in report_text(EVERY, width=200)
+    assert last in report_markdown(EVERY)
 
 
 def test_a_junit_reader_counts_the_same():
-    suites = ET.fromstring(to_junit(EVERY))
+    suites = ET.fromstring(report_junit(EVERY))
     assert suites.get("tests") == str(len(EVERY.cells)) == str(len([*suites.iter("testcase")]))
     assert (suites.get("failures"), suites.get("skipped")) == ("1", str(len(NOT_RUN_REASONS)))
 
 
-@pytest.mark.parametrize("render", [to_console, to_markdown, to_junit, to_json])
+@pytest.mark.parametrize("render", [report_text, report_markdown, report_junit, report_json])
 def test_hostile_words_stay_words(render):
     text = render(report(row("failed", reason=HOSTILE, consumer="\x1b[31m[red]x\x00")))
     assert "\x1b" not in text
     assert "\x00" not in text
-    if render is to_markdown:
+    if render is report_markdown:
         assert " <img" not in text
         assert "\\<img" in text
-    if render is to_junit:
+    if render is report_junit:
         assert ET.fromstring(text).find(".//failure") is not None
 
 
 def test_a_job_summary_keeps_below_its_limit():
     scope = {f"test_{number}": "x" * 150 for number in range(3000)}
     rows = [row(version=f"1.{number}.0", facts={"out_of_scope": {**scope, str(number): ""}}) for number in range(9)]
-    text = to_markdown(report(*rows))
+    text = report_markdown(report(*rows))
     assert len(text.encode()) < 1_000_000
     assert "sections left out: too long for a summary" in text
     assert text.startswith("## ✅ latebind verify\n\n9 passed")
 
     many = report(*(row(version=f"1.{number}.0", target=f"t{number}") for number in range(1500)), row("failed"))
-    text = to_markdown(many)
+    text = report_markdown(many)
     assert len(text.encode()) < 1_000_000
     assert "The matrix is too long for a summary." in text
     assert "### Failed" in text
 
 
 def test_many_failures_are_counted_not_listed():
-    text = to_markdown(report(*(row("failed", version=f"1.{number}.0") for number in range(60))))
+    text = report_markdown(report(*(row("failed", version=f"1.{number}.0") for number in range(60))))
     assert "- and 10 more\n" in text
 
 
@@ -121,18 +134,23 @@ def test_the_exit_status_tells_failure_and_nothing_run_from_success():
     ("rows", "why"),
     [
         ([row(), row("failed"), row("failed", version="1.30.0")], "2 test cases failed"),
-        ([row(scenario="absent"), row("not run")], "those that would were not run: no-machine"),
-        ([row(scenario="absent")], "no test case loaded the library and ran it; none was selected that would"),
+        ([row(scenario="absent"), row("not run")], "those that do were not run: no-machine"),
+        ([row(scenario="absent")], "no test case loaded the library and ran it; none of those that do was selected"),
         ([], "no test case was run"),
     ],
 )
 def test_every_form_says_why_the_exit_status_is_1(rows, why):
     failed = report(*rows)
     assert failed.exit_status == 1
-    forms = [to_console(failed, width=300), to_markdown(failed), to_json(failed), to_html(failed, lambda _: "")]
+    forms = [
+        report_text(failed, width=300),
+        report_markdown(failed),
+        report_json(failed),
+        report_html(failed, lambda _: ""),
+    ]
     assert all(why in text for text in forms)
     assert forms[0].splitlines()[-1].startswith("Verification failed: ")
-    junit, cells = to_junit(failed), [one for one in rows if one.outcome is State.FAILED]
+    junit, cells = report_junit(failed), [one for one in rows if one.outcome is State.FAILED]
     assert junit.count("<failure") == (len(cells) or 1)
     assert cells or why in junit
 
@@ -141,20 +159,20 @@ def test_every_form_says_why_the_exit_status_is_1(rows, why):
 def test_no_form_names_a_problem_where_there_is_none(rows):
     passed = report(*rows)
     assert passed.exit_status == 0
-    assert json.loads(to_json(passed))["problem"] == ""
-    forms = [to_console(passed), to_markdown(passed), to_html(passed, lambda _: "")]
+    assert json.loads(report_json(passed))["problem"] == ""
+    forms = [report_text(passed), report_markdown(passed), report_html(passed, lambda _: "")]
     assert not [text for text in forms if "Verification failed" in text]
-    assert "<failure" not in to_junit(passed)
+    assert "<failure" not in report_junit(passed)
 
 
 def test_what_a_report_says_of_its_problem_is_not_believed(tmp_path):
     file = tmp_path / "verify.json"
-    file.write_text(to_json(report(row("failed"))).replace("1 test case failed", ""), encoding="utf-8")
+    file.write_text(report_json(report(row("failed"))).replace("1 test case failed", ""), encoding="utf-8")
     assert read_report(file).problem == "1 test case failed"
 
 
 def broken(change):
-    document = json.loads(to_json(report(row(), row(version="1.19.2"))))
+    document = json.loads(report_json(report(row(), row(version="1.19.2"))))
     change(document)
     return json.dumps(document)
 
@@ -162,20 +180,20 @@ def broken(change):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "is no report of a verification"),
-        ("[]", "is no report of a verification"),
-        ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is no report of a verification"),
-        (broken(lambda d: d["cells"][1].update(d["cells"][0])), "a cell is there twice"),
-        (broken(lambda d: d["packages"].append(d["packages"][0])), "a package is there twice"),
-        (broken(lambda d: d["cells"][0].update(target="win-x64")), "is not that of its cell"),
-        (broken(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "no reason for not running"),
+        ("", "is not a verification report"),
+        ("[]", "is not a verification report"),
+        ('{"subjects": 0, "findings": [], "waived": [], "skipped": []}', "is not a verification report"),
+        (broken(lambda d: d["cells"][1].update(d["cells"][0])), "a cell occurs twice"),
+        (broken(lambda d: d["packages"].append(d["packages"][0])), "a package occurs twice"),
+        (broken(lambda d: d["cells"][0].update(target="win-x64")), "does not match its cell"),
+        (broken(lambda d: d["cells"][0].update(outcome="not run", reason="lazy")), "is not a known reason"),
         (broken(lambda d: d["cells"][0].update(outcome="skipped")), "Invalid enum value"),
-        (broken(lambda d: d["cells"][0].update(machine=1)), "names a machine that is not there"),
-        (broken(lambda d: d["cells"][0].update(log="/etc/passwd")), "does not lie in logs/"),
-        (broken(lambda d: d["cells"][0].update(log="logs/../../secret")), "does not lie in logs/"),
-        (broken(lambda d: d["cells"][0].update(log="logs\\x")), "does not lie in logs/"),
+        (broken(lambda d: d["cells"][0].update(machine=1)), "names a machine that does not exist"),
+        (broken(lambda d: d["cells"][0].update(log="/etc/passwd")), "is not in logs/"),
+        (broken(lambda d: d["cells"][0].update(log="logs/../../secret")), "is not in logs/"),
+        (broken(lambda d: d["cells"][0].update(log="logs\\x")), "is not in logs/"),
         (broken(lambda d: d["cells"][0].update(more=1)), "unknown field"),
-        (broken(lambda d: d["machines"][0].update(share="6/5")), "6/5 is no share"),
+        (broken(lambda d: d["machines"][0].update(share="6/5")), "6/5 is not a share"),
     ],
 )
 def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, words):
@@ -212,6 +230,6 @@ def test_no_link_leads_out_of_a_report(tmp_path):
 
 
 def test_a_large_report_is_rendered_whole():
-    assert count(large()) in to_console(large(), width=160)
-    assert to_junit(large()).count("<testcase") == len(large().cells)
+    assert report_count(large()) in report_text(large(), width=160)
+    assert report_junit(large()).count("<testcase") == len(large().cells)
     assert isinstance(large(), Report)

@@ -9,8 +9,9 @@ from latebind.build.managed import build_managed
 from latebind.build.native import stage_target
 from latebind.build.nuget import pack_nupkgs
 from latebind.config import file as configfile
+from latebind.tables.presets import preset
 from latebind.tables.targets import target
-from latebind.verify.run.feed import assemble_runtime_nupkg
+from latebind.verify.run.supply import assemble_runtime_nupkg
 
 from tests.dotnet_support import LATENN, RID, VERSION, dotnet_environment, small_cases
 
@@ -49,7 +50,9 @@ def runtime(work):
         for file in distribution.files or ()
         if file.name.startswith("libonnxruntime.so.") and file.parent.name == "capi"
     )
-    return distribution.version, assemble_runtime_nupkg(library, distribution.version, work / "runtime")
+    known = preset("onnxruntime")
+    made = assemble_runtime_nupkg(library, distribution.version, work / "runtime", rid=RID, runtime=known)
+    return distribution.version, made
 
 
 @pytest.fixture(scope="session")

@@ -16,12 +16,13 @@ from latebind.nuget import dotnet
 from latebind.nuget.opc import CoreProperties, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
+from latebind.tables.presets import preset
 from latebind.verify.plan.layouts import layout
-from latebind.verify.run.dotnet_project import make_consumer, run_smoke
-from latebind.verify.run.feed import assemble_runtime_nupkg
-from latebind.verify.run.stage import StageError
+from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.dotnet_project import build_consumer
+from latebind.verify.run.supply import assemble_runtime_nupkg
 
-from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, without
+from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, run_smoke, without
 
 ODD_CASES = 4
 
@@ -35,10 +36,10 @@ def test_the_packages_restore_and_compute_in_every_layout(tmp_path, packages, ru
     document = ended.document
     assert ended.status == 0, ended.output
     assert ended.made.framework == dotnet.own_framework(ended.made.sdk)
-    assert document.failed == ()
+    assert document.failed == []
     assert len(document.passed) == len(NUMERIC) + ODD_CASES
     assert document.backend == "onnxruntime"
-    assert document.report["version"] == runtime[0]
+    assert document.report.version == runtime[0]
     assert all(path.startswith(str(tmp_path)) for path in document.libraries), document.libraries
     assert {path.rpartition("/")[2] for path in document.libraries} >= {
         "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so",
@@ -54,7 +55,7 @@ def test_without_the_runtimes_package_the_sentence_names_it(tmp_path, packages, 
     assert ended.status == 3
     assert ended.document.error.code == "RuntimeUnavailable"
     assert "dotnet add package Microsoft.ML.OnnxRuntime" in ended.document.error.message
-    assert ended.document.report["bound"] is False
+    assert ended.document.report.bound is False
 
 
 @pytest.mark.parametrize("argument", [("--runtime-minimum", "1.999"), ("--runtime-path", "/nowhere/ort.so")])
@@ -92,12 +93,12 @@ def test_a_library_that_the_host_opened_before_is_the_one_that_is_bound(tmp_path
     ended = run_smoke(consumer(packages, runtime), cases, tmp_path / "w", arguments=words)
 
     assert ended.status == 0
-    assert ended.document.report["path"] == other
+    assert ended.document.report.path == other
 
 
 @pytest.mark.parametrize("words", [["--preload", "/nowhere/x.so"], ["--threads", "no"], ["--sample", "0"]])
 def test_words_that_cannot_be_followed_end_without_a_result(tmp_path, packages, cases, words):
-    with pytest.raises(StageError, match="wrote no result"):
+    with pytest.raises(PhaseError, match="wrote no result"):
         run_smoke(consumer(packages), cases, tmp_path / "w", arguments=words)
 
 
@@ -111,7 +112,7 @@ def test_sabotage_a_core_package_without_its_native_file_builds_and_fails_in_wor
     assert ended.document.error.code == "CoreUnavailable"
     for part in ("latenn_core", RID, "NuGet package Latenn", "DllNotFoundException"):
         assert part in ended.document.error.message
-    assert ended.document.passed == ()
+    assert ended.document.passed == []
 
 
 def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, packages, runtime, cases):
@@ -155,7 +156,7 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, fra
     package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)[0].path
     environment = dotnet_environment()
 
-    made = make_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
+    made = build_consumer(consumer([package], project=checks, properties={"LatennHasMemory": memory}), tmp_path / "w")
     ended = run(made.argv, env=dotnet.private(environment, tmp_path / "w" / "home"), check=False)
 
     lines = [line for line in ended.output.splitlines() if line]
@@ -167,12 +168,12 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, fra
 
 def test_a_package_that_the_feed_does_not_have_is_an_error_with_nugets_words(tmp_path, packages):
     with pytest.raises(ToolError, match="NU1101"):
-        make_consumer(consumer(packages[:1]), tmp_path / "w")
+        build_consumer(consumer(packages[:1]), tmp_path / "w")
 
 
 def test_without_an_sdk_the_cell_is_not_run(tmp_path, packages):
     with pytest.raises(NotRun) as caught:
-        make_consumer(consumer(packages, environment={"PATH": str(tmp_path)}), tmp_path / "w")
+        build_consumer(consumer(packages, environment={"PATH": str(tmp_path)}), tmp_path / "w")
 
     assert caught.value.reason == "no-dotnet"
 
@@ -189,7 +190,9 @@ def test_the_assembled_runtime_has_the_official_layout_and_says_what_it_is(runti
 
 def test_a_runtime_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
-        assemble_runtime_nupkg(tmp_path / "libonnxruntime.so.1.22.0", "1.22.0", tmp_path)
+        assemble_runtime_nupkg(
+            tmp_path / "libonnxruntime.so.1.22.0", "1.22.0", tmp_path, rid=RID, runtime=preset("onnxruntime")
+        )
 
 
 def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
@@ -211,7 +214,7 @@ def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
     )
     (project / "A.cs").write_text("class A { }", encoding="utf-8")
 
-    make_consumer(consumer([tmp_path / "feed" / "Odd.1.0.0.nupkg"], project=project), tmp_path / "w")
+    build_consumer(consumer([tmp_path / "feed" / "Odd.1.0.0.nupkg"], project=project), tmp_path / "w")
 
     unpacked = tmp_path / "w" / "home" / "packages" / "odd" / "1.0.0"
     assert all((unpacked / name).is_file() for name in names)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from dataclasses import replace
 
 import pytest
 from latebind.build.nuget import pack_nupkgs
@@ -14,12 +15,11 @@ from latebind.nuget import dotnet, mono
 from latebind.nuget.dotnet import write_nuget_config
 from latebind.system.run import run
 from latebind.verify.plan import layouts
-from latebind.verify.plan.layouts import layout
-from latebind.verify.plan.proofs import OLDER_FRAMEWORK, Application, one_program
-from latebind.verify.run.dotnet_project import Consumer, make_consumer, run_smoke
-from latebind.verify.run.stage import StageError
+from latebind.verify.plan.layouts import OLDER_FRAMEWORK, Application, layout, one_program
+from latebind.verify.run.bench import PhaseError
+from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer
 
-from tests.dotnet_support import RID, consumer, dotnet_environment, make_config, make_stage, without
+from tests.dotnet_support import RID, consumer, dotnet_environment, make_config, make_stage, run_smoke, without
 
 NATIVE = f"runtimes/{RID}/native/"
 CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so"
@@ -125,11 +125,11 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
     broken = rewritten(packages[0], tmp_path / "broken", lambda *row: row, added)
     made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file"))
 
-    made = make_consumer(made_for, tmp_path / "w")
+    made = build_consumer(made_for, tmp_path / "w")
     looked_at = Application(packages=made_for.packages, rid=RID, out=made.out, cache=made.cache)
     assert one_program(looked_at) == ["Latenn.dll lies beside the program instead of within"]
     if made.sdk.startswith("3."):  # newer ones look beside the program, too
-        with pytest.raises(StageError, match="Could not load file or assembly 'Latenn"):
+        with pytest.raises(PhaseError, match="Could not load file or assembly 'Latenn"):
             run_smoke(made_for, cases, tmp_path / "run")
 
 
@@ -194,7 +194,7 @@ def test_without_mono_it_is_not_run(tmp_path, packages):
     environment["PATH"] = str(dotnet.find(environment).parent)
 
     with pytest.raises(NotRun, match="no `mono` on PATH") as caught:
-        make_consumer(consumer(packages, layout=layout("mono"), environment=environment), tmp_path / "w")
+        build_consumer(consumer(packages, layout=layout("mono"), environment=environment), tmp_path / "w")
 
     assert caught.value.reason == "no-mono"
 
@@ -249,7 +249,7 @@ def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name
         pytest.skip("not run: the SDK here is new enough")
 
     with pytest.raises(NotRun, match=r"8\.0 or newer; here is 3\.1") as caught:
-        make_consumer(made_for, tmp_path / "w")
+        build_consumer(made_for, tmp_path / "w")
 
     assert caught.value.reason == "no-sdk"
 
@@ -292,7 +292,7 @@ def demo(tmp_path_factory):
 
 def published(package, project, rid, work):
     """What the proofs say of the package, published for a target."""
-    made_for = Consumer(
+    made_for = DotnetConsumer(
         project=project,
         packages=[package],
         version="0.1.0",
@@ -300,7 +300,7 @@ def published(package, project, rid, work):
         layout=layout("dotnet-files"),
         rid=rid,
     )
-    made = make_consumer(made_for, work)
+    made = build_consumer(made_for, work)
     looked_at = Application(packages=[package], rid=rid, out=made.out, cache=made.cache)
     return [wrong for proof in made_for.layout.proofs for wrong in proof(looked_at)]
 
@@ -394,12 +394,12 @@ def test_control_a_library_that_links_its_runtime_fails_straight_from_the_packag
     (project / "App.csproj").write_text(both, encoding="utf-8")
     (project / "Program.cs").write_text(CONTROL, encoding="utf-8")
     environment = dotnet_environment()
-    given = Consumer(project=project, packages=feed, version="0.1.0", environment=environment)
+    given = DotnetConsumer(project=project, packages=feed, version="0.1.0", environment=environment)
 
     ended = {}
     for name in ("dotnet-publish", "dotnet-cache"):
-        made_for = Consumer(**{key: getattr(given, key) for key in Consumer.__slots__} | {"layout": layout(name)})
-        ended[name] = run(make_consumer(made_for, tmp_path / name).argv, env=environment, check=False)
+        made_for = replace(given, layout=layout(name))
+        ended[name] = run(build_consumer(made_for, tmp_path / name).argv, env=environment, check=False)
 
     # Laid flat, only an rpath or LD_LIBRARY_PATH is missing; from the cache there is no single folder to name.
     assert (ended["dotnet-cache"].output.strip() == "answer 42") == works
@@ -417,4 +417,4 @@ def test_a_feed_of_its_own_is_the_only_one_unless_parts_of_dotnet_are_fetched(tm
 
 def test_without_the_runtimes_package_nothing_is_restored_from_elsewhere(tmp_path, packages):
     with pytest.raises(ToolError, match="NU1101"):
-        make_consumer(consumer(packages[:1], layout=layout("dotnet-transitive")), tmp_path / "w")
+        build_consumer(consumer(packages[:1], layout=layout("dotnet-transitive")), tmp_path / "w")

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 from broken import loading, natives
-from latebind.verify.run.quiet import _PROGRAM
+from latebind.verify.run.environment import _ONLOAD as _PROGRAM
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")
 

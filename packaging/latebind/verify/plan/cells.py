@@ -1,4 +1,4 @@
-"""Which cells there are: packages x targets x consumers x runtime versions x scenarios, as data; runs nothing."""
+"""Expands the cells: packages x targets x consumers x runtime versions x scenarios. Pure functions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
 from latebind.tables.targets import other_processor, target
+from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
 from latebind.verify.plan.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
-from latebind.verify.plan.versions import BELOW_FLOOR, EACH_MINOR, Answers, Question
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -17,13 +17,10 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
 
-_WITHOUT_RUNTIME = frozenset({"works", "consumed", "files"})
-"""What there is to try of a project that binds no runtime."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scope:
-    """How much is verified, and with what."""
+class Extent:
+    """How much is verified, and with which interpreters."""
 
     pythons: Mapping[Rid, str]
     """The minor version of the interpreter that each target's cells run with: `3.11`."""
@@ -36,8 +33,8 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Planned:
-    """A cell with what it was expanded from: the runtime that it is about, and what the index was asked for it."""
+class PlannedCell:
+    """A cell, the runtime that it is about, and what the index was asked for it."""
 
     cell: Cell
     use: RuntimeUse | None
@@ -49,13 +46,13 @@ class Planned:
     python: str
     """The minor version of the interpreter: `3.11`."""
     entries: tuple[str, ...] = ("",)
-    """All that the index was asked and answered with this cell's version; "" where it was not asked."""
+    """Everything that the index was asked and answered with this cell's version; "" where it was not asked."""
     native_only: bool = False
     """Whether an emulated machine does not try it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Line:
     """One line of the plan before the index has answered."""
 
     use: RuntimeUse | None
@@ -67,151 +64,150 @@ class _Row:
     distribution: str
 
 
-def entries(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
-    """The versions of a runtime that are verified, as the configuration writes them."""
+def versions_of(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
+    """The versions of a runtime that are verified, as the configuration has them."""
     own = config.document.verify.runtimes.get(use.name, ("minimum", EACH_MINOR, "latest"))
     return own if everything else tuple(entry for entry in own if entry != EACH_MINOR) or ("latest",)
 
 
-def questions(config: Config, rids: tuple[Rid, ...], scope: Scope) -> list[Question]:
-    """All that the index must be asked before the cells are known."""
-    return [
-        question
-        for rid in rids
-        for row in _rows(config, rid, scope)
-        if (question := _question(row, rid)) is not None and row.use is not None
-    ] + [Question(distribution=use.known.python.distribution, minimum=use.minimum, entry="minimum",
-                  target=rid, python=scope.pythons[rid])
-         for rid in rids for use in config.document.runtime]  # fmt: skip
+def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Question]:
+    """Everything that the index must be asked before the cells are known."""
+    asked = [_question(line, rid) for rid in rids for line in _lines(config, rid, extent)]
+    oldest = [
+        Question(distribution=use.known.python.distribution, minimum=use.minimum, entry="minimum", target=rid,
+                 python=extent.pythons[rid])
+        for rid in rids for use in config.document.runtime
+    ]  # fmt: skip
+    return [*(question for question in asked if question is not None), *oldest]
 
 
-def expand(config: Config, rid: Rid, scope: Scope, answers: Answers) -> tuple[Planned, ...]:
+def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> tuple[PlannedCell, ...]:
     """All cells of a target, in the order of the table.
 
     An entry that the index has nothing for stays as it is written, so that its cells are listed as *not run*.
     """
-    found: dict[str, Planned] = {}
-    for row in _rows(config, rid, scope):
-        for planned in _planned(config, row, rid, answers):
+    found: dict[str, PlannedCell] = {}
+    for line in _lines(config, rid, extent):
+        for planned in _planned(config, line, rid, answers):
             known = found.get(planned.cell.id)
-            # A version that is named by itself has data of its own; as one of all minor versions it has not.
-            kept = planned if known is None or row.entry != EACH_MINOR else known
+            # A version that is configured by itself has data of its own; as one of all minor versions it has not.
+            kept = planned if known is None or line.entry != EACH_MINOR else known
             before = known.entries if known is not None else ()
-            found[planned.cell.id] = replace(kept, entries=tuple(dict.fromkeys((*before, row.entry))))
+            found[planned.cell.id] = replace(kept, entries=tuple(dict.fromkeys((*before, line.entry))))
     return tuple(found.values())
 
 
-def _rows(config: Config, rid: Rid, scope: Scope) -> Iterator[_Row]:
+def runtimes_on(config: Config, rid: str) -> tuple[RuntimeUse | None, ...]:
+    """The runtimes that exist for a target; (None,) for a project that binds none."""
+    uses = config.document.runtime or (None,)
+    return tuple(use for use in uses if not unsupplied(config, config.package_of(use), rid))
+
+
+def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
     system = target(rid).system
-    for use in config.document.runtime or (None,):
-        if unsupplied(config, config.package_of(use), rid):
-            continue
+    for use in runtimes_on(config, rid):
         for scenario in SCENARIOS:
             if system not in scenario.systems or not _possible(config, use, scenario, rid):
                 continue
             for consumer in scenario.consumers:
                 if not _wanted(config, consumer) or not _supplied(use, scenario, consumer):
                     continue
-                for entry in _entries(config, use, scenario, rid, scope):
-                    yield _row(use, scenario, consumer, scope.pythons[rid], entry)
-            if scenario.name == "works" and scope.everything and _wanted(config, PYTHON):
-                yield from _more(config, use, scenario, rid, scope)
+                for entry in _entries(config, use, scenario, rid, extent):
+                    yield _line(use, scenario, consumer, extent.pythons[rid], entry)
+            if scenario.widened and extent.everything and _wanted(config, PYTHON):
+                yield from _more(config, use, scenario, rid, extent)
 
 
-def _more(config: Config, use: RuntimeUse | None, works: Scenario, rid: Rid, scope: Scope) -> Iterator[_Row]:
+def _more(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> Iterator[_Line]:
     """Other interpreters, and other distributions of the runtime."""
-    if rid == scope.home and not config.tried(use).native_only:
-        for minor in scope.others:
+    if rid == extent.home and not config.tried(use).native_only:
+        for minor in extent.others:
             for entry in ("minimum", "latest") if use else ("",):
-                yield _row(use, works, PYTHON, minor, entry)
+                yield _line(use, scenario, PYTHON, minor, entry)
     if use is not None:
         for name in list(use.known.python.extras.values())[1:]:
-            yield _row(use, works, PYTHON, scope.pythons[rid], "latest", name)
+            yield _line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
-def _row(  # noqa: PLR0913  # the coordinates of a cell
+def _line(  # noqa: PLR0913  # the coordinates of a cell
     use: RuntimeUse | None, scenario: Scenario, consumer: str, python: str, entry: str, distribution: str = ""
-) -> _Row:
-    ordinary = use.known.python.distribution if use else ""
-    return _Row(
-        use=use,
-        scenario=scenario,
-        consumer=consumer,
-        python=python,
-        entry=entry,
-        distribution=distribution or ordinary,
-    )
+) -> _Line:
+    name = distribution or (use.known.python.distribution if use else "")
+    return _Line(use=use, scenario=scenario, consumer=consumer, python=python, entry=entry, distribution=name)
 
 
-def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, scope: Scope) -> tuple[str, ...]:
-    """What the index is asked for a scenario. Without a runtime there is nothing to try but that it works."""
+def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> tuple[str, ...]:
+    """What the index is asked for a scenario."""
     if use is None or scenario.versions == "none":
         return ("",)
     if scenario.versions == "below":
         return (BELOW_FLOOR,) if use.known.floor else ()
     each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
-    own = entries(config, use, everything=scope.everything and rid in each_minor)
+    own = versions_of(config, use, everything=extent.everything and rid in each_minor)
     return own if scenario.versions == "all" else own[-1:]
 
 
-def _question(row: _Row, rid: Rid) -> Question | None:
-    if row.use is None or not row.entry:
+def _question(line: _Line, rid: Rid) -> Question | None:
+    if line.use is None or not line.entry:
         return None
-    # What is below the floor has no shared library; what is below a higher minimum may have one.
-    minimum = row.use.known.floor if row.entry == BELOW_FLOOR else row.use.minimum
-    return Question(distribution=row.distribution, minimum=minimum, entry=row.entry, target=rid, python=row.python)
+    # Below the floor no version has a shared library; below a higher minimum one may have.
+    minimum = line.use.known.floor if line.entry == BELOW_FLOOR else line.use.minimum
+    return Question(distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python)
 
 
-def _planned(config: Config, row: _Row, rid: Rid, answers: Answers) -> Iterator[Planned]:
-    question = _question(row, rid)
-    own = entries(config, row.use, everything=False) if row.use else ("default",)
-    entry = row.entry if row.entry in own else own[0] if row.entry == EACH_MINOR else own[-1]
-    python = row.consumer == PYTHON
-    for version in ("",) if question is None else answers.found.get(question, (row.entry,)):
+def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
+    question = _question(line, rid)
+    own = versions_of(config, line.use, everything=False) if line.use else ("default",)
+    entry = line.entry if line.entry in own else own[0] if line.entry == EACH_MINOR else own[-1]
+    python = line.consumer == PYTHON
+    name = line.distribution if python else _nuget(line.use, question)
+    # Where no runtime is installed, the id names it only to tell it from the first.
+    shown = name if question is not None or line.use not in (None, *config.document.runtime[:1]) else ""
+    for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
         cell = Cell(
             kind="wheel" if python else "nupkg",
             target=rid,
-            consumer=f"python{row.python}" if python else row.consumer,
-            runtime=_named(config, row, question, row.distribution if python else _nuget(row.use, question)),
+            consumer=f"python{line.python}" if python else line.consumer,
+            runtime=shown,
             version=version,
-            scenario=row.scenario.name,
+            scenario=line.scenario.name,
         )
-        native_only = config.tried(row.use).native_only
-        yield Planned(
-            cell=cell, use=row.use, question=question, entry=entry, python=row.python, native_only=native_only
+        yield PlannedCell(
+            cell=cell,
+            use=line.use,
+            question=question,
+            entry=entry,
+            python=line.python,
+            native_only=config.tried(line.use).native_only,
         )
 
 
 def _nuget(use: RuntimeUse | None, question: Question | None) -> str:
-    """The id of the runtime's package; its own name where applications take it from elsewhere."""
+    """The id of the runtime's package; its own name where applications get it from elsewhere."""
     if use is None:
         return ""
     return next(iter(use.known.nuget.ids), use.name if question is not None else "")
 
 
-def _named(config: Config, row: _Row, question: Question | None, name: str) -> str:
-    """The runtime as a cell's id has it: where none is installed, it tells the first from the others."""
-    return name if question is not None or row.use not in (None, *config.document.runtime[:1]) else ""
-
-
 def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid) -> bool:
     """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
     if use is None:
-        return scenario.name in _WITHOUT_RUNTIME
+        return scenario.without_runtime
     if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
         return False
     if scenario.synthetic and not use.has_text:
         return False
     able = {
+        "": True,
         "a GPU distribution": "gpu" in use.known.python.extras,
         "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
         "another processor": other_processor(rid) is not None,
     }
-    return not scenario.needs or able[scenario.needs]
+    return able[scenario.needs]
 
 
 def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
-    """Whether a consumer can get the runtime: one that is on no feed of NuGet's must be named."""
+    """Whether a consumer can get the runtime: one that no NuGet feed has must be named."""
     if use is None or consumer == PYTHON or not scenario.computes:
         return True
     return bool(use.known.nuget.ids) or scenario.named

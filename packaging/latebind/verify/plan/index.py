@@ -1,19 +1,58 @@
-"""How installers reach the package index: the caller's settings for it, and nothing else of the caller's."""
+"""The package index: how installers reach it, what it is asked, and which versions it has for each target."""
 
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
+from latebind.errors import NotRun, ToolError
+from latebind.system.parallel import each
+from latebind.system.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from latebind.model import Rid
+    from latebind.verify.plan.installers import Installer
+
+_INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
 _SAME = (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS"))
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "no-index": (
+        "Could not fetch URL",
+        "Connection broken",
+        "Failed to establish a new connection",
+        "Failed to fetch",
+        "Received some unexpected",
+        "Request failed",
+        "Temporary failure",
+        "Unsupported `Content-Type`",
+        "error sending",
+        "ran past its limit",
+        "returned a 401",
+        "returned a 403",
+    ),
+    "no-distribution": ("No solution found", "No matching distribution", "not found in the package registry"),
+}
+"""What uv and pip print when the index does not answer, and when it has nothing that fits; the first match counts.
+
+Both exit with 1 for either, and have no other form of their errors.
+"""
+
+
+# ---- reaching it ---------------------------------------------------------------------------------------------------
 
 
 def installer_environment(home: Path) -> dict[str, str]:
-    """The environment of an installer whose settings and scratch files lie below `home`.
+    """The environment of an installer: the caller's settings for the index; other settings and files below `home`.
 
     pip's own settings for the index are given to uv under uv's names, so that one setting serves both. Downloads are
-    cached where the caller's uv and pip cache theirs, or below `home` where nothing can be written there.
+    cached where the caller's uv and pip cache theirs, or below `home` when that is not writable.
     """
     kept = {
         key: value
@@ -31,7 +70,7 @@ def installer_environment(home: Path) -> dict[str, str]:
 
 
 def callers_home() -> Path:
-    """The home of whoever runs latebind; a folder that is not there for a user whom the system does not know."""
+    """The home of whoever runs latebind; a folder that does not exist for a user whom the system does not know."""
     try:
         return Path.home()
     except RuntimeError:
@@ -39,6 +78,113 @@ def callers_home() -> Path:
 
 
 def _writable(folder: Path) -> bool:
-    """Whether files can be made in a folder, or the folder in the first one above it that is there."""
+    """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
     there = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
+
+
+def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
+    """What an installer prints when it only resolves. Raises NotRun `no-distribution` or `no-index`."""
+    try:
+        return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
+    except ToolError as error:
+        if _reason(error) == "no-distribution":
+            raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
+        raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
+
+
+def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
+    """Run an installer. Raises NotRun `no-distribution` or `no-index`, otherwise ToolError."""
+    try:
+        run(argv, env=environment, timeout=_INSTALL_LIMIT, log=log)
+    except ToolError as error:
+        reason = _reason(error)
+        if not reason:
+            raise
+        text = {"no-distribution": "the index has nothing that fits", "no-index": "the package index does not answer"}
+        raise NotRun(reason, f"{text[reason]}: {error.message}") from error
+
+
+def _reason(error: ToolError) -> str:
+    return next((reason for reason, words in _WORDS.items() if any(word in error.message for word in words)), "")
+
+
+# ---- asking it -----------------------------------------------------------------------------------------------------
+
+BELOW_FLOOR = "<"
+"""Stands for the newest release below the floor."""
+EACH_MINOR = "each-minor"
+"""Stands for the newest release of each minor version between the floor and the latest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Question:
+    """What the index is asked: `entry` is `minimum`, `latest`, BELOW_FLOOR, EACH_MINOR or a version."""
+
+    distribution: str
+    minimum: str
+    entry: str
+    target: Rid
+    python: str
+    """The minor version of the interpreter: `3.11`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the index answered, in ascending order of versions, and why it has nothing for the other questions."""
+
+    found: Mapping[Question, tuple[str, ...]] = field(default_factory=dict)
+    trouble: Mapping[Question, NotRun] = field(default_factory=dict)
+
+
+def ask(questions: Iterable[Question], installer: Installer, python: Path, jobs: int = 0) -> Answers:
+    """Ask the index all questions in parallel."""
+    rows = sorted(set(questions))
+    answers = each(lambda row: _asked(row, installer, python), rows, jobs=jobs)
+    found = {row: answer for row, answer in zip(rows, answers, strict=True) if not isinstance(answer, NotRun)}
+    trouble = {row: answer for row, answer in zip(rows, answers, strict=True) if isinstance(answer, NotRun)}
+    return Answers(found=found, trouble=trouble)
+
+
+def _asked(row: Question, installer: Installer, python: Path) -> tuple[str, ...] | NotRun:
+    try:
+        if row.entry != EACH_MINOR:
+            return (installer.resolve(requirement(row), python, row.target, row.python),)
+        latest = installer.resolve(row.distribution, python, row.target, row.python)
+        return tuple(_minors(row, latest, installer, python))
+    except NotRun as error:
+        return error
+
+
+def _minors(row: Question, latest: str, installer: Installer, python: Path) -> Iterable[str]:
+    """The newest release of each minor version, without those that were never released or not for this target."""
+    first, last = Version(row.minimum), Version(latest)
+    if first.major != last.major:
+        return
+    for minor in range(first.minor, last.minor):
+        wanted = f"{row.distribution}=={first.major}.{minor}.*,>={row.minimum}"
+        try:
+            yield installer.resolve(wanted, python, row.target, row.python)
+        except NotRun as error:
+            if error.reason != "no-distribution":
+                raise
+    yield latest
+
+
+def requirement(row: Question) -> str:
+    """The requirement to resolve: `onnxruntime==1.19.*,>=1.19` for the minimum, `onnxruntime` for the latest."""
+    name = row.distribution
+    if row.entry == "latest":
+        return name
+    if row.entry == BELOW_FLOOR:
+        return f"{name}<{row.minimum}"
+    if row.entry == "minimum":
+        floor = Version(row.minimum)
+        return f"{name}=={floor.major}.{floor.minor}.*,>={row.minimum}"
+    return f"{name}=={row.entry}"
+
+
+def raised_minimum(version: str) -> str:
+    """A minimum just above a version: 1.31.1 -> 1.32."""
+    parsed = Version(version)
+    return f"{parsed.major}.{parsed.minor + 1}"

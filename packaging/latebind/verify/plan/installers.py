@@ -1,4 +1,4 @@
-"""Clean Python environments: made and filled by uv, or by virtualenv and pip where there is no uv."""
+"""Makes and fills clean Python environments: with uv, or with virtualenv and pip where there is no uv."""
 
 from __future__ import annotations
 
@@ -11,42 +11,32 @@ import tempfile
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.archive import write_text
 from latebind.system.run import run, which
-from latebind.tables.targets import host_rid
-from latebind.verify.plan.index import installer_environment
-from latebind.verify.plan.platforms import NEWEST_MACOS, pip_platforms, uv_platform
+from latebind.system.tree import link_or_copy
+from latebind.tables.targets import host_rid, like_host, target, targets
+from latebind.verify.plan.index import ask_index, installer_environment, run_installer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from latebind.model import Rid
+    from latebind.verify.plan.machine import Machine
 
+NEWEST_MACOS = "26.0"
+"""Wheels for older ones fit, too. Which macOS a runtime's wheels need differs from version to version."""
 _TIME_LIMIT = 600.0
-_ANSWER_LIMIT = 120.0
-PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
-_SILENT = (
-    "Could not fetch URL",
-    "Connection broken",
-    "Failed to establish a new connection",
-    "Failed to fetch",
-    "Received some unexpected",
-    "Request failed",
-    "Temporary failure",
-    "Unsupported `Content-Type`",
-    "error sending",
-    "ran past its limit",
-    "returned a 401",
-    "returned a 403",
-)
-"""What uv and pip say when the index does not answer, or answers nothing that an index would."""
-_ABSENT = ("No solution found", "No matching distribution", "not found in the package registry")
+_BINARY = ("--only-binary", ":all:")
+_PINNED = re.compile(r"^[A-Za-z0-9._-]+==([^\s;]+)", re.MULTILINE)
+_MANYLINUX = re.compile(r"manylinux_(\d+_\d+)_(\w+)")
+_ADVICE = 'Run: pip install "latebind[verify]"'
 
 
 class Installer(Protocol):
-    """What fills an environment."""
+    """Makes and fills environments."""
 
     @property
     def name(self) -> str:
@@ -54,26 +44,19 @@ class Installer(Protocol):
 
     @property
     def home(self) -> Path:
-        """Where its own scratch files lie."""
+        """Where its own scratch files are."""
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Make an empty environment for an interpreter."""
 
-    def install(  # the four things that an installation is
-        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
-    ) -> None:
+    def install(  # noqa: PLR0913  # what an installation is
+        self, folder: Path, wanted: Sequence[str], *,
+        into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    ) -> None:  # fmt: skip
         """Install from the index, and from the files in `links`, whose distributions `ours` come from no cache.
 
-        Raises NotRun `no-distribution` when the index has no such thing for this interpreter.
-        """
-
-    def fill(  # noqa: PLR0913  # as `install`, and where to
-        self, folder: Path, wanted: Sequence[str], python: Path, *,
-        links: Path | None = None, ours: Sequence[str] = (), log: Path,
-    ) -> None:  # fmt: skip
-        """As `pip install --target` into a folder, for an interpreter that knows nothing of it.
-
-        Raises NotRun as `install` does.
+        With `into`, as `pip install --target` into that folder. Raises NotRun `no-distribution` when the index has no
+        such thing for the environment's interpreter.
         """
 
     def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
@@ -85,196 +68,226 @@ class Installer(Protocol):
         """
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
-        """Unpack one wheel for a target into a folder, without what it depends on.
-
-        Raises NotRun as `install` does.
-        """
+        """Unpack one wheel for a target into a folder, without its dependencies. Raises NotRun as `install` does."""
 
 
 def installer(home: Path) -> Installer:
-    """uv when it is there (beside this Python or on PATH), else virtualenv.
-
-    Raises ToolError when neither is.
-    """
+    """uv when it is there (next to this Python or on PATH), otherwise virtualenv. Raises ToolError without both."""
     uv = find_uv()
     if uv is not None:
-        return _Uv(uv, home)
+        return Uv(uv, home)
     if importlib.util.find_spec("virtualenv"):
-        return _Virtualenv(home)
-    raise ToolError("neither uv nor virtualenv is here", advice='Run: pip install "latebind[verify]"')
+        return Virtualenv(home)
+    raise ToolError("neither uv nor virtualenv is installed", advice=_ADVICE)
+
+
+def foreign_installer(machine: Machine, home: Path) -> Installer:
+    """Makes and fills environments of a machine of another target. Raises NotRun `no-machine` without uv."""
+    uv = find_uv()
+    if uv is None:
+        raise NotRun("no-machine", f"uv, which installs for {machine.rid} from here, is not installed", advice=_ADVICE)
+    return ForeignUv(uv, home, machine)
 
 
 def find_uv() -> Path | None:
-    """The uv beside this Python, else the one on PATH."""
-    beside = Path(sys.executable).parent / ("uv.exe" if sys.platform == "win32" else "uv")
-    return beside if beside.is_file() else which("uv")
+    """The uv next to this Python, otherwise the one on PATH."""
+    neighbour = Path(sys.executable).parent / f"uv{like_host().program_suffix}"
+    return neighbour if neighbour.is_file() else which("uv")
 
 
 def python_of(folder: Path) -> Path:
-    """The interpreter of an environment."""
-    return folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+    """The interpreter of an environment on this machine."""
+    return folder / like_host().python
 
 
 def consumer_environment(python: Path, home: Path) -> dict[str, str]:
-    """What a program may see that an interpreter runs: nothing of the caller's but what the system itself needs."""
+    """The environment of a program that an interpreter runs: of the caller's only what the system itself needs."""
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP") if key in os.environ}
-    path = [str(python.parent), *([] if sys.platform == "win32" else ["/usr/bin", "/bin"])]
+    path = [str(python.parent), *like_host().system_path]
     return {**system, "PATH": os.pathsep.join(path), "HOME": str(home), "LANG": "C.UTF-8"}
 
 
-def local_words(links: Path | None, ours: Sequence[str]) -> list[str]:
-    """uv's words for the files of a folder, whose distributions `ours` come from no cache."""
-    more = ["--find-links", str(links)] if links else []
-    # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
-    return more + [word for name in ours for word in ("--refresh-package", name)]
-
-
 @dataclass(frozen=True, slots=True)
-class _Uv:
+class Uv:
+    """uv, for environments of this machine."""
+
     uv: Path
     home: Path
-    name: str = "uv"
+    name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
-        run([self.uv, "venv", "--no-project", "--no-config", "--python", python, folder],
-            env=self._environment(), timeout=_TIME_LIMIT, log=log)  # fmt: skip
+        """Make an empty environment for an interpreter."""
+        argv: list[str | Path] = [self.uv, "venv", "--no-project", "--no-config", "--python", python, folder]
+        run(argv, env=self._environment(), timeout=_TIME_LIMIT, log=log)
 
-    def install(
-        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
-    ) -> None:
-        argv: list[str | Path] = [self.uv, "pip", "install", "--python", python_of(folder), "--only-binary", ":all:"]
-        run_installer([*argv, *local_words(links, ours), *wanted], self._environment(), log)
-
-    def fill(  # noqa: PLR0913  # as the protocol says
-        self, folder: Path, wanted: Sequence[str], python: Path, *,
-        links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    def install(  # noqa: PLR0913  # as the protocol has it
+        self, folder: Path, wanted: Sequence[str], *,
+        into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
-        argv: list[str | Path] = [self.uv, "pip", "install", "--target", folder, "--python", python]
-        argv += ["--only-binary", ":all:", *local_words(links, ours), *wanted]
-        run_installer(argv, self._environment(), log)
-
-    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
-        argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", "--only-binary", ":all:", "--target", folder]
-        argv += ["--python-platform", uv_platform(rid), "--python", sys.executable, wanted]
-        run_installer(argv, self._environment(), log)
-
-    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
-        other = ["--python-platform", uv_platform(rid)] if rid not in (None, host_rid()) else []
-        other += ["--python-version", minor] if minor else []
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "wanted.in"
-            file.write_text(f"{wanted}\n", encoding="utf-8")
+        """See Installer."""
+        more: list[str | Path] = ["--find-links", links] if links else []
+        # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
+        more += [word for name in ours for word in ("--refresh-package", name)]
+        with tempfile.TemporaryDirectory() as scratch:
             argv: list[str | Path] = [
                 self.uv,
                 "pip",
-                "compile",
-                "--no-deps",
-                "--no-header",
-                "--no-annotate",
-                "--only-binary",
-                ":all:",
+                "install",
+                *_BINARY,
+                *self._place(folder, into, Path(scratch)),
+                *more,
+                *wanted,
             ]
-            output = ask_index([*argv, *other, "--python", python, file], self._environment(), wanted)
-        match = PINNED.search(output)
+            run_installer(argv, self._environment(), log)
+
+    def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+        """See Installer."""
+        argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
+        argv += ["--python-platform", target(rid).uv_platform, *self._python(Path(sys.executable)), wanted]
+        run_installer(argv, self._environment(), log)
+
+    def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+        """See Installer."""
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "wanted.in"
+            file.write_text(f"{wanted}\n", encoding="utf-8")
+            argv: list[str | Path] = [self.uv, "pip", "compile", "--no-deps", "--no-header", "--no-annotate", *_BINARY]
+            argv += [*self._platform(rid, minor, Path(folder)), *self._python(python), file]
+            match = _PINNED.search(ask_index(argv, self._environment(), wanted))
         if match is None:
             raise NotRun("no-distribution", f"the index has no {wanted}")
         return match[1]
+
+    def _place(self, folder: Path, into: Path | None, _scratch: Path) -> list[str | Path]:
+        return ["--python", python_of(folder), *(("--target", into) if into else ())]
+
+    def _python(self, python: Path) -> list[str | Path]:
+        return ["--python", python]
+
+    def _platform(self, rid: Rid | None, minor: str, _scratch: Path) -> list[str | Path]:
+        other = ("--python-platform", target(rid).uv_platform) if rid and rid != host_rid() else ()
+        return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
         return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS}
 
 
 @dataclass(frozen=True, slots=True)
-class _Virtualenv:
+class ForeignUv(Uv):
+    """uv, for environments of a machine of another target, which are laid out and filled from here.
+
+    `python -m venv` starts the environment's own Python, which an emulator may not be able to do. A virtual environment
+    is a pyvenv.cfg above an interpreter (CPython's module `site`), so it is written. pip cannot fill it: it decides by
+    this machine's system which dependencies another one needs.
+    """
+
+    machine: Machine
+
+    def create(self, folder: Path, python: Path, log: Path) -> None:
+        """Write an empty environment for the machine's own interpreter."""
+        del python, log
+        machine = self.machine
+        interpreter = machine.python_of(folder)
+        interpreter.parent.mkdir(parents=True, exist_ok=True)
+        machine.site_packages(folder).mkdir(parents=True, exist_ok=True)
+        if interpreter.suffix == ".exe":
+            for path in machine.python.parent.iterdir():
+                if path.suffix.lower() in {".exe", ".dll"}:
+                    link_or_copy(path, interpreter.parent / path.name)
+        else:
+            interpreter.symlink_to(machine.python)
+        home = f"home = {machine.path(machine.python.parent)}"
+        rows = [home, "include-system-site-packages = false", f"version = {machine.python_version}"]
+        write_text(folder / "pyvenv.cfg", "\n".join(rows) + "\n")
+
+    def _place(self, folder: Path, into: Path | None, scratch: Path) -> list[str | Path]:
+        where = into or self.machine.site_packages(folder)
+        return ["--target", where, *self._python(where), *self._platform(None, "", scratch)]
+
+    def _python(self, python: Path) -> list[str | Path]:
+        del python
+        return ["--python-version", self.machine.python_version]
+
+    def _platform(self, rid: Rid | None, minor: str, scratch: Path) -> list[str | Path]:
+        del rid, minor
+        file = scratch / "constraints.txt"
+        file.write_text("".join(f"{line}\n" for line in self.machine.constraints), encoding="utf-8")
+        return ["--python-platform", uv_platform(self.machine), "--constraint", file]
+
+
+def uv_platform(machine: Machine) -> str:
+    """uv's name of the newest platform that the machine's Python installs wheels for.
+
+    Raises NotRun `no-machine` for a tag that uv has no name for.
+    """
+    tag = machine.platforms[0]
+    match = _MANYLINUX.fullmatch(tag)
+    known = {row.wheel_tag: row.uv_platform for row in targets().values()}
+    name = f"{match[2]}-manylinux_{match[1]}" if match else known.get(tag)
+    if name is None:
+        raise NotRun("no-machine", f"uv knows no platform of the wheel tag {tag}, which {machine.title} installs")
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class Virtualenv:
+    """virtualenv and pip."""
+
     home: Path
-    name: str = "virtualenv"
+    name: ClassVar[str] = "virtualenv"
     lock: threading.Lock = field(default_factory=threading.Lock, compare=False)
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
+        """See Installer."""
         argv: list[str | Path] = [sys.executable, "-m", "virtualenv", "--no-vcs-ignore", "--python", python, folder]
         run(argv, env=installer_environment(self.home), timeout=_TIME_LIMIT, log=log)
 
-    def install(
-        self, folder: Path, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path
-    ) -> None:
-        del ours  # pip caches no local files
-        more = ["--find-links", str(links)] if links else []
-        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", "--only-binary", ":all:", *more, *wanted]
-        run_installer(argv, installer_environment(self.home), log)
-
-    def fill(  # noqa: PLR0913  # as the protocol says
-        self, folder: Path, wanted: Sequence[str], python: Path, *,
-        links: Path | None = None, ours: Sequence[str] = (), log: Path,
+    def install(  # noqa: PLR0913  # as the protocol has it
+        self, folder: Path, wanted: Sequence[str], *,
+        into: Path | None = None, links: Path | None = None, ours: Sequence[str] = (), log: Path,
     ) -> None:  # fmt: skip
-        del ours
-        argv: list[str | Path] = [python, "-m", "pip", "install", "--target", folder, "--only-binary", ":all:"]
-        argv += ["--find-links", str(links)] if links else []
-        run_installer([*argv, *wanted], installer_environment(self.home), log)
+        """See Installer."""
+        del ours  # pip caches no local files
+        more: list[str | Path] = ["--target", into] if into else []
+        more += ["--find-links", links] if links else []
+        argv: list[str | Path] = [python_of(folder), "-m", "pip", "install", *_BINARY, *more, *wanted]
+        run_installer(argv, installer_environment(self.home), log)
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
+        """See Installer."""
         scratch = folder.with_name(f"{folder.name}.env")
         self.create(scratch, Path(sys.executable), log)
-        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", "--only-binary", ":all:"]
-        argv += ["--target", folder, *(f"--platform={name}" for name in pip_platforms(rid)), wanted]
-        run_installer(argv, installer_environment(self.home), log)
+        argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--no-deps", *_BINARY, "--target", folder]
+        run_installer([*argv, *_pip_platforms(rid), wanted], installer_environment(self.home), log)
 
     def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
+        """See Installer."""
         scratch = self.home / "resolver"
         with self.lock:
             if not python_of(scratch).is_file():
                 self.create(scratch, python, self.home / "resolver.log")
-        with tempfile.TemporaryDirectory(dir=self.home) as folder:
-            return self._resolved(wanted, scratch, Path(folder), rid, minor)
-
-    def _resolved(self, wanted: str, scratch: Path, folder: Path, rid: Rid | None, minor: str) -> str:
-        other = [f"--platform={name}" for name in pip_platforms(rid)] if rid not in (None, host_rid()) and rid else []
+        other = _pip_platforms(rid) if rid not in (None, host_rid()) and rid else []
         other += [f"--python-version={minor}"] if minor else []
-        other += [f"--target={folder}"] if other else []
-        report = folder / "resolved.json"
-        argv: list[str | Path] = [
-            python_of(scratch),
-            "-m",
-            "pip",
-            "install",
-            "--dry-run",
-            "--ignore-installed",
-            "--no-deps",
-            "--quiet",
-        ]
-        argv += [*other, "--only-binary", ":all:", "--report", report, wanted]
-        ask_index(argv, installer_environment(self.home), wanted)
-        return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
+        with tempfile.TemporaryDirectory(dir=self.home) as folder:
+            report = Path(folder) / "resolved.json"
+            argv: list[str | Path] = [
+                python_of(scratch),
+                "-m",
+                "pip",
+                "install",
+                "--dry-run",
+                "--ignore-installed",
+                "--no-deps",
+                *_BINARY,
+            ]
+            argv += ["--quiet", *other, *([f"--target={folder}"] if other else []), "--report", report, wanted]
+            ask_index(argv, installer_environment(self.home), wanted)
+            return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 
 
-def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
-    """What the index answers."""
-    try:
-        return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
-    except ToolError as error:
-        if _is_absent(error):
-            raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
-        raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
-
-
-def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
-    """Run an installer.
-
-    Raises NotRun: `no-distribution` when the index has nothing that fits, `no-index` when it does not answer; else
-    ToolError.
-    """
-    try:
-        run(argv, env=environment, timeout=_TIME_LIMIT, log=log)
-    except ToolError as error:
-        if _is_absent(error):
-            raise NotRun("no-distribution", f"the index has nothing that fits: {error.message}") from error
-        if _is_silent(error):
-            raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
-        raise
-
-
-def _is_absent(error: ToolError) -> bool:
-    return any(words in error.message for words in _ABSENT) and not _is_silent(error)
-
-
-def _is_silent(error: ToolError) -> bool:
-    return any(words in error.message for words in _SILENT)
+def _pip_platforms(rid: Rid) -> list[str]:
+    """pip's words for a target's wheels, newest platforms first; every one counts."""
+    names = target(rid).pip_platforms
+    newest = range(int(NEWEST_MACOS.split(".", maxsplit=1)[0]), 10, -1)
+    every = [name.format(macos=major) for major in newest for name in names]
+    return [f"--platform={name}" for name in dict.fromkeys(every)]

@@ -1,7 +1,6 @@
-"""Which CPythons are installed here, and what of them matters to cells; installs none.
+"""Finds the CPythons that are installed here.
 
-`findpython`, which knows the same places, starts every Python of a machine up to six times: 7 s of processor time on
-one with ten of them, before the first cell.
+`findpython` knows the same places, but starts every Python up to six times: 7 s of CPU time on a machine with ten.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ from packaging.version import Version
 from latebind.errors import NotRun, ToolError
 from latebind.system.parallel import each
 from latebind.system.run import run
+from latebind.tables.targets import like_host
 from latebind.verify.plan.index import callers_home
-from latebind.verify.run.access import everybody_reaches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -82,17 +81,19 @@ def interpreters(minors: Sequence[str]) -> tuple[Interpreter, ...]:
 
 
 def own_interpreter() -> Interpreter:
-    """The CPython that this environment was made from: environments for cells must not hang on ours."""
+    """The CPython that this environment was made from: other environments must not depend on this one."""
     path = Path(getattr(sys, "_base_executable", "") or sys.executable)
     version = ".".join(map(str, sys.version_info[:3]))
     return _probed(path) or Interpreter(path=path, version=version, shared=False, prefix=sys.base_prefix)
 
 
-def choose(rows: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:
-    """The first that has what is asked for.
+def everybody_reaches(path: Path) -> bool:
+    """Whether any user of this machine may enter every folder above a file or folder."""
+    return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
 
-    Raises NotRun `no-interpreter`.
-    """
+
+def choose(rows: Sequence[Interpreter], *, shared: bool = False, public: bool = False) -> Interpreter:
+    """The first that has what is asked for. Raises NotRun `no-interpreter`."""
     for row in rows:
         if (row.shared or not shared) and (row.public or not public):
             return row
@@ -110,7 +111,7 @@ def _places(minor: str) -> Iterator[Path]:
     name = f"python{minor}"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         found = shutil.which(name, path=folder)
-        # pyenv's shims stand for a choice that may not have been made; the real ones follow below.
+        # pyenv's shims depend on a choice that may not have been made; the real ones follow below.
         if found and Path(found).parent.name != "shims" and not (Path(found).parent.parent / "pyvenv.cfg").exists():
             yield Path(found)
     home = callers_home()
@@ -126,8 +127,8 @@ def _places(minor: str) -> Iterator[Path]:
 
 
 def _below(root: Path, pattern: str) -> list[Path]:
-    """The Pythons of the folders of a pattern; none where we may not look."""
-    name = "python.exe" if sys.platform == "win32" else "bin/python3"
+    """The Pythons in the folders of a pattern; none where reading is denied."""
+    name = like_host().installed_python
     try:
         return [made / name for made in sorted(root.glob(pattern)) if (made / name).is_file()]
     except OSError:
@@ -135,7 +136,7 @@ def _below(root: Path, pattern: str) -> list[Path]:
 
 
 def _probed(path: Path) -> Interpreter | None:
-    """What a program says of itself; None when it is no CPython of this machine's kind, or does not answer."""
+    """What a program reports about itself; None when it is not a CPython for wheels, or does not answer."""
     try:
         output = run([path, "-I", "-c", _PROBE], timeout=_TIME_LIMIT, env=_bare()).output
         answer = msgspec.convert(json.loads(output.strip().splitlines()[-1]), _Answer)

@@ -1,17 +1,165 @@
-"""The .NET consumers: how an application that uses the packages is made and started, one row each; runs nothing."""
+"""The .NET consumers: how an application that uses the packages is built and started, and what must hold of it."""
 
 from __future__ import annotations
 
+import zipfile
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from latebind.nuget.mono import FRAMEWORK
-from latebind.verify.plan import proofs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
-    from latebind.verify.plan.proofs import Proof
+
+OLDER_FRAMEWORK = ".NETStandard,Version=v2.0"
+"""What an assembly for netstandard2.0 says in its TargetFramework attribute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """An application that was made, and what its process loaded."""
+
+    packages: Sequence[Path]
+    """The nupkgs of the feed."""
+    rid: str
+    out: Path
+    """The folder of the application."""
+    cache: Path
+    """NuGet's package folder."""
+    libraries: tuple[str, ...] = ()
+    """Mapped files of the packages and the runtime; none when nothing ran."""
+    parts: int = 0
+    """How many packages bring native libraries for this process: the project's own, and the runtime's."""
+    framework: str = ""
+    """The TargetFramework attribute of the managed assembly that was loaded."""
+
+
+Proof: TypeAlias = "Callable[[Application], list[str]]"
+"""Looks at an application and tells what is wrong: nothing when all is well."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Member:
+    """A file of a package that an application may get."""
+
+    package: Path
+    name: str
+    """Its path in the package."""
+
+    @property
+    def file(self) -> str:
+        return self.name.rpartition("/")[2]
+
+    @property
+    def rid(self) -> str:
+        return self.name.split("/")[1]
+
+    def read(self) -> bytes:
+        with zipfile.ZipFile(self.package) as archive:
+            return archive.read(self.name)
+
+
+def from_the_packages(seen: Application) -> list[str]:
+    """What NuGet installed are the packages of the feed, byte for byte: none of that name from elsewhere."""
+    installed = {path.name.lower(): path for path in seen.cache.glob("*/*/*.nupkg")}
+    wrong = []
+    for package in seen.packages:
+        found = installed.get(package.name.lower())
+        if found is not None and found.read_bytes() != package.read_bytes():
+            wrong.append(f"NuGet installed another {package.name} than the one that was made")
+    return wrong
+
+
+def apart(seen: Application) -> list[str]:
+    """Each native library was loaded out of its own package's folder, and there are as many folders as packages."""
+    homes = {
+        path.rpartition("/")[2]: path.partition("/runtimes/")[0]
+        for path in seen.libraries
+        if path.startswith(f"{seen.cache}/") and "/runtimes/" in path
+    }
+    wanted = {member.file for member in _native(seen.packages) if member.rid == seen.rid}
+    wrong = [f"{file} was not loaded out of a package in {seen.cache}" for file in sorted(wanted - set(homes))]
+    folders = sorted(set(homes.values()))
+    if len(folders) != seen.parts:
+        places = ", ".join(folders)
+        wrong.append(f"native libraries came out of {len(folders)} packages instead of {seen.parts}: {places}")
+    return wrong
+
+
+def beside(seen: Application) -> list[str]:
+    """Each native library was loaded from beside the application, and is the package's: build files copied it there."""
+    wrong = []
+    for member in _native(seen.packages):
+        if member.rid == seen.rid:
+            path = seen.out / member.file
+            wrong += _laid_out(path, [member])
+            if path.is_file() and str(path) not in seen.libraries:
+                wrong.append(f"{member.file} was not loaded from beside the application")
+    return wrong
+
+
+def files_of_the_rid(seen: Application) -> list[str]:
+    """The application holds the RID's native files and the managed assemblies as the packages do, and no others."""
+    native = list(_native(seen.packages))
+    own = [member for member in native if member.rid == seen.rid]
+    wrong = [] if own else [f"no package has a native file for {seen.rid}"]
+    for member in own:
+        wrong += _laid_out(seen.out / member.file, [member])
+    for file, members in _managed(seen.packages).items():
+        wrong += _laid_out(seen.out / file, members)
+    foreign = {member.file for member in native} - {member.file for member in own}
+    strangers = [path for path in sorted(seen.out.rglob("*")) if path.name in foreign]
+    nested = [path for path in sorted(seen.out.glob("runtimes/**/*")) if path.is_file()]
+    return wrong + [f"{path.relative_to(seen.out)} is of another RID" for path in dict.fromkeys([*strangers, *nested])]
+
+
+def one_program(seen: Application) -> list[str]:
+    """The managed assemblies lie within the program, not beside it."""
+    beside = sorted(set(_managed(seen.packages)) & {path.name for path in seen.out.iterdir()})
+    return [f"{file} lies beside the program instead of within" for file in beside]
+
+
+def older_assembly(seen: Application) -> list[str]:
+    """The managed assembly that was loaded is the one for netstandard2.0."""
+    if seen.framework == OLDER_FRAMEWORK:
+        return []
+    return [f"an assembly for {seen.framework or 'an unknown framework'} was loaded, not one for {OLDER_FRAMEWORK}"]
+
+
+def _laid_out(path: Path, members: Sequence[_Member]) -> list[str]:
+    """Whether a file is there and is one of the members."""
+    where = f"{members[0].package.name}!{members[0].name}"
+    if not path.is_file():
+        return [f"{path.name} is missing, which {where} should have given"]
+    data = path.read_bytes()
+    return [] if any(member.read() == data for member in members) else [f"{path.name} differs from {where}"]
+
+
+def _native(packages: Sequence[Path]) -> Iterator[_Member]:
+    for package in packages:
+        for name in _names(package):
+            parts = name.split("/")
+            if parts[0] == "runtimes" and parts[2:3] == ["native"]:
+                yield _Member(package=package, name=name)
+
+
+def _managed(packages: Sequence[Path]) -> dict[str, list[_Member]]:
+    """The assemblies of all frameworks by their file's name."""
+    found: dict[str, list[_Member]] = {}
+    for package in packages:
+        for name in _names(package):
+            if name.startswith("lib/") and name.endswith(".dll"):
+                member = _Member(package=package, name=name)
+                found.setdefault(member.file, []).append(member)
+    return found
+
+
+def _names(package: Path) -> list[str]:
+    with zipfile.ZipFile(package) as archive:
+        return [name for name in archive.namelist() if not name.endswith("/")]
+
 
 Start = Literal["assembly", "program", "mono", "nothing"]
 """What is run: the assembly by `dotnet`, the program that the SDK made beside it, the program by `mono`, or nothing:
@@ -37,7 +185,7 @@ class Layout:
     """A folder of templates/dotnet: an application that refers to the consumer, which becomes a class library."""
     targets: str = ""
     """A file of templates/dotnet that the consumer's build takes in: its Directory.Build.targets."""
-    proofs: tuple[Proof, ...] = (proofs.from_the_packages,)
+    proofs: tuple[Proof, ...] = (from_the_packages,)
     """What must hold of what was made and loaded, beside what the consumer computes."""
     needs_sdk: int = 0
     """The oldest major version of an SDK that can make it."""
@@ -53,22 +201,22 @@ LAYOUTS: tuple[Layout, ...] = (
            command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT)),
     Layout(name="dotnet-single-file", title="published as a single file; the program itself is started",
            command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT), properties={"PublishSingleFile": "true"},
-           start="program", proofs=(proofs.from_the_packages, proofs.one_program)),
+           start="program", proofs=(from_the_packages, one_program)),
     Layout(name="dotnet-transitive", title="refers to a class library only, which refers to the packages",
            application="transitive"),
     Layout(name="dotnet-cache", title="nothing is copied: each library comes out of its own package",
            properties={"CopyLocalLockFileAssemblies": "false", "GenerateRuntimeConfigDevFile": "true"},
-           proofs=(proofs.from_the_packages, proofs.apart)),
+           proofs=(from_the_packages, apart)),
     Layout(name="dotnet-netstandard2.0", title="built with the netstandard2.0 assembly of the package",
-           targets="netstandard2.0.targets", proofs=(proofs.from_the_packages, proofs.older_assembly)),
+           targets="netstandard2.0.targets", proofs=(from_the_packages, older_assembly)),
     Layout(name="dotnet-files", title="published for the RID; the files are checked, nothing runs",
            command=("publish", "-r", "{rid}", *_FRAMEWORK_DEPENDENT),
            # The program that starts an application is another package for each RID, and not what is looked at.
            properties={"UseAppHost": "false"}, start="nothing",
-           proofs=(proofs.from_the_packages, proofs.files_of_the_rid)),
+           proofs=(from_the_packages, files_of_the_rid)),
     Layout(name="mono", title="a .NET Framework 4.7.2 application, run by Mono", targets="mono.targets", start="mono",
            properties={"ConsumerFramework": FRAMEWORK, "ConsumerRid": "{rid}", "FrameworkPathOverride": "{references}"},
-           proofs=(proofs.from_the_packages, proofs.older_assembly, proofs.beside)),
+           proofs=(from_the_packages, older_assembly, beside)),
     Layout(name="dotnet-net8.0", title="built for net8.0", properties={"ConsumerFramework": "net8.0"},
            needs_sdk=8, fetches=True),
     Layout(name="dotnet-self-contained", title="published with .NET itself; the program itself is started",

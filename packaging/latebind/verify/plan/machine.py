@@ -1,7 +1,7 @@
-"""Machines on which cells run: this one, and those that a file says how to reach from here; starts nothing.
+"""Machines that test cases run on: this one, and those of other targets that a file describes.
 
 A machine of another target is a command that goes before a program and its arguments, a Python of that target, and the
-names that files of ours have there. docs/verify.md describes the file.
+names that our files have there. docs/verify.md describes the file.
 """
 
 from __future__ import annotations
@@ -15,39 +15,44 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.errors import InputError
+from latebind.errors import InputError, NotRun, ToolError
 from latebind.model import Rid
+from latebind.system.parallel import each
+from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
+from latebind.verify.plan.installers import consumer_environment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-VARIABLE = "LATEBIND_MACHINES"
-FOLDER = ".machines"
-ADVICE = "docs/verify.md says what a machine file holds; python ci/machines.py DEST makes some."
+MACHINES_VARIABLE = "LATEBIND_MACHINES"
+_FOLDER = ".machines"
+_ADVICE = "docs/verify.md describes machine files; python ci/machines.py DEST makes some."
+_PROBE = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
+_PROBE_LIMIT = 120.0
 _VERSION = re.compile(r"3\.\d+\.\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """Something that runs programs of a target, and a CPython of that target."""
+    """A machine that runs programs of a target, and a CPython of that target."""
 
     rid: Rid
     title: str
-    """What reports call it: `wine 8.0 with CPython 3.11.9`, never the name of a system that it only resembles."""
+    """Its name in reports: `wine 8.0 with CPython 3.11.9`, never the name of a system that it only resembles."""
     command: tuple[str, ...] = ()
-    """Goes before a program and its arguments; hands environment, folder and status through; ends all of it."""
+    """Goes before a program and its arguments; passes environment, folder and status on; ends what it started."""
     python: Path
     """The interpreter, by its path here."""
     python_version: str
     path_prefix: str = ""
-    """What absolute paths of ours begin with there, backslashes following; "" where they are the same."""
+    """The prefix of our absolute paths there, followed by backslashes; "" where they are the same."""
     platforms: tuple[str, ...] = ()
     """Platform tags of the wheels that its Python installs, the newest first; () on this machine, which knows."""
     jobs: int = 0
-    """How many programs it runs at once; 0 for as many as this machine has processors."""
+    """How many programs it runs at once; 0 for this machine's CPU count."""
     constraints: tuple[str, ...] = ()
-    """Requirements that hold back what is known not to run there: `numpy<2.1`."""
+    """Requirements that exclude what is known not to run there: `numpy<2.1`."""
 
     @property
     def is_host(self) -> bool:
@@ -56,37 +61,33 @@ class Machine:
 
     @property
     def base(self) -> Path:
-        """The folder that the interpreter and the libraries of its system lie in."""
-        return self.python.parent if self._is_windows else self.python.parents[2]
+        """The folder of the interpreter and the libraries of its system."""
+        return self.python.parents[target(self.rid).python_home]
 
     def argv(self, program: Path, *words: str | Path) -> list[str]:
         """The command line here that runs a program there. Words that are paths are translated."""
         return [*self.command, str(program), *(self.path(word) if isinstance(word, Path) else word for word in words)]
 
     def path(self, path: Path) -> str:
-        """The name that a file of ours has there."""
+        """The name of one of our files there."""
         if not self.path_prefix:
             return str(path)
         return self.path_prefix + str(PureWindowsPath(path.absolute()))
 
     def local(self, name: str) -> Path:
-        """The file of ours that has that name there; a name of its own files, which we do not have, stays as it is."""
+        """Our file with that name there; names of the machine's own files stay as they are."""
         if not self.path_prefix or not name.lower().startswith(self.path_prefix.lower()):
             return Path(name)
         return Path(name[len(self.path_prefix) :].replace("\\", "/"))
 
     def python_of(self, environment: Path) -> Path:
         """The interpreter of a virtual environment for it."""
-        return environment / ("Scripts/python.exe" if self._is_windows else "bin/python")
+        return environment / target(self.rid).python
 
     def site_packages(self, environment: Path) -> Path:
-        """Where a virtual environment for it has its packages."""
+        """The folder of packages in a virtual environment for it."""
         minor = ".".join(self.python_version.split(".")[:2])
-        return environment / ("Lib/site-packages" if self._is_windows else f"lib/python{minor}/site-packages")
-
-    @property
-    def _is_windows(self) -> bool:
-        return target(self.rid).system == "windows"
+        return environment / target(self.rid).site_packages.format(minor=minor)
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,26 +112,26 @@ def host_machine(python: Path) -> Machine:
 def machines_folder(given: Path | None, workdir: Path) -> Path | None:
     """The folder of machine files: the one given, LATEBIND_MACHINES, `.machines` in the working folder, or none.
 
-    Raises InputError when one is named and is not there.
+    Raises InputError when the one that is named does not exist.
     """
-    named = given or (Path(os.environ[VARIABLE]) if os.environ.get(VARIABLE) else None)
+    named = given or (Path(os.environ[MACHINES_VARIABLE]) if os.environ.get(MACHINES_VARIABLE) else None)
     if named is not None and not named.is_dir():
-        origin = "--machines" if given else VARIABLE
-        raise InputError(f"{origin} names a folder that is not there", where=str(named), advice=ADVICE)
-    usual = workdir / FOLDER
+        origin = "--machines" if given else MACHINES_VARIABLE
+        raise InputError(f"{origin} names a folder that does not exist", where=str(named), advice=_ADVICE)
+    usual = workdir / _FOLDER
     return named or (usual if usual.is_dir() else None)
 
 
 def machines(folder: Path | None) -> Mapping[Rid, Machine]:
     """The machines that a folder's files describe, by target.
 
-    Raises InputError for a file that is none, that names what is not there, or whose target another has already.
+    Raises InputError for an invalid file, one that names files that do not exist, and a second one for a target.
     """
     found: dict[Rid, Machine] = {}
     for file in sorted(folder.glob("*.toml")) if folder else ():
         machine = _read(file)
         if machine.rid in found:
-            raise InputError(f"another file describes {machine.rid}, too", where=str(file), advice="Keep one of them.")
+            raise InputError(f"another file also describes {machine.rid}", where=str(file), advice="Keep one of them.")
         found[machine.rid] = machine
     return found
 
@@ -141,22 +142,22 @@ def _read(file: Path) -> Machine:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
-        raise InputError(f"not a machine file: {error}", where=str(file), advice=ADVICE) from error
+        raise InputError(f"not a machine file: {error}", where=str(file), advice=_ADVICE) from error
     problems = tuple(_problems(row))
     if problems:
-        raise InputError("; ".join(problems), where=str(file), advice=ADVICE)
+        raise InputError("; ".join(problems), where=str(file), advice=_ADVICE)
     values = {**msgspec.structs.asdict(row), "rid": Rid(row.rid), "python": Path(row.python)}
     return Machine(**values)
 
 
 def _problems(row: _File) -> Iterator[str]:
-    """What is wrong with a file beyond its form."""
+    """What is wrong with the values of a file."""
     if Rid(row.rid) not in targets():
         yield f"rid: {row.rid} is not a target; known are {', '.join(targets())}"
     if not row.command:
-        yield "command: it is empty, and only this machine's own programs run without one"
+        yield "command: it must not be empty"
     if not row.platforms:
-        yield "platforms: it is empty; no wheel would install"
+        yield "platforms: it must not be empty; no wheel would install"
     if not _VERSION.fullmatch(row.python_version):
         yield f"python_version: {row.python_version} is not of the form 3.11.9"
     if row.jobs < 0:
@@ -164,4 +165,29 @@ def _problems(row: _File) -> Iterator[str]:
     if not Path(row.python).is_absolute():
         yield f"python: {row.python} is not an absolute path"
     elif not Path(row.python).is_file():
-        yield f"python: {row.python} is not there; the machine was moved or removed"
+        yield f"python: {row.python} does not exist; the machine was moved or removed"
+
+
+def unusable(rows: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
+    """Why machines cannot be used, by target: their Python does not start, or is not the one that the file states.
+
+    An emulator that was removed would make all of its test cases fail, which is no finding on the packages.
+    """
+    found = tuple(rows)
+    answers = each(lambda machine: _trouble(machine, home), found)
+    return {row.rid: trouble for row, trouble in zip(found, answers, strict=True) if trouble is not None}
+
+
+def _trouble(machine: Machine, home: Path) -> NotRun | None:
+    advice = "Fix its file, or make it again: python ci/machines.py DEST."
+    argv = machine.argv(machine.python, "-I", "-c", _PROBE)
+    try:
+        output = run(argv, cwd=home, env=consumer_environment(machine.python, home), timeout=_PROBE_LIMIT).output
+    except ToolError as error:
+        return NotRun("no-machine", f"{machine.title} does not run: {error.message}", advice=advice)
+    words = output.split()
+    if machine.python_version in words:  # an emulator may print warnings around it
+        return None
+    seen = " ".join(words)[-200:] or "nothing"
+    text = f"{machine.title} has CPython {seen}, and its file states {machine.python_version}"
+    return NotRun("no-machine", text, advice=advice)

@@ -1,4 +1,4 @@
-"""The cells as a matrix of GitHub Actions: which runner verifies which share of which target; asks and runs nothing."""
+"""The cells as a matrix of GitHub Actions: which runner verifies which share of which target."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 from latebind.errors import InputError
 from latebind.tables.targets import target
 from latebind.text import plural
-from latebind.verify.plan.cells import Scope, expand
-from latebind.verify.plan.versions import Answers
+from latebind.verify.plan.cells import Extent, expand_cells
+from latebind.verify.plan.index import Answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.config.config import Config
     from latebind.model import Rid
-    from latebind.verify.plan.cells import Planned
+    from latebind.verify.plan.cells import PlannedCell
 
 MAX_JOBS = 256
 """Jobs that one matrix may make (docs.github.com, "Actions limits", "Job Matrix")."""
@@ -26,25 +26,27 @@ MAX_BYTES = 1_000_000
 """All outputs of one job, "approximated based on UTF-16" (docs.github.com, "Passing information between jobs")."""
 _MINOR = re.compile(r"3\.\d+")
 CELLS_PER_JOB = 40
-"""So many cells take some minutes, about as long as it takes to set a runner up for them."""
+"""They take some minutes, about as long as setting up a runner."""
 
 
 def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs: int = MAX_JOBS) -> dict[str, Any]:
     """`{"include": [{"target", "runner", "shard", "python", "args"}]}`, one entry for each job.
 
-    The number of shares follows from the configuration alone. A version that the index has more or less changes the
-    size of a share, never which cells are run: each job picks its own by their ids.
+    The number of shares follows from the configuration alone. A new version in the index changes the size of a share,
+    never which cells are run: each job selects its own by their ids.
 
-    Raises InputError for what is no version of Python, when even one job for each target and Python is too many, and
-    when the text is over GitHub's limit.
+    Raises InputError for an invalid Python version, when even one job for each target and Python is too many, and when
+    the text is over GitHub's limit.
     """
     strange = [text for text in pythons if not _MINOR.fullmatch(text)]
     if strange:
-        raise InputError(f"{strange[0]!r} is no Python", where="--python", advice="Write a minor version: 3.12.")
+        raise InputError(
+            f"{strange[0]!r} is not a Python version", where="--python", advice="Write a minor version: 3.12."
+        )
     counts = {(rid, python): max(1, len(cells_of(config, rid, python))) for rid in rids for python in pythons}
     if len(counts) > max_jobs:
         raise InputError(
-            f"{plural(len(rids), 'target')} and {plural(len(pythons), 'Python')} need {len(counts)} jobs at least, "
+            f"{plural(len(rids), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "
             f"more than {max_jobs}",
             where="matrix",
             advice="Make several matrices: name fewer targets with --target, or fewer Pythons with --python.",
@@ -57,29 +59,29 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
             for index in range(1, shares[rid, python] + 1)
         ]
     }
-    size = len(to_text(document).encode("utf-16-le"))
+    size = len(matrix_json(document).encode("utf-16-le"))
     if size > MAX_BYTES:
         raise InputError(
-            f"the matrix has {size} bytes as GitHub counts them, more than {MAX_BYTES}",
+            f"the matrix has {size:,} bytes as GitHub counts them, more than {MAX_BYTES:,}",
             where="matrix",
             advice="Allow fewer jobs: --max-jobs N.",
         )
     return document
 
 
-def cells_of(config: Config, rid: Rid, python: str) -> tuple[Planned, ...]:
-    """The cells of a target on a machine of its own with that Python, as far as they are known without the index."""
+def cells_of(config: Config, rid: Rid, python: str) -> tuple[PlannedCell, ...]:
+    """The cells of a target on its own machine with that Python, as far as they are known without the index."""
     others = tuple(minor for minor in config.document.verify.pythons if minor != python)
-    return expand(config, rid, Scope(pythons={rid: python}, home=rid, others=others, everything=True), Answers())
+    return expand_cells(config, rid, Extent(pythons={rid: python}, home=rid, others=others, everything=True), Answers())
 
 
-def to_text(document: Mapping[str, Any]) -> str:
+def matrix_json(document: Mapping[str, Any]) -> str:
     """One line, as an output of a job must be."""
     return json.dumps(document, separators=(",", ":")) + "\n"
 
 
 def _shares(counts: Mapping[tuple[Rid, str], int], max_jobs: int) -> dict[tuple[Rid, str], int]:
-    """How many jobs share each target's cells: as many as keep them small, and no more than are allowed in all."""
+    """How many jobs share each target's cells: enough to keep them small, and at most `max_jobs` in all."""
     size = CELLS_PER_JOB
     while True:
         shares = {key: ceil(number / size) for key, number in counts.items()}

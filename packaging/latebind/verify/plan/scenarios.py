@@ -1,53 +1,71 @@
-"""The ways in which a package is tried, as a table; what each one sets up is in situations.py."""
+"""The table of scenarios: each row says everything about one way in which a package is tried."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from latebind.verify.plan import situations as given
 from latebind.verify.plan.layouts import LAYOUTS, RUNNING
+from latebind.verify.plan.situations import Situation, broken, ordinary, with_action
 
 if TYPE_CHECKING:
     from latebind.model import System
+    from latebind.verify.plan.situations import SetUp
 
 PYTHON, DOTNET = "python", "dotnet-build"
 C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 FILES = tuple(row.name for row in LAYOUTS if row.start == "nothing")
-"""Consumers that any machine with an SDK can try, whatever the target: they are made and not run."""
-_BOTH = (PYTHON, DOTNET)
+"""Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
-_ALL: tuple[System, ...] = ("linux", "macos", "windows")
+SYSTEMS: tuple[System, ...] = ("linux", "macos", "windows")
+_SAMPLE = 25
+
+Need = Literal["", "a GPU distribution", "a package that another one loads", "another processor"]
+Required = Literal["no", "where it is tried", "for every target"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
     """One way in which a package is tried.
 
-    A negative scenario expects that loading fails and that the sentence holds every part of `says`, in which
+    A negative scenario expects that loading fails and that the error message holds every part of `says`, in which
     placeholders such as {minimum}, {title}, {dist}, {path} and {version} are replaced (`Bench.values()`).
     """
 
     name: str
     title: str
+    set_up: SetUp = ordinary
+    """What differs from a clean environment with the packages and the runtime in it."""
     says: tuple[str, ...] = ()
     versions: Literal["all", "latest", "below", "none"] = "latest"
     """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor."""
-    consumers: tuple[str, ...] = _BOTH
-    systems: tuple[System, ...] = _ALL
-    """Where it exists at all; elsewhere there is no such cell."""
+    consumers: tuple[str, ...] = (PYTHON, DOTNET)
+    systems: tuple[System, ...] = SYSTEMS
+    """Where it exists at all; elsewhere there is no such test case."""
+    needs: Need = ""
+    """What the project, its runtime or its target must have; without it there is no such test case."""
+    required: Required = "no"
+    """Whether the gate asks for it when the configuration does not say."""
     emulated: bool = True
-    """Whether an emulated machine can hold it; else the cell is *not run* there."""
+    """Whether an emulated machine can run it; otherwise it is *not run* there."""
     computes: bool = True
-    """Whether the consumer runs; without, its files are looked at."""
+    """Whether the consumer runs; otherwise its files are checked."""
     sandboxed: bool = False
     """Whether it changes the system itself, which only an emulated one may suffer."""
     named: bool = False
-    """Whether the consumer is told where the runtime is, so that none has to be installed."""
+    """Whether the consumer gets the runtime's path, so that none has to be installed."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
-    needs: Literal["", "a GPU distribution", "a package that another one loads", "another processor"] = ""
-    """What the project, its runtime or its target must have; without it there is no such cell."""
+    without_runtime: bool = False
+    """Whether a project that binds no runtime is tried in it."""
+    widened: bool = False
+    """Whether `--all` adds other interpreters and other distributions of the runtime."""
+    loads_alone: bool = False
+    """Whether each native library of the wheels is also loaded alone, and must change nothing in the process."""
+    slow: bool = False
+    """Whether it takes so long that it starts before the others."""
 
     @property
     def negative(self) -> bool:
@@ -62,85 +80,92 @@ class Scenario:
     @property
     def sample(self) -> int:
         """How many cases are computed, evenly spread; 0 for all of them."""
-        return 0 if self.versions == "all" else 25
+        return 0 if self.versions == "all" else _SAMPLE
 
+
+def _ok(name: str, title: str, set_up: SetUp | Situation = ordinary, **fields: object) -> Scenario:
+    """A scenario in which the package works."""
+    how = set_up if callable(set_up) else (lambda _bench, _use: set_up)
+    return Scenario(name=name, title=title, set_up=how, **fields)  # type: ignore[arg-type]  # Scenario checks them
+
+
+def _refuses(
+    name: str, title: str, set_up: SetUp | Situation, *says: str, newer: bool = True, **fields: object
+) -> Scenario:
+    """A scenario in which loading fails, with a message that holds `says`; `newer` adds how to get a good runtime."""
+    more = ("version {minimum} or newer", "{mend}") if newer else ()
+    return _ok(name, title, set_up, says=(*says, *more), required="where it is tried", **fields)
+
+
+_PYTHON = {"consumers": (PYTHON,)}
 
 SCENARIOS: tuple[Scenario, ...] = (
-    Scenario(name="works", title="loads and computes what is expected", versions="all",
-             consumers=_BOTH),
-    Scenario(name="consumed", title="loads and computes a sample in every way in which an application takes packages",
-             consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG)),
-    Scenario(name="files", title="an application for the target gets its files, and no others", versions="none",
-             computes=False, consumers=FILES),
+    _ok("works", "loads and computes what is expected", versions="all", required="for every target",
+        without_runtime=True, widened=True, loads_alone=True),
+    _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
+        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG), without_runtime=True),
+    _ok("files", "an application for the target gets the target's files and no others", versions="none",
+        computes=False, consumers=FILES, without_runtime=True),
     # How it is installed.
-    Scenario(name="extra", title="installed with its extra, as a user would",
-             consumers=(PYTHON,)),
-    Scenario(name="beside-gpu", title="the runtime's CPU and GPU distributions are installed side by side",
-             consumers=(PYTHON,), systems=("linux", "windows"), emulated=False, needs="a GPU distribution"),
-    Scenario(name="odd-folder", title="installed below a folder with a space and letters of other scripts"),
-    Scenario(name="read-only", title="installed where nothing can be written, used by somebody unprivileged",
-             systems=_UNIX, emulated=False),
-    Scenario(name="target-folder", title="installed with pip install --target",
-             consumers=(PYTHON,)),
-    Scenario(name="frozen", title="frozen by PyInstaller into one folder", consumers=(PYTHON,), emulated=False),
-    Scenario(name="upgraded", title="the runtime was upgraded in place, from the oldest version, and nothing else"),
+    _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
+    _ok("beside-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
+        systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
+    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", Situation(folder=given.ODD)),
+    _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
+        systems=_UNIX, emulated=False),
+    _ok("target-folder", "installed with pip install --target", Situation(layout="target"), **_PYTHON),
+    _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="frozen"), emulated=False, slow=True,
+        **_PYTHON),
+    _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.upgraded),
     # What the host does.
-    Scenario(name="imported-before", title="the host imported the runtime's own Python API before",
-             consumers=(PYTHON,)),
-    Scenario(name="imported-after", title="the host imports the runtime's own Python API after",
-             consumers=(PYTHON,)),
-    Scenario(name="older-loaded", title="a copy that is too old was loaded before, a good one is installed"),
-    Scenario(name="two-runtimes", title="another copy, new enough, was loaded before: it is used, not a second one"),
-    Scenario(name="threads", title="eight threads load at once, first of all"),
-    Scenario(name="fork", title="a process that has loaded forks, and both go on", consumers=(PYTHON,), systems=_UNIX),
-    Scenario(name="spawn", title="loaded in a process that multiprocessing spawned",
-             consumers=(PYTHON,)),
-    Scenario(name="subprocess", title="loaded in a process that the host started",
-             consumers=(PYTHON,)),
+    _ok("imported-before", "the host imports the runtime's own Python API first", given.imported_before, **_PYTHON),
+    _ok("imported-after", "the host imports the runtime's own Python API afterwards", given.imported_after, **_PYTHON),
+    _ok("older-loaded", "a copy that is too old is already loaded; a good one is installed", given.older_loaded),
+    _ok("two-runtimes", "another copy that is new enough is already loaded; it is used", given.two_runtimes),
+    _ok("threads", "eight threads load at the same time", with_action("--threads", "8")),
+    _ok("fork", "a process that has loaded forks, and both go on", with_action("--fork"), systems=_UNIX, **_PYTHON),
+    _ok("spawn", "loaded in a process that multiprocessing spawned", with_action("--spawn"), **_PYTHON),
+    _ok("subprocess", "loaded in a process that the host started", with_action("--subprocess"), **_PYTHON),
     # Where the runtime is.
-    Scenario(name="path", title="an explicit path names the file", named=True),
-    Scenario(name="path-folder", title="an explicit path names the folder", named=True),
-    Scenario(name="path-relative", title="an explicit path is relative to the working directory", named=True),
-    Scenario(name="path-odd", title="an explicit path has a space and letters of other scripts", named=True),
-    Scenario(name="environment", title="the environment variable names the file", named=True),
-    Scenario(name="decoy", title="an older copy lies earlier on the system's search path"),
-    Scenario(name="decoy-system", title="an older copy lies in the system's own folder", consumers=(PYTHON,),
-             systems=("windows",), sandboxed=True),
-    # What goes wrong, and what is said.
-    Scenario(name="absent", title="no runtime is installed", versions="none",
-             says=("{title} was not found", "version {minimum} or newer", "{install}")),
-    Scenario(name="no-shared-library", title="the installed runtime has no shared library", versions="below",
-             consumers=(PYTHON,),
-             says=("{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade")),
-    Scenario(name="too-old", title="the runtime is older than the floor, raised for this cell",
-             says=("{title} {version} at {installed}", "too old", "version {raised} or newer", "{mend}")),
-    Scenario(name="other-major", title="the runtime is of another major version",
-             synthetic=True,
-             says=("{title} {major} at {installed}", "another major version", "version {minimum} or newer", "{mend}")),
-    Scenario(name="truncated", title="the runtime's file ends early",
-             says=("{installed}", "not a usable library: truncated", "version {minimum} or newer", "{mend}")),
-    Scenario(name="corrupt", title="the runtime's file begins with noughts",
-             says=("{installed}", "not a usable library", "version {minimum} or newer", "{mend}")),
-    Scenario(name="text-file", title="the runtime's file is a text",
-             says=("{installed}", "not a usable library: a text file", "version {minimum} or newer", "{mend}")),
-    Scenario(name="wrong-architecture", title="the runtime's file is for another processor",
-             needs="another processor",
-             says=("{installed}", "built for {other}, this process is {own}", "version {minimum} or newer", "{mend}")),
-    Scenario(name="dependency-missing", title="a library that the runtime itself needs is missing",
-             says=("{installed}", "a library that it needs is missing", "{gone}", "version {minimum} or newer",
-                   "{mend}")),
-    Scenario(name="permission-denied", title="the runtime's file may not be read", systems=_UNIX, emulated=False,
-             says=("{installed}", "may not be opened: permission denied", "version {minimum} or newer", "{mend}")),
-    Scenario(name="path-wrong", title="the explicit path does not exist", named=True,
-             says=("{path}", "no such file", "version {minimum} or newer", "Correct the path", "{mend}")),
-    Scenario(name="not-a-library", title="the explicit path is a text file", named=True,
-             says=("{path}", "not a usable library: a text file", "version {minimum} or newer", "Correct the path",
-                   "{mend}")),
-    Scenario(name="environment-wrong", title="the environment variable names a file that does not exist", named=True,
-             says=("{path}", "no such file", "version {minimum} or newer", "{variable}", "unset it", "{mend}")),
-    Scenario(name="missing-backend", title="the package that binds the runtime is not installed", versions="none",
-             needs="a package that another one loads",
-             says=("backend was not found", "{backend}", "{mend} {backend}")),
+    _ok("path", "an explicit path names the file", given.path_file, named=True),
+    _ok("path-folder", "an explicit path names the folder", given.path_folder, named=True),
+    _ok("path-relative", "an explicit path is relative to the working directory", given.path_relative, named=True),
+    _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path_odd, named=True),
+    _ok("environment", "the environment variable names the file", given.variable_file, named=True),
+    _ok("decoy", "an older copy comes first on the system's search path", given.decoy),
+    _ok("decoy-system", "an older copy is in the system's own folder", given.decoy_system, systems=("windows",),
+        sandboxed=True, **_PYTHON),
+    # What goes wrong, and what the error message says.
+    _refuses("absent", "no runtime is installed", Situation(), "{title} was not found", "version {minimum} or newer",
+             "{install}", newer=False, versions="none"),
+    _refuses("no-shared-library", "the installed runtime has no shared library", Situation(),
+             "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
+             newer=False, versions="below", **_PYTHON),
+    _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
+             "{title} {version} at {installed}", "too old", "version {raised} or newer", "{mend}", newer=False),
+    _refuses("other-major", "the runtime is of another major version", given.other_major,
+             "{title} {major} at {installed}", "another major version", synthetic=True),
+    _refuses("truncated", "the runtime's file ends early", broken(given.truncated),
+             "{installed}", "not a usable library: truncated"),
+    _refuses("corrupt", "the runtime's file starts with zeros", broken(given.corrupt),
+             "{installed}", "not a usable library"),
+    _refuses("text-file", "the runtime's file is a text file", broken(given.text),
+             "{installed}", "not a usable library: a text file"),
+    _refuses("wrong-architecture", "the runtime's file is for another processor", given.wrong_architecture,
+             "{installed}", "built for {other}, this process is {own}", needs="another processor"),
+    _refuses("dependency-missing", "a library that the runtime needs is missing", given.dependency_missing,
+             "{installed}", "a library that it needs is missing", "{gone}"),
+    _refuses("permission-denied", "the runtime's file is not readable", Situation(unreadable=True, unprivileged=True),
+             "{installed}", "may not be opened: permission denied", systems=_UNIX, emulated=False),
+    _refuses("path-wrong", "the explicit path does not exist", given.path_missing,
+             "{path}", "no such file", "Correct the path", named=True),
+    _refuses("not-a-library", "the explicit path is a text file", given.path_text,
+             "{path}", "not a usable library: a text file", "Correct the path", named=True),
+    _refuses("environment-wrong", "the environment variable names a file that does not exist", given.variable_missing,
+             "{path}", "no such file", "{variable}", "unset it", named=True),
+    _refuses("missing-backend", "the package that binds the runtime is not installed", given.without_backend,
+             "backend was not found", "{backend}", "{mend} {backend}", newer=False, versions="none",
+             needs="a package that another one loads"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Which of the cells a run is about: the expressions of `-k` and the shares of `--shard`; runs nothing."""
+"""Selects cells: the expressions of `-k` and the shares of `--shard`."""
 
 from __future__ import annotations
 
@@ -18,31 +18,26 @@ if TYPE_CHECKING:
     Selector = Callable[[Cell], bool]
 
 _TOKEN = re.compile(r"[()]|[^\s()]+")
-_DEEPEST = 50
-"""Parentheses in parentheses: nobody writes more, and Python's stack ends somewhere."""
-_ADVICE = "Write words or globs of a cell's id, joined by and, or, not and parentheses: -k 'win and 1.2*'."
-
-
-def matches(cell: Cell, expression: str) -> bool:
-    """Whether a cell is meant by an expression. Raises InputError as `selector` does."""
-    return selector(expression)(cell)
+_DEEPEST, _LONGEST = 50, 100
+"""Nested parentheses: more would only test the depth of Python's stack."""
+_ADVICE = "Write words or globs of a test case's id, joined by and, or, not, parentheses: -k 'win and 1.2*'."
 
 
 def selector(expression: str) -> Selector:
-    """The test that an expression describes: words joined by `and`, `or`, `not` and parentheses.
+    """The predicate of an expression: words joined by `and`, `or`, `not` and parentheses.
 
-    A word is a glob, whatever the case of its letters. It means a cell when it matches a whole name in the cell's id
-    (`win-x64`, `1.31.1`, `too-old`) or a part of one between dashes (`win`, `x64`, `dotnet`); `python` means every
-    Python. A word with a slash is matched against the whole id. `not` binds strongest, then `and`.
+    A word is a glob, in upper or lower case. It matches a whole name in the cell's id (`win-x64`, `1.31.1`, `too-old`)
+    or a part of one between dashes (`win`, `x64`, `dotnet`); `python` matches every Python. A word with a slash is
+    matched against the whole id. `not` binds strongest, then `and`.
 
-    Raises InputError with the place of what cannot be read.
+    Raises InputError with the position of a syntax error.
     """
     parser = _Parser(expression, [*_TOKEN.finditer(expression)])
     return parser.whole()
 
 
 def any_of(expressions: Sequence[str]) -> str:
-    """The expression that matches what any of several does. Raises InputError as `selector` does, for each of them."""
+    """The expression that matches what any of several does. Raises InputError as `selector` does."""
     if len(expressions) < 2 or not all(expressions):  # noqa: PLR2004  # an empty one matches everything
         return min(expressions, default="")
     for expression in expressions:
@@ -50,8 +45,8 @@ def any_of(expressions: Sequence[str]) -> str:
     return " or ".join(f"({expression})" for expression in expressions)
 
 
-def names(cell: Cell) -> frozenset[str]:
-    """What a word of an expression may match, in small letters."""
+def selectable_words(cell: Cell) -> frozenset[str]:
+    """What a word of an expression may match, in lower case."""
     whole = {cell.kind, cell.target, cell.consumer, cell.runtime, cell.version, cell.scenario}
     parts = {part for name in whole for part in name.split("-")}
     found = whole | parts | {cell.consumer_kind, *(() if cell.runtime else ("no-runtime",))}
@@ -63,7 +58,7 @@ def read_shard(text: str) -> tuple[int, int]:
     index, slash, count = text.partition("/")
     if slash and all(word.isascii() and word.isdigit() for word in (index, count)) and 1 <= int(index) <= int(count):
         return int(index), int(count)
-    raise InputError(f"{text} is no share", where="--shard", advice="Write the share and how many there are: 2/5.")
+    raise InputError(f"{text} is not a share", where="--shard", advice="Write the share and how many there are: 2/5.")
 
 
 def in_shard(cell: Cell, index: int, count: int) -> bool:
@@ -92,7 +87,7 @@ class _Parser:
     def whole(self) -> Selector:
         found = self._any()
         if self.at < len(self.tokens):
-            raise self._error("and or or is missing before" if self._next() != ")" else "nothing is open before")
+            raise self._error("expected 'and' or 'or' before" if self._next() != ")" else "unmatched")
         return found
 
     def _next(self) -> str:
@@ -126,27 +121,28 @@ class _Parser:
     def _inner(self) -> Selector:
         self.depth += 1
         if self.depth > _DEEPEST:
-            raise self._error(f"more than {_DEEPEST} parentheses are open before")
+            raise self._error(f"more than {_DEEPEST} nested parentheses before")
         found = self._any()
         if not self._take(")"):
-            raise self._error("a ) is missing before")
+            raise self._error("expected ) before")
         self.depth -= 1
         return found
 
     def _word(self) -> Selector:
         if self._next() in {"", ")", "and", "or"}:
-            raise self._error("a word is missing before")
+            raise self._error("expected a word before")
         glob = self._next().lower()
         self.at += 1
         if "/" in glob:
             return lambda cell: fnmatchcase(cell.id.lower(), glob)
-        return lambda cell: any(fnmatchcase(name, glob) for name in names(cell))
+        return lambda cell: any(fnmatchcase(name, glob) for name in selectable_words(cell))
 
     def _error(self, what: str) -> InputError:
-        """`what` ends with "before"; the place is the next token, or the end."""
+        """The position after `what` is the next token, or the end."""
         if self.at < len(self.tokens):
             token = self.tokens[self.at]
             place = f"{token[0]}, at character {token.start() + 1}"
         else:
             place = "its end"
-        return InputError(f"{what} {place}", where=f"-k {self.text!r}", advice=_ADVICE)
+        shown = self.text if len(self.text) < _LONGEST else f"{self.text[:_LONGEST]}…"
+        return InputError(f"{what} {place}", where=f"-k {shown!r}", advice=_ADVICE)

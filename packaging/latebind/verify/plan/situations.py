@@ -1,20 +1,19 @@
-"""What each scenario sets up around a consumer, whatever its language: a table of small functions.
+"""What scenarios set up around a consumer, in any language: functions from a test case to a `Situation`.
 
-A function gets the cell and says what is different from the ordinary way; making files below the cell's own folder
-is all that it does itself.
+They only make files below the test case's own folder.
 """
 
 from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from latebind.errors import NotRun
+from latebind.binary.read import read_images
+from latebind.errors import InputError, NotRun
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import other_processor, target
-from latebind.verify.plan import spoil
-from latebind.verify.plan.versions import raised_minimum
+from latebind.verify.plan.index import raised_minimum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,66 +23,258 @@ if TYPE_CHECKING:
     from latebind.model import Rid
     from latebind.verify.run.bench import Bench
 
+SetUp: TypeAlias = "Callable[[Bench, RuntimeUse], Situation]"
+"""Makes a scenario's situation. Raises NotRun when this machine lacks what it takes."""
+
 ODD = "ein Ordner mit Läufzeit, 実行時 и пробел"
-"""A folder's name with spaces, a comma and letters of three other scripts."""
-_THREADS = "8"
-_PROCESSORS: Mapping[str, Mapping[str, str]] = {
-    "linux": {"x86_64": "x86_64", "aarch64": "aarch64"},
-    "macos": {"x86_64": "x86_64", "aarch64": "arm64"},
-    "windows": {"x86_64": "x64", "aarch64": "arm64"},
-}
-"""What the loader calls processors, in each system's own words."""
+"""A folder name with spaces, a comma and letters of three other scripts."""
+_HEAD = 4096
+_TEXT = b"This is not a library.\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What is different from: a clean environment, all packages, the runtime from the index, nothing else."""
+    """What differs from: a clean environment, all packages, the runtime from the index, nothing else."""
 
     arguments: tuple[str, ...] = ()
     """Added to the consumer's command line."""
     action: tuple[str, ...] = ()
-    """Words for what runs the consumer: `--preload FILE`, `--threads 8` (driver.py; a .NET consumer gets them too)."""
+    """What the program that runs the consumer does: `--preload FILE`, `--threads 8` (driver.py, .NET consumers)."""
     environment: Mapping[str, str] = field(default_factory=dict)
     roots: tuple[Path, ...] = ()
     """Further folders that libraries may come from."""
     binds: tuple[str, ...] = ()
-    """The runtime versions that may be bound, when not just the cell's; the first is the reference."""
+    """The runtime versions that may be bound, when not just the test case's; the first is the reference."""
     entry: str = ""
-    """The entry of [verify].runtimes whose data is computed, when not the cell's."""
+    """The entry of [verify].runtimes whose data is computed, when not the test case's."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """What the scenario's sentence may name."""
+    """What the expected error message may name."""
     spoil: Callable[[bytes], bytes] | None = None
     """What becomes of the installed runtime's library."""
     unreadable: bool = False
     """Whether nobody may read it."""
     also: tuple[str, ...] = ()
-    """Further distributions that are installed, as the index knows them."""
+    """Further distributions to install, as the index names them."""
+    by_extra: bool = False
+    """Whether wheels are installed by name with the runtime's extra, and not as files."""
     first: str = ""
-    """A version of the runtime that is installed and tried before the cell's takes its place."""
+    """A version of the runtime that is installed and tried before the test case's takes its place."""
     folder: str = "env"
     layout: Literal["venv", "target", "frozen"] = "venv"
     unprivileged: bool = False
-    """Installed where nothing can be written, and used by somebody who is not allowed to."""
+    """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""
     """The package of the project that is not installed."""
 
 
-def situation(bench: Bench) -> Situation:
-    """The situation of a cell; the ordinary one for a scenario without a function. May make files below bench.work.
+# ---- how a library is broken ---------------------------------------------------------------------------------------
 
-    Raises NotRun when this machine lacks what it takes.
+
+def truncated(data: bytes) -> bytes:
+    """The first half, as after an interrupted download."""
+    return data[: len(data) // 2]
+
+
+def corrupt(data: bytes) -> bytes:
+    """Zeros instead of the header, as after a lost disk block."""
+    return bytes(min(_HEAD, len(data))) + data[_HEAD:]
+
+
+def text(_: bytes) -> bytes:
+    """A text, as after a failed checkout of large files."""
+    return _TEXT * 64
+
+
+def renamed(data: bytes, old: str, new: str) -> bytes:
+    """The library with a zero-terminated name replaced everywhere by another of the same length.
+
+    Raises InputError when it does not occur, or the lengths differ.
     """
-    make = _TABLE.get(bench.cell.scenario)
-    if make is None or bench.use is None:
-        return Situation()
-    return make(bench, bench.use)
+    before, after = (b"\0" + name.encode("ascii") + b"\0" for name in (old, new))
+    if len(before) != len(after) or before not in data:
+        raise InputError(f"the runtime's library does not hold the name {old}")
+    return data.replace(before, after)
+
+
+def dependency_of(library: Path) -> tuple[str, str]:
+    """A library that the runtime needs, and a name of the same length that no system has.
+
+    Raises InputError when it needs none whose name stands alone in the file.
+    """
+    data = library.read_bytes()
+    for image in read_images(data, library.name):
+        for name in image.needed:
+            stem, dot, rest = name.partition(".")
+            if b"\0" + name.encode() + b"\0" in data and not stem.startswith("ld-"):
+                return name, stem[:-1] + ("q" if stem[-1:] != "q" else "z") + dot + rest
+    raise InputError("the runtime's library needs no other library by name", where=str(library))
+
+
+# ---- set-ups -------------------------------------------------------------------------------------------------------
+
+
+def ordinary(_: Bench, __: RuntimeUse) -> Situation:
+    """Nothing differs."""
+    return Situation()
+
+
+def with_action(*words: str) -> SetUp:
+    """The program that runs the consumer does something."""
+    return lambda _bench, _use: Situation(action=words)
+
+
+def broken(how: Callable[[bytes], bytes]) -> SetUp:
+    """The installed library is broken in one of the ways above."""
+    return lambda _bench, _use: Situation(spoil=how)
+
+
+def gpu(bench: Bench, use: RuntimeUse) -> Situation:
+    """The GPU distribution is installed, too."""
+    name = use.known.python.extras["gpu"]
+    version = bench.supply.installer.resolve(name, bench.python)
+    return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
+
+
+def upgraded(bench: Bench, _: RuntimeUse) -> Situation:
+    """An older runtime is installed and used first."""
+    return Situation(first=bench.older(), entry="minimum")
+
+
+def imported_before(_: Bench, use: RuntimeUse) -> Situation:
+    """The runtime's Python module is imported before the consumer starts."""
+    return Situation(action=("--import-before", _module_of(use)))
+
+
+def imported_after(_: Bench, use: RuntimeUse) -> Situation:
+    """The runtime's Python module is imported after the consumer has ended."""
+    return Situation(action=("--import-after", _module_of(use)))
+
+
+def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
+    """The minimum is raised to the installed version, so that a real older one is too old."""
+    older = _copied(bench, use, "older", bench.older())
+    floor = ".".join(bench.cell.version.split(".")[:2])
+    return Situation(
+        arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
+    )
+
+
+def two_runtimes(bench: Bench, use: RuntimeUse) -> Situation:
+    """An older copy that is new enough is loaded before the consumer starts."""
+    other = _copied(bench, use, "other", bench.older())
+    return Situation(
+        action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),), entry="minimum"
+    )
+
+
+def path_file(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets the file's path."""
+    return _path(bench, _copied(bench, use, "given"))
+
+
+def path_folder(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets the folder's path."""
+    library = _copied(bench, use, "given")
+    return _path(bench, library, shown=bench.machine.path(library.parent))
+
+
+def path_relative(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets a path relative to its working directory, `home`."""
+    library = _copied(bench, use, "home/given")
+    return _path(bench, library, shown=f"given/{library.name}")
+
+
+def path_odd(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets a path with an odd folder in it."""
+    return _path(bench, _copied(bench, use, ODD))
+
+
+def path_missing(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets a path that does not exist."""
+    return _path(bench, bench.work / "nowhere" / _plain_name(use, bench.cell.target))
+
+
+def path_text(bench: Bench, use: RuntimeUse) -> Situation:
+    """The consumer gets the path of a text file."""
+    file = bench.work / "given" / _plain_name(use, bench.cell.target)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text(b""))
+    return _path(bench, file)
+
+
+def variable_file(bench: Bench, use: RuntimeUse) -> Situation:
+    """The environment variable names the file."""
+    library = _copied(bench, use, "given")
+    return Situation(environment={use.known.environment: bench.machine.path(library)}, roots=(library.parent,))
+
+
+def variable_missing(bench: Bench, use: RuntimeUse) -> Situation:
+    """The environment variable names a file that does not exist."""
+    variable = use.known.environment
+    path = bench.machine.path(bench.work / "nowhere" / _plain_name(use, bench.cell.target))
+    return Situation(environment={variable: path}, values={"path": path, "variable": variable})
+
+
+def decoy(bench: Bench, use: RuntimeUse) -> Situation:
+    """An older copy under the plain name is in a folder that the system's loader searches first."""
+    row = target(bench.cell.target)
+    library = bench.supply.library(use, bench.older(), row.rid)
+    folder = bench.work / "decoy"
+    folder.mkdir()
+    for name in getattr(use.known.names, row.system):
+        shutil.copyfile(library, folder / name)
+    return Situation(environment={row.library_path: bench.machine.path(folder)})
+
+
+def decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
+    """An older copy is in the system's own folder."""
+    library = bench.supply.library(use, bench.older(), bench.cell.target)
+    return Situation(action=("--plant", bench.machine.path(library)))
+
+
+def too_old(bench: Bench, _: RuntimeUse) -> Situation:
+    """The minimum is raised above the installed version."""
+    raised = raised_minimum(bench.cell.version)
+    return Situation(arguments=("--runtime-minimum", raised), values={"raised": raised})
+
+
+def other_major(bench: Bench, _: RuntimeUse) -> Situation:
+    """The library states the next major version."""
+    version = bench.cell.version
+    major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
+    return Situation(spoil=lambda data: renamed(data, version, major), values={"major": major})
+
+
+def wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
+    """The library is the one for the other processor."""
+    own, other = target(bench.cell.target), other_processor(bench.cell.target)
+    if other is None:
+        raise NotRun("no-distribution", f"there is no target like {own.rid} for another processor")
+    try:
+        data = bench.supply.library(use, bench.cell.version, other.rid).read_bytes()
+    except NotRun as error:
+        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other.rid}") from error
+    return Situation(spoil=lambda _: data, values={"own": own.processor, "other": other.processor})
+
+
+def dependency_missing(bench: Bench, use: RuntimeUse) -> Situation:
+    """A library that the runtime needs has another name."""
+    library = bench.supply.library(use, bench.cell.version, bench.cell.target)
+    needed, gone = dependency_of(library)
+    return Situation(spoil=lambda data: renamed(data, needed, gone), values={"gone": gone})
+
+
+def without_backend(bench: Bench, use: RuntimeUse) -> Situation:
+    """The package that binds the runtime is not installed."""
+    packages = bench.config.packages
+    name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
+    nuget = packages[bench.package].nuget
+    shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
+    return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
 
 
 def _copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Path:
-    """The runtime's library of a version, by default the cell's, in a folder of its own below the cell's.
-
-    With it goes what lies beside it: some runtimes are of several files.
-    """
+    """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
     library = bench.supply.library(use, version or bench.cell.version, bench.cell.target)
     made = bench.work / folder
     made.mkdir(parents=True, exist_ok=True)
@@ -93,179 +284,15 @@ def _copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Pa
     return made / library.name
 
 
-def _path(bench: Bench, path: Path, *, given: str = "") -> Situation:
-    text = given or bench.machine.path(path)
-    return Situation(arguments=("--runtime-path", text), roots=(path.parent,), values={"path": text})
-
-
-def _explicit(bench: Bench, use: RuntimeUse) -> Situation:
-    return _path(bench, _copied(bench, use, "given"))
-
-
-def _explicit_folder(bench: Bench, use: RuntimeUse) -> Situation:
-    library = _copied(bench, use, "given")
-    return _path(bench, library, given=bench.machine.path(library.parent))
-
-
-def _explicit_relative(bench: Bench, use: RuntimeUse) -> Situation:
-    """The consumer's working directory is `home`."""
-    library = _copied(bench, use, "home/given")
-    return _path(bench, library, given=f"given/{library.name}")
-
-
-def _explicit_odd(bench: Bench, use: RuntimeUse) -> Situation:
-    return _path(bench, _copied(bench, use, ODD))
-
-
-def _explicit_wrong(bench: Bench, use: RuntimeUse) -> Situation:
-    return _path(bench, bench.work / "nowhere" / _name(use, bench.cell.target))
-
-
-def _explicit_text(bench: Bench, use: RuntimeUse) -> Situation:
-    text = bench.work / "given" / _name(use, bench.cell.target)
-    text.parent.mkdir(parents=True, exist_ok=True)
-    text.write_bytes(spoil.text(b""))
-    return _path(bench, text)
-
-
-def _named(bench: Bench, use: RuntimeUse) -> Situation:
-    library = _copied(bench, use, "given")
-    variable = use.known.environment
-    return Situation(environment={variable: bench.machine.path(library)}, roots=(library.parent,))
-
-
-def _named_wrong(bench: Bench, use: RuntimeUse) -> Situation:
-    variable = use.known.environment
-    text = bench.machine.path(bench.work / "nowhere" / _name(use, bench.cell.target))
-    return Situation(environment={variable: text}, values={"path": text, "variable": variable})
-
-
-def _too_old(bench: Bench, _: RuntimeUse) -> Situation:
-    raised = raised_minimum(bench.cell.version)
-    return Situation(arguments=("--runtime-minimum", raised), values={"raised": raised})
-
-
-def _older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
-    """The floor is raised to the installed version, so that a real older one is too old."""
-    older = _copied(bench, use, "older", bench.older())
-    floor = ".".join(bench.cell.version.split(".")[:2])
-    return Situation(
-        arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
-    )
-
-
-def _two(bench: Bench, use: RuntimeUse) -> Situation:
-    other = _copied(bench, use, "other", bench.older())
-    return Situation(
-        action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),), entry="minimum"
-    )
-
-
-def _decoy(bench: Bench, use: RuntimeUse) -> Situation:
-    """An older copy under the plain name, in a folder that the system's loader searches first."""
-    library = bench.supply.library(use, bench.older(), bench.cell.target)
-    system = target(bench.cell.target).system
-    folder = bench.work / "decoy"
-    folder.mkdir()
-    for name in getattr(use.known.names, system):
-        shutil.copyfile(library, folder / name)
-    variable = {"linux": "LD_LIBRARY_PATH", "macos": "DYLD_LIBRARY_PATH", "windows": "PATH"}[system]
-    return Situation(environment={variable: bench.machine.path(folder)})
-
-
-def _decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
-    library = bench.supply.library(use, bench.older(), bench.cell.target)
-    return Situation(action=("--plant", bench.machine.path(library)))
-
-
-def _spoiled(how: Callable[[bytes], bytes], **values: str) -> Callable[[Bench, RuntimeUse], Situation]:
-    return lambda _bench, _use: Situation(spoil=how, values=values)
-
-
-def _dependency(bench: Bench, use: RuntimeUse) -> Situation:
-    library = bench.supply.library(use, bench.cell.version, bench.cell.target)
-    needed, gone = spoil.dependency_of(library)
-    return Situation(spoil=lambda data: spoil.renamed(data, needed, gone), values={"gone": gone})
-
-
-def _other_major(bench: Bench, _: RuntimeUse) -> Situation:
-    version = bench.cell.version
-    major = str(int(version.partition(".")[0]) + 1) + version[version.index(".") :]
-    return Situation(spoil=lambda data: spoil.renamed(data, version, major), values={"major": major})
-
-
-def _wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
-    own, other = target(bench.cell.target), other_processor(bench.cell.target)
-    if other is None:
-        raise NotRun("no-distribution", f"there is no target like {own.rid} for another processor")
-    try:
-        data = bench.supply.library(use, bench.cell.version, other.rid).read_bytes()
-    except NotRun as error:
-        raise NotRun(error.reason, f"no {use.known.title} {bench.cell.version} for {other.rid}") from error
-    values = {"own": _PROCESSORS[own.system][own.arch], "other": _PROCESSORS[own.system][other.arch]}
-    return Situation(spoil=lambda _: data, values=values)
-
-
-def _gpu(bench: Bench, use: RuntimeUse) -> Situation:
-    name = use.known.python.extras["gpu"]
-    version = bench.supply.installer.resolve(name, bench.python)
-    return Situation(also=(f"{name}=={version}",), binds=(bench.cell.version, version))
-
-
-def _missing_backend(bench: Bench, use: RuntimeUse) -> Situation:
-    packages = bench.config.packages
-    name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
-    nuget = packages[bench.package].nuget
-    shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
-    return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
-
-
-def _upgraded(bench: Bench, _: RuntimeUse) -> Situation:
-    return Situation(first=bench.older(), entry="minimum")
+def _path(bench: Bench, path: Path, *, shown: str = "") -> Situation:
+    words = shown or bench.machine.path(path)
+    return Situation(arguments=("--runtime-path", words), roots=(path.parent,), values={"path": words})
 
 
 def _module_of(use: RuntimeUse) -> str:
-    """The name that a host imports."""
     return use.known.python.folder.partition("/")[0]
 
 
-def _name(use: RuntimeUse, rid: Rid) -> str:
+def _plain_name(use: RuntimeUse, rid: Rid) -> str:
     names: tuple[str, ...] = getattr(use.known.names, target(rid).system)
     return names[-1]
-
-
-_TABLE: Mapping[str, Callable[[Bench, RuntimeUse], Situation]] = {
-    "beside-gpu": _gpu,
-    "odd-folder": lambda _bench, _use: Situation(folder=ODD),
-    "read-only": lambda _bench, _use: Situation(unprivileged=True),
-    "target-folder": lambda _bench, _use: Situation(layout="target"),
-    "frozen": lambda _bench, _use: Situation(layout="frozen"),
-    "upgraded": _upgraded,
-    "imported-before": lambda _bench, use: Situation(action=("--import-before", _module_of(use))),
-    "imported-after": lambda _bench, use: Situation(action=("--import-after", _module_of(use))),
-    "older-loaded": _older_loaded,
-    "two-runtimes": _two,
-    "threads": lambda _bench, _use: Situation(action=("--threads", _THREADS)),
-    "fork": lambda _bench, _use: Situation(action=("--fork",)),
-    "spawn": lambda _bench, _use: Situation(action=("--spawn",)),
-    "subprocess": lambda _bench, _use: Situation(action=("--subprocess",)),
-    "path": _explicit,
-    "path-folder": _explicit_folder,
-    "path-relative": _explicit_relative,
-    "path-odd": _explicit_odd,
-    "environment": _named,
-    "decoy": _decoy,
-    "decoy-system": _decoy_system,
-    "too-old": _too_old,
-    "other-major": _other_major,
-    "truncated": _spoiled(spoil.truncated),
-    "corrupt": _spoiled(spoil.corrupt),
-    "text-file": _spoiled(spoil.text),
-    "wrong-architecture": _wrong_architecture,
-    "dependency-missing": _dependency,
-    "permission-denied": lambda _bench, _use: Situation(unreadable=True, unprivileged=True),
-    "path-wrong": _explicit_wrong,
-    "not-a-library": _explicit_text,
-    "environment-wrong": _named_wrong,
-    "missing-backend": _missing_backend,
-}

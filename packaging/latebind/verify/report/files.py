@@ -1,4 +1,4 @@
-"""The files of a report: JSON, Markdown, JUnit and HTML beside the logs that they name. Knows no cell's meaning."""
+"""Writes a report's files: JSON, Markdown, JUnit and HTML, with the logs next to them."""
 
 from __future__ import annotations
 
@@ -9,54 +9,54 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
 from latebind.system.archive import write_text
-from latebind.verify.report.html import to_html
+from latebind.verify.report.html import report_html
 from latebind.verify.report.merge import merge
-from latebind.verify.report.render import to_junit, to_markdown
-from latebind.verify.report.report import Report, Row, read_report, to_json
+from latebind.verify.report.render import report_junit, report_markdown
+from latebind.verify.report.report import CellResult, Report, read_report, report_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LOG_BYTES = 64 << 20
-"""A consumer in a loop could write for as long as its time lasts; a report is carried between machines."""
+"""A consumer in a loop could fill the disk; a report is copied between machines."""
 
 
-def write_reports(report: Report, folder: Path, log_of: Callable[[Row], str]) -> None:
-    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/; earlier ones go."""
+def write_reports(report: Report, folder: Path, log_of: Callable[[CellResult], str]) -> None:
+    """Write verify.json, .md, .xml and .html into a folder, and the logs into its logs/, which is emptied first."""
     texts = {row.log: log_of(row) for row in report.cells if row.log}
     shutil.rmtree(folder / "logs", ignore_errors=True)
     for name, text in texts.items():
         write_text(folder / name, text)
-    write_text(folder / "verify.json", to_json(report))
+    write_text(folder / "verify.json", report_json(report))
     for name, text in renderings(report, lambda row: texts.get(row.log, "")).items():
         write_text(folder / name, text)
 
 
-def renderings(report: Report, log_of: Callable[[Row], str]) -> dict[str, str]:
-    """A report for readers, by the names of its files."""
+def renderings(report: Report, log_of: Callable[[CellResult], str]) -> dict[str, str]:
+    """The texts of a report for readers, by file name."""
     return {
-        "verify.md": to_markdown(report),
-        "verify.xml": to_junit(report),
-        "verify.html": to_html(report, log_of),
+        "verify.md": report_markdown(report),
+        "verify.xml": report_junit(report),
+        "verify.html": report_html(report, log_of),
     }
 
 
-def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[Row], str]]:
-    """The reports of several files added up, and what gives the log of a cell, from beside the report it came from.
+def merge_files(files: Sequence[Path]) -> tuple[Report, Callable[[CellResult], str]]:
+    """The merged report of several files, and a function that reads a cell's log from the folder of its report.
 
     Raises InputError for a file that is named twice, and as `read_report` and `merge` do.
     """
     twice = [str(file) for file, number in Counter(file.resolve() for file in files).items() if number > 1]
     if twice:
-        raise InputError("is named twice", where=", ".join(twice), advice="Name each report once.")
+        raise InputError("is given twice", where=", ".join(twice), advice="Name each report once.")
     reports = {str(file): read_report(file) for file in files}
     merged = merge(reports)
     beside = [Path(name).parent for name, report in reports.items() for _ in report.machines]
     return merged, lambda row: read_log(beside[row.machine], row)
 
 
-def read_log(folder: Path, row: Row) -> str:
-    """A cell's log, whose name lies in a folder; "" when it is not there. No link leads out of the folder."""
+def read_log(folder: Path, row: CellResult) -> str:
+    """A cell's log in a folder, "" when it has none. Links that lead out of the folder are not followed."""
     file = folder / row.log
     try:
         if not row.log or not file.is_file() or not file.resolve().is_relative_to(folder.resolve()):

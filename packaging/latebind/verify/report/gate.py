@@ -1,4 +1,4 @@
-"""The gate of a release: which cells must have passed, and which of them have not; reads and runs nothing."""
+"""The gate of a release: which cells must have passed, and what blocks it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.model import Rid, State
-from latebind.plan import unsupplied
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.plan.cells import Scope, expand
+from latebind.verify.plan.cells import Extent, expand_cells, runtimes_on
+from latebind.verify.plan.index import Answers
 from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
 from latebind.verify.plan.select import read_shard
-from latebind.verify.plan.versions import Answers
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
 
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.model import Cell
-    from latebind.verify.plan.cells import Planned
-    from latebind.verify.report.report import Report, Row
+    from latebind.verify.plan.cells import PlannedCell
+    from latebind.verify.report.report import CellResult, Report
 
 _LONGEST = 300
 _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -33,7 +32,7 @@ _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pattern:
-    """A glob over ids of cells, which must all have passed. One that matches no cell blocks, unless it may be empty."""
+    """A glob over ids of cells that must have passed. One that matches no cell blocks, unless it may be empty."""
 
     glob: str
     may_be_empty: bool = False
@@ -41,7 +40,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """One thing for which the gate fails: a cell or a pattern, why, and what to do about it."""
+    """One reason for which the gate fails: a cell or a pattern, why, and what to do about it."""
 
     subject: str
     why: str
@@ -50,9 +49,9 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """The required cells of a report, in its order, and all that blocks."""
+    """The required cells of a report, in its order, and everything that blocks."""
 
-    required: tuple[Row, ...]
+    required: tuple[CellResult, ...]
     blocks: tuple[Block, ...]
     missing: int = 0
     """How many required cells are not in the report."""
@@ -64,27 +63,23 @@ class Gate:
 
 
 def patterns(config: Config) -> tuple[Pattern, ...]:
-    """What [verify].required says; by default works, which every target must have, and all negative scenarios."""
+    """What [verify].required asks for; by default what the table of scenarios does."""
     if config.document.verify.required:
         return tuple(Pattern(glob=glob) for glob in config.document.verify.required)
-    negative = [row.name for row in SCENARIOS if row.negative]
+    rows = [row for row in SCENARIOS if row.required != "no"]
     return tuple(
-        pattern
-        for rid in config.document.targets.include
-        for pattern in (
-            Pattern(glob=f"*/{rid}/*/works", may_be_empty=_is_unsupplied(config, rid)),
-            *(Pattern(glob=f"*/{rid}/*/{name}", may_be_empty=True) for name in negative),
+        Pattern(
+            glob=f"*/{rid}/*/{row.name}",
+            # Where no runtime exists for a target, nothing is planned for it.
+            may_be_empty=row.required != "for every target" or not runtimes_on(config, rid),
         )
+        for rid in config.document.targets.include
+        for row in rows
     )
 
 
-def _is_unsupplied(config: Config, rid: str) -> bool:
-    """Whether no package is made for a target, since no runtime exists there."""
-    return all(unsupplied(config, name, rid) for name in config.packages)
-
-
 def judge_gate(config: Config, report: Report) -> Gate:
-    """Hold a report against what the configuration requires: the cells that it plans, and those of the report."""
+    """Compare a report with what the configuration requires: of the cells that it plans and those of the report."""
     wanted = patterns(config)
     required = tuple(row for row in report.cells if is_required(row.id, wanted))
     shares = tuple(_missing_shares(report))
@@ -97,25 +92,25 @@ def judge_gate(config: Config, report: Report) -> Gate:
     return Gate(required=required, blocks=tuple(blocks), missing=len(missing))
 
 
-def absent(config: Config, report: Report) -> tuple[Planned, ...]:
+def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
     """The cells that `latebind verify` plans for the targets of the configuration and that the report lacks.
 
-    Nobody asks the index here, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells
-    that only `--all` adds are not among them.
+    The index is not asked, so a cell counts as reported when a row answers its entry (`minimum`, `latest`). Cells that
+    only `--all` adds are not expected.
     """
     reported = {(*_coordinates(row.cell), entry) for row in report.cells for entry in row.entries}
     pythons = [row.consumer.removeprefix(PYTHON) for row in report.cells if row.kind == "wheel"]
-    scope = Scope(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
+    scope = Extent(pythons=dict.fromkeys(targets(), (pythons or [_OWN_PYTHON])[0]), home=Rid(""))
     return tuple(
         replace(planned, entries=missing)
         for rid in map(Rid, config.document.targets.include)
-        for planned in expand(config, rid, scope, Answers())
+        for planned in expand_cells(config, rid, scope, Answers())
         if (missing := tuple(e for e in planned.entries if (*_coordinates(planned.cell), e) not in reported))
     )
 
 
 def _coordinates(cell: Cell) -> tuple[str, ...]:
-    """What a cell is about, whatever the versions of runtime and interpreter."""
+    """What a cell is about, without the versions of runtime and interpreter."""
     return (cell.kind, cell.target, cell.consumer_kind, cell.runtime, cell.scenario)
 
 
@@ -124,27 +119,27 @@ def is_required(id_: str, wanted: Iterable[Pattern]) -> bool:
     return any(fnmatchcase(id_, pattern.glob) for pattern in wanted)
 
 
-def _empty(pattern: Pattern, report: Report, missing: Sequence[Planned]) -> Iterator[Block]:
+def _empty(pattern: Pattern, report: Report, missing: Sequence[PlannedCell]) -> Iterator[Block]:
     """A block for a pattern that matches no cell: none of the report, and none that is missing from it."""
     ids = (*(row.id for row in report.cells), *(planned.cell.id for planned in missing))
     if not pattern.may_be_empty and not any(fnmatchcase(id_, pattern.glob) for id_ in ids):
         target = pattern.glob.split("/")[1] if pattern.glob.count("/") else ""
         known = target and not set(target) & set("*?[")
         cure = f"Run latebind verify{f' --target {target}' if known else ''}, merge its report, or fix the pattern."
-        yield Block(subject=pattern.glob, why="is required, and matches no cell of the report", cure=cure)
+        yield Block(subject=pattern.glob, why="is required and matches no test case of the report", cure=cure)
 
 
-def _absences(missing: Sequence[Planned], report: Report) -> Iterator[Block]:
+def _absences(missing: Sequence[PlannedCell], report: Report) -> Iterator[Block]:
     """A block for each required cell that is absent, and one for all cells of a target that has no row."""
     there = {row.target for row in report.cells}
     subjects = {row.cell.target: f"*/{row.cell.target}/*" for row in missing if row.cell.target not in there}
     for subject, rid in dict.fromkeys((subjects.get(row.cell.target, row.cell.id), row.cell.target) for row in missing):
         cure = f"Run latebind verify --target {rid} without -k, or merge the report that has it."
-        yield Block(subject=subject, why="is required by the configuration, and is not in the report", cure=cure)
+        yield Block(subject=subject, why="is required by the configuration and is not in the report", cure=cure)
 
 
 def _missing_shares(report: Report) -> Iterator[Block]:
-    """Shares that nobody reported: their cells are in no report, and would not be missed."""
+    """Shares that are in no report: nobody would miss their cells."""
     found: dict[tuple[str, str, int], set[int]] = {}
     for machine in report.machines:
         if machine.get("share"):
@@ -161,7 +156,7 @@ def _missing_shares(report: Report) -> Iterator[Block]:
             )
 
 
-def _block(report: Report, row: Row) -> Block:
+def _block(report: Report, row: CellResult) -> Block:
     if row.outcome is State.FAILED:
         why = f"failed: {words(report, row)}"
         return Block(subject=row.id, why=why, cure=f"Read {row.log}, fix it, and run: latebind verify -k {row.id}")
@@ -169,18 +164,18 @@ def _block(report: Report, row: Row) -> Block:
     return Block(subject=row.id, why=words(report, row), cure=cure)
 
 
-def to_text(gate: Gate) -> str:
-    """For a terminal: the required cells; what blocks, equal reasons once, with what to do; the last line counts."""
+def gate_text(gate: Gate) -> str:
+    """For a terminal: the required cells; what blocks, equal reasons once, and what to do; the count."""
     lines = [f"{MARKS[row.outcome]}  {row.id}" for row in gate.required]
     reasons: dict[tuple[str, str], list[str]] = {}
     for block in gate.blocks:
         reasons.setdefault((block.why, block.cure), []).append(block.subject)
     for (why, cure), subjects in reasons.items():
         lines += ["", *subjects, f"  {why}", f"  {cure}"]
-    return "".join(f"{printable(line)}\n" for line in [*lines, "", count(gate)])
+    return "".join(f"{printable(line)}\n" for line in [*lines, "", gate_count(gate)])
 
 
-def to_json(gate: Gate) -> str:
+def gate_json(gate: Gate) -> str:
     """`{"required": [{"id", "outcome"}], "blocks": [{"subject", "why", "cure"}]}`, ending with a line feed."""
     document = {
         "required": [{"id": row.id, "outcome": row.outcome.value} for row in gate.required],
@@ -189,9 +184,9 @@ def to_json(gate: Gate) -> str:
     return json.dumps(document, indent=2) + "\n"
 
 
-def to_markdown(gate: Gate) -> str:
+def gate_markdown(gate: Gate) -> str:
     """For a job's summary."""
-    lines = [f"## {'❌' if gate.blocks else '✅'} latebind gate", "", f"{count(gate)}."]
+    lines = [f"## {'❌' if gate.blocks else '✅'} latebind gate", "", gate_count(gate)]
     if gate.blocks:
         lines += ["", "| what | why | what next |", "|---|---|---|"]
         lines += [
@@ -202,13 +197,13 @@ def to_markdown(gate: Gate) -> str:
     return "\n".join(lines) + "\n"
 
 
-def count(gate: Gate) -> str:
-    """`Gate passed: 12 of 12 required test cases`, or `Gate failed: 11 of 12 required test cases passed, 1 problem`."""
+def gate_count(gate: Gate) -> str:
+    """`Gate passed: 12 of 12 required test cases.`, `Gate failed: 11 of 12 required test cases passed, 1 problem.`."""
     passed = sum(row.outcome is State.PASSED for row in gate.required)
     ratio = f"{passed} of {plural(len(gate.required) + gate.missing, 'required test case')}"
     problems = plural(len(gate.blocks), "problem")
-    return f"Gate failed: {ratio} passed, {problems}" if gate.blocks else f"Gate passed: {ratio}"
+    return f"Gate failed: {ratio} passed, {problems}." if gate.blocks else f"Gate passed: {ratio}."
 
 
-RENDERERS: Mapping[str, Callable[[Gate], str]] = {"text": to_text, "json": to_json, "markdown": to_markdown}
+GATE_RENDERERS: Mapping[str, Callable[[Gate], str]] = {"text": gate_text, "json": gate_json, "markdown": gate_markdown}
 """What `--format` may say."""

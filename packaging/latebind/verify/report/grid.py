@@ -1,22 +1,23 @@
-"""The matrix of a report: for each consumer a table of targets and runtime versions, and one of the other scenarios."""
+"""A report as tables: for each consumer one of targets and runtime versions, and one of the other scenarios."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
 from latebind.model import NOT_RUN_REASONS, State
+from latebind.verify.plan.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latebind.verify.report.report import Report, Row
+    from latebind.verify.report.report import CellResult, Report
 
-_WORKS = "works"
+_BY_VERSION = frozenset(row.name for row in SCENARIOS if row.versions == "all")
+"""Scenarios with a table of versions of their own."""
 _SYNOPSIS = 300
 _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 """A path of four parts or more."""
@@ -24,11 +25,11 @@ _DEEP = re.compile(r"(?<![/:])(?:[A-Za-z]:)?(?:[/\\][^/\\\s\"'()]+){4,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """One table: rows are targets; each place holds the cells of its row and column, mostly one."""
+    """One table: its rows are targets; each place has the cells of its row and column, usually one."""
 
     title: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[tuple[Row, ...], ...]], ...]
+    rows: tuple[tuple[str, tuple[tuple[CellResult, ...], ...]], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,15 +42,15 @@ class Group:
 
 
 def groups(report: Report) -> tuple[Group, ...]:
-    """The report as tables, consumers and targets in the order of the report, versions by their own order."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    """The report as tables, with consumers and targets in the order of the report and versions in their own order."""
+    found: dict[tuple[str, str], list[CellResult]] = {}
     for row in report.cells:
         found.setdefault((row.kind, row.consumer), []).append(row)
     return tuple(Group(kind=kind, consumer=name, grids=_grids(rows)) for (kind, name), rows in found.items())
 
 
-def words(report: Report, row: Row) -> str:
-    """What became of a cell, in words for a reader, with all machines named where they disagree."""
+def words(report: Report, row: CellResult) -> str:
+    """How a cell ended, in words, with all machines where they disagree."""
     if row.outcome is State.NOT_RUN:
         text = f"not run: {row.reason} ({NOT_RUN_REASONS.get(row.reason, row.summary)})"
     else:
@@ -61,7 +62,7 @@ def words(report: Report, row: Row) -> str:
 
 
 def synopsis(text: str, longest: int = _SYNOPSIS) -> str:
-    """A long text with the ends of its paths alone, then without its middle: what it is about and how it ended."""
+    """A long text, shortened: first to the ends of its paths, then by its middle."""
     if len(text) > longest:
         text = _DEEP.sub(lambda found: "…/" + "/".join(re.split(r"[/\\]", found[0])[-2:]), text)
     half = longest // 2
@@ -74,34 +75,43 @@ def machine_name(report: Report, index: int) -> str:
     return f"machine {index + 1}{', ' if target else ''}{target}"
 
 
-def runtime(row: Row) -> str:
+def source_line(report: Report) -> str:
+    """`latenn 0.1.0, commit 1f92bad, 2026-11-21`."""
+    source = report.source
+    name = f"{source.project} {source.version}".strip()
+    return ", ".join(filter(None, [name, source.commit and f"commit {source.commit[:7]}", source.date]))
+
+
+def runtime(row: CellResult) -> str:
     """`onnxruntime 1.31.1`, or `no runtime`."""
     return f"{row.runtime} {row.version}".strip() or "no runtime"
 
 
-def _grids(rows: Sequence[Row]) -> tuple[Grid, ...]:
-    works = [row for row in rows if row.scenario == _WORKS]
-    others = [row for row in rows if row.scenario != _WORKS]
+def _grids(rows: Sequence[CellResult]) -> tuple[Grid, ...]:
+    others = [row for row in rows if row.scenario not in _BY_VERSION]
+    found: dict[tuple[str, str], list[CellResult]] = {}
+    for row in rows:
+        if row.scenario in _BY_VERSION:
+            found.setdefault((row.runtime, row.scenario), []).append(row)
     tables = [
-        _grid(f"works with {name}" if name else "works", found, _version, key=_order)
-        for name, found in _by_runtime(works)
+        _grid(f"{scenario} with {runtime_}" if runtime_ else scenario, found[runtime_, scenario], _version, key=_order)
+        for runtime_, scenario in sorted(found)
     ]
     return (*tables, *([_grid("other scenarios", others, lambda row: row.scenario)] if others else []))
 
 
-def _by_runtime(rows: Sequence[Row]) -> list[tuple[str, list[Row]]]:
-    ordered = sorted(rows, key=lambda row: row.runtime)
-    return [(name, list(found)) for name, found in groupby(ordered, key=lambda row: row.runtime)]
-
-
-def _version(row: Row) -> str:
+def _version(row: CellResult) -> str:
     return row.version or "no runtime"
 
 
 def _grid(
-    title: str, rows: Sequence[Row], column: Callable[[Row], str], *, key: Callable[[str], object] | None = None
+    title: str,
+    rows: Sequence[CellResult],
+    column: Callable[[CellResult], str],
+    *,
+    key: Callable[[str], object] | None = None,
 ) -> Grid:
-    places: dict[tuple[str, str], list[Row]] = {}
+    places: dict[tuple[str, str], list[CellResult]] = {}
     for row in rows:
         places.setdefault((row.target, column(row)), []).append(row)
     targets = list(dict.fromkeys(row.target for row in rows))
@@ -113,7 +123,7 @@ def _grid(
 
 
 def _order(version: str) -> tuple[bool, Version | str]:
-    """Versions by their own order, words such as `latest` after them."""
+    """Versions in their own order, then words such as `latest`."""
     try:
         return (False, Version(version))
     except InvalidVersion:

@@ -1,7 +1,7 @@
-"""Renders a verification report as one HTML page that needs nothing else: no network, no other file.
+"""Renders a verification report as one HTML page that needs no network and no other file.
 
-Everything in it may come from strangers: names are escaped by the template, logs and facts lie in JSON that cannot end
-its element, and the page's own policy lets no script run but ours.
+Everything in it is untrusted: the template escapes names, logs and facts are JSON that cannot end its element, and the
+page's policy only allows its own script.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from latebind.model import State
 from latebind.system.resources import folder
 from latebind.templates import render
 from latebind.text import plural, printable
-from latebind.verify.report.grid import groups, machine_name, runtime, synopsis, words
-from latebind.verify.report.render import count
+from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
+from latebind.verify.report.render import report_count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from latebind.verify.report.report import Report, Row
+    from latebind.verify.report.report import CellResult, Report
 
 LOG_LIMITS: Mapping[State, int] = {State.FAILED: 40_000, State.PASSED: 4_000, State.NOT_RUN: 4_000}
-"""Characters of a log that the page holds: 500 cells stay a page that a phone can open. The files have the rest."""
+"""Characters of a log that the page holds, so that a phone can open a page of 500 cells. The files have the rest."""
 _CLASSES = {State.PASSED: "p", State.FAILED: "f", State.NOT_RUN: "n"}
 _FAILURES = 20
 _FACTS = 4_000
 
 
-def to_html(report: Report, log_of: Callable[[Row], str]) -> str:
+def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
     """The page. `log_of` gives the text of a cell's log, "" for none."""
     script = (folder("templates") / "verify.js").read_text("utf-8")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
@@ -42,7 +42,9 @@ def to_html(report: Report, log_of: Callable[[Row], str]) -> str:
         "verify.html.j2",
         policy=f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'",
         verdict="failed" if failed else "proves nothing" if report.problem else "passed",
-        sentence=count(report),
+        sentence=report_count(report),
+        source=printable(source_line(report)),
+        commit=printable(report.source.commit),
         problem=printable(report.problem),
         states=[(state.value, _CLASSES[state], states[state]) for state in State],
         total=len(report.cells),
@@ -63,7 +65,7 @@ def to_html(report: Report, log_of: Callable[[Row], str]) -> str:
 
 
 def clipped(text: str, limit: int) -> str:
-    """A log with its beginning and more of its end, and how much is left out between."""
+    """A log with its beginning and more of its end, and how much was left out between them."""
     if len(text) <= limit:
         return text
     head = limit // 4
@@ -71,8 +73,8 @@ def clipped(text: str, limit: int) -> str:
     return f"{text[:head]}\n\n… {plural(left, 'character')} left out …\n\n{text[-(limit - head) :]}"
 
 
-def _data(report: Report, log_of: Callable[[Row], str]) -> str:
-    """What a cell shows when it is opened, as JSON that is safe inside a script element.
+def _data(report: Report, log_of: Callable[[CellResult], str]) -> str:
+    """The details of all cells as JSON that is safe inside a script element.
 
     Only `<` could end the element or begin a comment in it (HTML, "Restrictions for contents of script elements").
     """
@@ -80,7 +82,7 @@ def _data(report: Report, log_of: Callable[[Row], str]) -> str:
     return text.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
 
 
-def _cell(report: Report, row: Row, log: str) -> dict[str, Any]:
+def _cell(report: Report, row: CellResult, log: str) -> dict[str, Any]:
     facts = {
         "package": row.kind,
         "target": row.target,
@@ -103,7 +105,7 @@ def _cell(report: Report, row: Row, log: str) -> dict[str, Any]:
 
 
 def _fact(value: object) -> str:
-    """A number or a text as it is; of a table or list how many, and what."""
+    """A number or text as it is; a table or list with its length."""
     if isinstance(value, dict):
         value = [f"{name}: {text}" for name, text in value.items()]
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Adds up the reports of several machines; refuses what was not one and the same set of packages. Reads no files."""
+"""Merges the reports of several machines that verified the same packages."""
 
 from __future__ import annotations
 
@@ -10,41 +10,59 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.errors import InputError
 from latebind.model import State
-from latebind.tables.targets import targets, wheel_tag
-from latebind.verify.report.report import Elsewhere, Package, Report, Row
+from latebind.tables.targets import installs, targets
+from latebind.verify.report.report import CellResult, Elsewhere, PackageHash, Provenance, Report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _WEIGHT = {State.FAILED: 2, State.PASSED: 1, State.NOT_RUN: 0}
-"""A failure anywhere is one; a pass anywhere makes up for machines that could not run the cell."""
-_ADVICE = "Build once, verify those very files on every machine, and merge these reports."
+"""A failure anywhere counts; a pass anywhere makes up for machines that could not run the cell."""
+_ADVICE = "Build once, verify these very files on every machine, and merge the reports."
 
 
 def merge(reports: Mapping[str, Report]) -> Report:
-    """One report of all, by name of their files, machines in the order given.
+    """One report of several, by the names of their files, with the machines in the order given.
 
     Of each cell the weightiest outcome counts: failed, then passed, then not run; the first of equals. Others that ran
     are kept in `elsewhere`.
 
-    Raises InputError when a report is given twice, when packages differ, and when a package is missing from the report
-    of a machine that needed it.
+    Raises InputError when a report is given twice, when sources or packages differ, and when a package is missing from
+    the report of a machine that needed it.
     """
     _check_different(reports)
     packages = _packages(reports)
     _check_complete(reports, packages)
-    found: dict[str, list[Row]] = {}
+    found: dict[str, list[CellResult]] = {}
     first = 0
     for report in reports.values():
         for row in report.cells:
             found.setdefault(row.id, []).append(_moved(row, first))
         first += len(report.machines)
     machines = tuple(machine for report in reports.values() for machine in report.machines)
-    return Report(packages=packages, cells=tuple(_added_up(rows) for rows in found.values()), machines=machines)
+    return Report(
+        packages=packages,
+        cells=tuple(_merged(rows) for rows in found.values()),
+        machines=machines,
+        source=_source(reports),
+    )
+
+
+def _source(reports: Mapping[str, Report]) -> Provenance:
+    """The sources of all reports; a machine without git knows no commit. Raises InputError when they differ."""
+    found = {}
+    for field in Provenance.__struct_fields__:
+        values = {getattr(report.source, field) for report in reports.values()} - {""}
+        if len(values) > 1:
+            raise InputError(
+                f"the reports differ in {field}: {', '.join(sorted(values))}", where="--merge", advice=_ADVICE
+            )
+        found[field] = next(iter(values), "")
+    return Provenance(**found)
 
 
 def _check_different(reports: Mapping[str, Report]) -> None:
-    """A report that is given twice would look like two machines."""
+    """The same report given twice would look like two machines."""
     names: dict[bytes, str] = {}
     for name, report in reports.items():
         twin = names.setdefault(msgspec.json.encode(report, order="deterministic"), name)
@@ -52,8 +70,8 @@ def _check_different(reports: Mapping[str, Report]) -> None:
             raise InputError("is the same report", where=f"{twin} and {name}", advice="Name each report once.")
 
 
-def _packages(reports: Mapping[str, Report]) -> tuple[Package, ...]:
-    """Every package once, by name. Raises InputError naming each file that has two hashes, and where."""
+def _packages(reports: Mapping[str, Report]) -> tuple[PackageHash, ...]:
+    """Every package once, by name. Raises InputError with each file that has two hashes, and where."""
     found: dict[str, dict[str, list[str]]] = {}
     for name, report in reports.items():
         for package in report.packages:
@@ -65,11 +83,11 @@ def _packages(reports: Mapping[str, Report]) -> tuple[Package, ...]:
             problems.append(f"{file} is {' and '.join(places)}")
     if problems:
         raise InputError(f"the packages differ: {'; '.join(problems)}", where="--merge", advice=_ADVICE)
-    return tuple(Package(file, next(iter(hashes))) for file, hashes in sorted(found.items()))
+    return tuple(PackageHash(file, next(iter(hashes))) for file, hashes in sorted(found.items()))
 
 
-def _check_complete(reports: Mapping[str, Report], packages: Sequence[Package]) -> None:
-    """A report may lack only what is for other targets than those that it ran cells of."""
+def _check_complete(reports: Mapping[str, Report], packages: Sequence[PackageHash]) -> None:
+    """A report may lack only packages for other targets than those that it ran cells of."""
     for name, report in reports.items():
         have = {package.file for package in report.packages}
         ran = {row.target for row in report.cells if row.outcome is not State.NOT_RUN}
@@ -82,31 +100,29 @@ def _check_complete(reports: Mapping[str, Report], packages: Sequence[Package]) 
 
 
 def _targets_of(file: str) -> frozenset[str] | None:
-    """The targets that a package is for, by its name; None for one that serves all, as far as the name tells."""
+    """The targets that a package is for, by its name; None for all targets."""
     try:
         tags = {tag.platform for tag in parse_wheel_filename(file)[3]}
     except InvalidWheelFilename:
         named = frozenset(str(rid) for rid in targets() if re.search(rf"[.-]{rid}[.-]", file))
         return named or None
-    if "any" in tags:
-        return None
-    forms = {str(rid): re.compile(wheel_tag(row, "*").replace("*", r"\d+_?\d*")) for rid, row in targets().items()}
-    return frozenset(rid for rid, form in forms.items() if any(form.fullmatch(tag) for tag in tags)) or None
+    fits = frozenset(str(rid) for rid, row in targets().items() if any(installs(row, tag) for tag in tags))
+    return None if "any" in tags else fits or None
 
 
-def _moved(row: Row, first: int) -> Row:
-    """A row whose machines are counted in the merged report."""
+def _moved(row: CellResult, first: int) -> CellResult:
+    """A row with its machines numbered as in the merged report."""
     others = tuple(msgspec.structs.replace(other, machine=other.machine + first) for other in row.elsewhere)
     return msgspec.structs.replace(row, machine=row.machine + first, elsewhere=others)
 
 
-def _added_up(rows: Sequence[Row]) -> Row:
+def _merged(rows: Sequence[CellResult]) -> CellResult:
     best = max(rows, key=lambda row: _WEIGHT[row.outcome])  # max() gives the first of equals
     others = (end for row in rows for end in _ends(row, itself=row is not best))
     return msgspec.structs.replace(best, elsewhere=tuple(end for end in others if end.outcome is not State.NOT_RUN))
 
 
-def _ends(row: Row, *, itself: bool) -> Iterator[Elsewhere]:
+def _ends(row: CellResult, *, itself: bool) -> Iterator[Elsewhere]:
     if itself:
         yield Elsewhere(row.machine, row.outcome, row.reason)
     yield from row.elsewhere

@@ -1,4 +1,4 @@
-"""Renders a verification report for the console, as Markdown and as JUnit XML; decides nothing."""
+"""Renders a verification report for the console, as Markdown and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.report.grid import groups, machine_name, runtime, synopsis, words
+from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.verify.report.grid import Grid
-    from latebind.verify.report.report import Report, Row
+    from latebind.verify.report.report import CellResult, Report
 
 MARKS = {State.PASSED: "✓", State.FAILED: "✗", State.NOT_RUN: "–"}
 _SIGNS = {State.PASSED: "✅", State.FAILED: "❌", State.NOT_RUN: "➖"}
@@ -25,8 +25,8 @@ _SUMMARY_BYTES = 1_000_000
 """GitHub shows no job summary over 1 MiB (docs.github.com, "Workflow commands", "Step isolation and limits")."""
 
 
-def count(report: Report) -> str:
-    """How many of each state, and the reasons of what was not run."""
+def report_count(report: Report) -> str:
+    """How many cells ended in each state, and why some were not run."""
     states = Counter(row.outcome for row in report.cells)
     text = f"{states[State.PASSED]} passed, {states[State.FAILED]} failed, {states[State.NOT_RUN]} not run"
     reasons = Counter(row.reason for row in report.cells if row.outcome is State.NOT_RUN)
@@ -35,8 +35,8 @@ def count(report: Report) -> str:
     return text
 
 
-def to_console(report: Report, *, width: int | None = None) -> str:
-    """The table for a terminal; colours only where the terminal and NO_COLOR allow."""
+def report_text(report: Report, *, width: int | None = None) -> str:
+    """A table for a terminal, in color where the terminal and NO_COLOR allow it."""
     import io  # noqa: PLC0415  # rich is slow to import and only this needs it
 
     from rich.console import Console  # noqa: PLC0415
@@ -44,12 +44,12 @@ def to_console(report: Report, *, width: int | None = None) -> str:
     from rich.text import Text  # noqa: PLC0415
 
     table = Table(title=None, box=None, pad_edge=False, show_edge=False)
-    for heading in ("", "cell", "runtime", "result"):
+    for heading in ("", "test case", "runtime", "result"):
         table.add_column(heading, overflow="fold")
     table.add_column("s", justify="right")
     for row in report.cells:
         name = f"{row.kind} {row.target} {row.consumer} {row.scenario}"
-        columns = (name, f"{row.runtime} {row.version}".strip(), _told(report, row))
+        columns = (name, f"{row.runtime} {row.version}".strip(), _shown(report, row))
         plain = [Text(printable(text)) for text in columns]
         seconds = f"{row.seconds:.1f}" + ("*" if row.cached else "")
         table.add_row(Text(MARKS[row.outcome], style=_STYLES[row.outcome]), *plain, seconds)
@@ -58,13 +58,17 @@ def to_console(report: Report, *, width: int | None = None) -> str:
     console = Console(file=buffer, width=width or (None if terminal else 160), force_terminal=terminal)
     console.print(table)
     remembered = any(row.cached for row in report.cells)
-    text = buffer.getvalue() + count(report) + ("  (* remembered: nothing has changed)" if remembered else "")
+    text = (
+        buffer.getvalue() + report_count(report) + ("  (* remembered: nothing has changed since)" if remembered else "")
+    )
     return f"{text}\nVerification failed: {report.problem}." if report.problem else text
 
 
-def to_markdown(report: Report) -> str:
-    """For a job's summary: totals, what failed and why, the matrix; the rest folded, and left out where it is long."""
-    heading = [f"## {'❌' if report.problem else '✅'} latebind verify", "", f"{count(report)}."]
+def report_markdown(report: Report) -> str:
+    """For a job's summary: totals, what failed and why, the matrix; the rest folded, and left out when too long."""
+    source = source_line(report)
+    title = f"latebind verify: {markdown_text(source, _SENTENCE)}" if source else "latebind verify"
+    heading = [f"## {'❌' if report.problem else '✅'} {title}", "", f"{report_count(report)}."]
     if report.problem:
         heading += ["", f"Verification failed: {markdown_text(report.problem, _LONGEST)}."]
     lines = [*heading, *_failures(report)]
@@ -84,13 +88,13 @@ def to_markdown(report: Report) -> str:
     return kept + (f"\n{plural(left, 'section')} left out: too long for a summary; see the report.\n" if left else "")
 
 
-def to_junit(report: Report) -> str:
-    """A suite for each package kind, target and consumer, a case for each cell.
+def report_junit(report: Report) -> str:
+    """A suite for each package kind, target and consumer, with a case for each cell.
 
-    One more case fails where no cell did and the verification failed all the same: JUnit has no other place for that.
+    When the verification failed without a failed cell, one more case fails: JUnit has no other place for that.
     """
     root = ET.Element("testsuites", name="latebind verify")
-    suites: dict[str, list[Row]] = {}
+    suites: dict[str, list[CellResult]] = {}
     for row in report.cells:
         suites.setdefault(f"{row.kind} {row.target} {row.consumer}", []).append(row)
     for name, rows in suites.items():
@@ -113,7 +117,7 @@ def to_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _case(suite: ET.Element, report: Report, row: Row) -> None:
+def _case(suite: ET.Element, report: Report, row: CellResult) -> None:
     case = ET.SubElement(
         suite,
         "testcase",
@@ -131,8 +135,8 @@ def _case(suite: ET.Element, report: Report, row: Row) -> None:
         ET.SubElement(case, "system-out").text = text
 
 
-def _told(report: Report, row: Row) -> str:
-    """For the console: a long sentence of a passed cell loses its middle; the report has it whole."""
+def _shown(report: Report, row: CellResult) -> str:
+    """For the console: the middle of long texts is left out; the report has all of it."""
     text = words(report, row)
     if row.outcome is State.FAILED:
         return f"{text if len(text) < _LONGEST else text[:_LONGEST] + ' ...'}\nlog: {row.log}"
@@ -159,7 +163,7 @@ def _table(grid: Grid) -> Iterator[str]:
 
 
 def _cells(report: Report) -> Iterator[str]:
-    yield from ("<details><summary>Every cell</summary>", "", "| | cell | result | s |", "|---|---|---|---|")
+    yield from ("<details><summary>Every test case</summary>", "", "| | test case | result | s |", "|---|---|---|---|")
     for row in report.cells:
         text = markdown_text(words(report, row), _SENTENCE)
         yield f"| {MARKS[row.outcome]} | {markdown_code(row.id)} | {text} | {row.seconds:.1f} |"
@@ -177,7 +181,7 @@ def _packages(report: Report) -> Iterator[str]:
 
 
 def _out_of_scope(report: Report) -> Iterator[list[str]]:
-    """Cases that a consumer left out on purpose, by the cell that left them out; equal lists once."""
+    """Cases that a consumer leaves out on purpose; equal lists once."""
     seen: list[object] = []
     for row in report.cells:
         names = row.facts.get("out_of_scope")

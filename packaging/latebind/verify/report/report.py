@@ -1,4 +1,4 @@
-"""The verification report as data: what one machine, or several added up, found; its JSON and the JSON's schema."""
+"""The verification report as data, of one machine or several: its JSON, and the JSON's schema."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from latebind.verify.plan.scenarios import SCENARIOS
 from latebind.verify.plan.select import read_shard
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from latebind.model import Outcome
-    from latebind.verify.verify import Verified
+    from latebind.model import Artifact, Outcome
 
 _PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
 _PROBLEM = "problem"
@@ -27,7 +27,18 @@ _PROBLEM = "problem"
 _HASH = r"^[0-9a-f]{64}$"
 
 
-class Package(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Which sources were verified."""
+
+    project: str = ""
+    version: str = ""
+    commit: str = ""
+    """The full hash; "" where the sources are not those of a commit."""
+    date: str = ""
+    """Of SOURCE_DATE_EPOCH, or of the commit: `2026-11-21`."""
+
+
+class PackageHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A package that was verified, by the hash of its bytes."""
 
     file: str
@@ -42,8 +53,8 @@ class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reason: str = ""
 
 
-class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A cell and its outcome."""
+class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A cell and how it ended."""
 
     id: str
     kind: Literal["wheel", "nupkg"]
@@ -81,18 +92,18 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True)
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A whole report. Each machine says what it is; `share` (`2/5`) and `targets`: which part it ran."""
+    """A whole report. Of each machine it has what it is, and in `share` (`2/5`) and `targets` which part it ran."""
 
-    packages: tuple[Package, ...]
-    cells: tuple[Row, ...]
+    packages: tuple[PackageHash, ...]
+    cells: tuple[CellResult, ...]
     machines: tuple[dict[str, str], ...]
+    source: Provenance = Provenance()
 
     @property
     def problem(self) -> str:
         """Why the verification failed, "" when it did not: a cell failed, or none loaded and computed anything.
 
-        To refuse a runtime proves little. A share may have got no cell that could show more; all shares together are
-        judged by the gate.
+        Refusing a runtime proves little. A share may have no cell that could prove more; the gate judges all shares.
         """
         failed = sum(row.outcome is State.FAILED for row in self.cells)
         if failed:
@@ -104,7 +115,7 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if not self.cells:
             return "no test case was run"
         reasons = sorted({row.reason for row in proofs})
-        why = f"those that would were not run: {', '.join(reasons)}" if reasons else "none was selected that would"
+        why = f"those that do were not run: {', '.join(reasons)}" if reasons else "none of those that do was selected"
         return f"no test case loaded the library and ran it; {why}"
 
     @property
@@ -113,40 +124,43 @@ class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return int(bool(self.problem))
 
 
-def report_of(verified: Verified) -> Report:
+def report_of(
+    source: Provenance, artifacts: Sequence[Artifact], outcomes: Sequence[Outcome], machine: Mapping[str, str]
+) -> Report:
     """The report of what this machine verified."""
     return Report(
-        packages=tuple(Package(artifact.path.name, artifact.sha256) for artifact in verified.artifacts),
-        cells=tuple(_row(outcome) for outcome in verified.outcomes),
-        machines=(dict(verified.machine),),
+        packages=tuple(PackageHash(artifact.path.name, artifact.sha256) for artifact in artifacts),
+        cells=tuple(_result(outcome) for outcome in outcomes),
+        machines=(dict(machine),),
+        source=source,
     )
 
 
-def to_json(report: Report) -> str:
+def report_json(report: Report) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `verify_schema()`."""
     document = {_PROBLEM: report.problem, **msgspec.to_builtins(report)}
     text = json.dumps(document, indent=2, ensure_ascii=False)
-    # Bytes of a program's output that are no text: as they are, no JSON; escaped once, no Unicode.
+    # Output that is not text became lone surrogates, which JSON and UTF-8 cannot hold: they are escaped.
     return re.sub("[\ud800-\udfff]", lambda found: f"\\\\u{ord(found[0]):04x}", text) + "\n"
 
 
 def read_report(file: Path) -> Report:
-    """Read a report that `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
+    """Read a report that `report_json` wrote. Raises InputError when it cannot be read, or is invalid."""
     advice = "Run latebind verify, or give a verify.json that it wrote."
     try:
         report = _decode(file.read_bytes())
     except OSError as error:
         raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no report of a verification: {error}", where=str(file), advice=advice) from error
+        raise InputError(f"is not a verification report: {error}", where=str(file), advice=advice) from error
     problem = _problem(report)
     if problem:
-        raise InputError(f"is no report of a verification: {problem}", where=str(file), advice=advice)
+        raise InputError(f"is not a verification report: {problem}", where=str(file), advice=advice)
     return report
 
 
 def _decode(raw: bytes) -> Report:
-    """The report without what to_json() derives from it. Raises DecodeError."""
+    """The report, without what report_json() derives from it. Raises DecodeError."""
     document = msgspec.json.decode(raw)
     if isinstance(document, dict):
         document.pop(_PROBLEM, None)
@@ -154,25 +168,25 @@ def _decode(raw: bytes) -> Report:
 
 
 def _problem(report: Report) -> str:
-    """What the types do not say; "" when all is well."""
+    """What is wrong beyond the types; "" when nothing is."""
     if len({row.id for row in report.cells}) < len(report.cells):
-        return "a cell is there twice"
+        return "a cell occurs twice"
     if len({package.file for package in report.packages}) < len(report.packages):
-        return "a package is there twice"
+        return "a package occurs twice"
     rows = (problem for row in report.cells if (problem := _row_problem(row, len(report.machines))))
     return next(rows, "") or next((text for text in map(_share_problem, report.machines) if text), "")
 
 
-def _row_problem(row: Row, machines: int) -> str:
+def _row_problem(row: CellResult, machines: int) -> str:
     log = PurePosixPath(row.log)
     if row.id != row.cell.id:
-        return f"the id {row.id} is not that of its cell"
+        return f"the id {row.id} does not match its cell"
     if row.outcome is State.NOT_RUN and row.reason not in NOT_RUN_REASONS:
-        return f"{row.id}: {row.reason!r} is no reason for not running"
+        return f"{row.id}: {row.reason!r} is not a known reason"
     if not all(0 <= index < machines for index in (row.machine, *(end.machine for end in row.elsewhere))):
-        return f"{row.id} names a machine that is not there"
+        return f"{row.id} names a machine that does not exist"
     if row.log and (log.parts[:1] != ("logs",) or ".." in log.parts or set("\\\0") & set(row.log)):
-        return f"{row.id}: the log {row.log!r} does not lie in logs/"
+        return f"{row.id}: the log {row.log!r} is not in logs/"
     return ""
 
 
@@ -196,7 +210,7 @@ def verify_schema() -> dict[str, Any]:
         "outcome": outcome,
         **dict.fromkeys(("reason", "summary"), text),
         "seconds": {"type": "number"},
-        "log": {**text, "description": "relative to the report; empty where nothing ran"},
+        "log": {**text, "description": "relative to the report; empty when nothing ran"},
         "cached": {"type": "boolean"},
         "facts": {"type": "object"},
         "entries": {
@@ -223,6 +237,10 @@ def verify_schema() -> dict[str, Any]:
                 "packages": {"type": "array", "items": _object(package)},
                 "cells": {"type": "array", "items": {**_object(cell), **_CLOSED}},
                 "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
+                "source": {
+                    "description": "which sources were verified",
+                    **_object(dict.fromkeys(Provenance.__struct_fields__, text)),
+                },
             }
         ),
     }
@@ -232,7 +250,7 @@ _CLOSED = {
     "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
     "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
 }
-"""A cell that did not run says why, by a reason of the closed list."""
+"""A cell that did not run has a reason from the closed list."""
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
@@ -244,9 +262,9 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _row(outcome: Outcome) -> Row:
+def _result(outcome: Outcome) -> CellResult:
     cell = outcome.cell
-    return Row(
+    return CellResult(
         id=cell.id,
         kind=cell.kind,
         target=cell.target,

@@ -1,14 +1,20 @@
-"""Folders that nobody may write to, and the user that a program runs as to prove it; Linux and macOS alone."""
+"""Read-only folders, and the unprivileged user that a program runs as in them; for Linux and macOS."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
-from latebind.errors import NotRun
+from latebind.errors import LatebindError, NotRun
+from latebind.nuget import dotnet
+from latebind.system.run import run
+from latebind.verify.plan.interpreters import everybody_reaches
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
+
+    from latebind.verify.run.bench import Bench
 
 NOBODY = 65534
 """The user and group that own nothing, by the number that Linux and macOS count down to (nobody is -2 on macOS)."""
@@ -20,11 +26,6 @@ def is_root() -> bool:
     return os.name == "posix" and os.geteuid() == 0
 
 
-def everybody_reaches(path: Path) -> bool:
-    """Whether any user of this machine may enter every folder above a file or folder."""
-    return all(folder.stat().st_mode & 0o001 for folder in path.resolve().parents)
-
-
 def assert_reached(*paths: Path) -> None:
     """Raises NotRun (`no-access`) for a path that another user cannot reach."""
     for path in paths:
@@ -33,7 +34,7 @@ def assert_reached(*paths: Path) -> None:
 
 
 def lock(folder: Path) -> None:
-    """Take everybody's right to write away from a folder and everything below, and let everybody read.
+    """Make a folder and everything below read-only, and readable for everybody.
 
     A file that nobody may read stays so. Symbolic links are left alone: they may lead out of the folder.
     """
@@ -46,7 +47,7 @@ def lock(folder: Path) -> None:
 
 
 def unlock(folder: Path) -> None:
-    """Give the owner the right to write back, so that the folder can be removed."""
+    """Let the owner write again, so that the folder can be removed."""
     for path in (folder, *folder.rglob("*")):
         if path.is_dir() and not path.is_symlink():
             path.chmod(path.stat().st_mode | 0o700)
@@ -57,3 +58,32 @@ def hand_over(*folders: Path) -> None:
     if is_root():
         for folder in folders:
             os.chown(folder, NOBODY, NOBODY)
+
+
+def lock_application(
+    bench: Bench, out: Path, answers: Path, library: Path | None, environment: Mapping[str, str]
+) -> int | None:
+    """Lock a .NET application as its situation asks, prove it, and return the user that runs it: None is this one.
+
+    `out` is the application's folder, `library` the runtime's in it, `answers` where the consumer writes.
+
+    Raises NotRun (`no-access`) where another user cannot reach what it needs, LatebindError when something is not
+    denied that must be.
+    """
+    if not bench.situation.unprivileged:
+        return None
+    user = NOBODY if is_root() else None
+    if user is not None:
+        assert_reached(out / "application", dotnet.find(environment).resolve(), bench.data())
+    if bench.situation.unreadable and library is not None:
+        library.chmod(0)
+        _assert_denied(["head", "-c", "1", library], user, f"{library} can be read")
+    lock(out)
+    _assert_denied(["touch", out / "probe"], user, f"{out} can be written to")
+    hand_over(bench.work / "home", answers)
+    return user
+
+
+def _assert_denied(argv: list[str | Path], user: int | None, otherwise: str) -> None:
+    if run(argv, user=user, check=False).returncode == 0:
+        raise LatebindError(f"{otherwise} by user {user}: this file system ignores permissions")

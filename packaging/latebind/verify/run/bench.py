@@ -1,20 +1,26 @@
-"""Everything that one cell needs to run, gathered; shared by the Python and the .NET consumers."""
+"""One test case with everything that it needs to run, and how far it came."""
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
-from latebind.errors import NotRun
+from latebind.errors import LatebindError, NotRun
+from latebind.model import Outcome, State
 from latebind.verify.plan.machine import host_machine
 from latebind.verify.plan.scenarios import scenario
-from latebind.verify.plan.situations import Situation, situation
+from latebind.verify.plan.situations import Situation
+from latebind.verify.run.access import unlock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -25,10 +31,41 @@ if TYPE_CHECKING:
     from latebind.verify.plan.scenarios import Scenario
     from latebind.verify.run.supply import Supply
 
+Phase = Literal["prepare", "install", "load", "inference"]
+"""How far a test case came. prepare: something other than the packages failed, such as the project's data script.
+install: an installer, or `dotnet` while it restores and builds. load: nothing could be loaded, it came from a wrong
+place, or the consumer crashed. inference: results are wrong, or too few cases were computed."""
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_NO_ROOM_WORDS = (*(os.strerror(number) for number in _NO_ROOM), "(os error 112)")
+"""What programs print on a full disk. They have no exit status for it; the last is uv's on Windows."""
+
+
+class PhaseError(LatebindError):
+    """What went wrong in a test case, with the phase in which it did."""
+
+    def __init__(self, phase: Phase, error: LatebindError) -> None:
+        super().__init__(error.message, where=error.where, advice=error.advice)
+        self.phase: Phase = phase
+
+
+@contextmanager
+def failing_at(phase: Phase) -> Iterator[None]:
+    """Give errors inside a phase, unless they have one.
+
+    Raises PhaseError for any LatebindError but NotRun, which passes unchanged.
+    """
+    try:
+        yield
+    except (NotRun, PhaseError):
+        raise
+    except LatebindError as error:
+        raise PhaseError(phase, error) from error
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """A cell with its packages and places. `entry` is the runtime version as the configuration writes it."""
+    """A test case with its packages and folders. `entry` is the runtime version as the configuration has it."""
 
     cell: Cell
     config: Config
@@ -44,11 +81,11 @@ class Bench:
     log: Path
     machine: Machine
     interpreters: tuple[Interpreter, ...]
-    """The CPythons of the cell's minor version; the first is the ordinary one."""
+    """The CPythons of the test case's minor version; the first is the ordinary one."""
 
     @property
     def scenario(self) -> Scenario:
-        """The cell's scenario."""
+        """The test case's scenario."""
         return scenario(self.cell.scenario)
 
     @property
@@ -58,11 +95,11 @@ class Bench:
 
     @cached_property
     def situation(self) -> Situation:
-        """What the scenario sets up; made when it is first asked for. Raises NotRun."""
-        return situation(self)
+        """What the scenario sets up; made when it is first needed. Raises NotRun."""
+        return Situation() if self.use is None else self.scenario.set_up(self, self.use)
 
     def older(self) -> str:
-        """A runtime version that is older than the cell's. Raises NotRun when the index has none."""
+        """A runtime version that is older than the test case's. Raises NotRun when the index has none."""
         if not self.oldest or Version(self.oldest) >= Version(self.cell.version):
             raise NotRun("no-distribution", f"the index has no version below {self.cell.version} for this target")
         return self.oldest
@@ -70,20 +107,20 @@ class Bench:
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
         sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
-        told = self.told() if self.cell.kind == "wheel" else ()
-        return (*told, *sample, *self.situation.arguments)
+        which = self.runtime_words() if self.cell.kind == "wheel" else ()
+        return (*which, *sample, *self.situation.arguments)
 
-    def told(self) -> tuple[str, ...]:
-        """Which of several runtimes the scripts are about; a project with one needs no word for it."""
+    def runtime_words(self) -> tuple[str, ...]:
+        """The option that names one of several runtimes; empty for a project with one."""
         several = len(self.config.document.runtime) > 1
         return ("--runtime", self.use.name) if several and self.use is not None else ()
 
     def data(self) -> Path:
-        """The folder of what the consumer computes."""
-        return self.supply.data(self.config.tried(self.use).data, self.data_entry())
+        """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
+        return self.supply.data(self.config.tried(self.use).data, self.situation.entry or self.entry)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
-        """What the placeholders of the scenario's sentence stand for; `installed` is the runtime's installed file."""
+        """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
         if self.use is None:
             return {}
         known = self.use.known
@@ -94,7 +131,6 @@ class Bench:
         return {
             "title": known.title,
             "dist": dist,
-            "extra": extra,
             "version": self.cell.version,
             "minimum": self.use.minimum,
             "installed": installed,
@@ -104,7 +140,7 @@ class Bench:
         }
 
     def binds(self) -> tuple[str, ...]:
-        """The runtime versions that may be bound; () for any: other distributions count theirs by themselves."""
+        """The runtime versions that may be bound; () for any: other distributions have their own numbers."""
         if self.use and self.cell.kind == "wheel" and self.cell.runtime not in ("", self._ordinary()):
             return ()
         return self.situation.binds or (self.cell.version,)
@@ -113,25 +149,50 @@ class Bench:
         return self.use.known.python.distribution if self.use else ""
 
     def reference(self) -> frozenset[str] | None:
-        """The cases that the runtime's own API passes; None where they do not matter or nobody can tell."""
+        """The cases that the runtime's own API passes; None where that is unknown or does not matter."""
         if self.scenario.negative or self.use is None:
             return None
         name = self.cell.runtime if self.cell.kind == "wheel" else self._ordinary()
         version = next(iter(self.binds()), self.cell.version)
         machine = self.machine if self.cell.kind == "wheel" else host_machine(self.python)
-        return self.supply.reference(machine, f"{name}=={version}", self.data(), self.told())
-
-    def data_entry(self) -> str:
-        """Whose data the consumer computes: an older runtime knows less."""
-        return self.situation.entry or self.entry
+        return self.supply.reference(machine, f"{name}=={version}", self.data(), self.runtime_words())
 
     def at_least(self) -> int:
-        """How many cases must pass: what the configuration says from the newest version on that is not too new."""
-        if self.scenario.sample:
-            return min(self.scenario.sample // 2, self._all()) or 1
-        return self._all()
-
-    def _all(self) -> int:
+        """How many cases must pass: what the configuration sets for the newest version up to the test case's."""
         known = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
         reached = [version for version in known if self.cell.version and version <= Version(self.cell.version)]
-        return known[max(reached)] if reached else 1
+        every = known[max(reached)] if reached else 1
+        return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
+
+
+def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
+    """Run a test case in a folder of its own, which stays when it failed.
+
+    Raises OSError when the disk is full: that is no finding on the packages, and would fail all other test cases.
+    """
+    _remove(bench.work)
+    bench.work.mkdir(parents=True)
+    bench.log.unlink(missing_ok=True)
+    try:
+        outcome = run_cell(bench)
+    except NotRun as error:
+        return Outcome(cell=bench.cell, state=State.NOT_RUN, reason=error.reason, summary=error.message)
+    except LatebindError as error:
+        if any(words in str(error) for words in _NO_ROOM_WORDS):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(bench.log)) from error
+        phase = error.phase if isinstance(error, PhaseError) else "prepare"
+        return Outcome(cell=bench.cell, state=State.FAILED, reason=str(error), facts={"phase": phase})
+    except OSError as error:  # a consumer may do anything to its folder
+        if error.errno in _NO_ROOM:
+            raise
+        reason = f"{error.filename}: {error.strerror}"
+        return Outcome(cell=bench.cell, state=State.FAILED, reason=reason, facts={"phase": "load"})
+    if outcome.state is not State.FAILED:
+        _remove(bench.work)
+    return outcome
+
+
+def _remove(work: Path) -> None:
+    if work.is_dir():
+        unlock(work)
+        shutil.rmtree(work, ignore_errors=True)

@@ -1,51 +1,201 @@
-"""A clean place for packages and the interpreter that sees nothing else, on this machine or another."""
+"""The clean Python environment of a wheel's test case: the wheels of dist/ by hash and the runtime from the index."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from latebind.errors import LatebindError, NotRun
+from latebind.filenames import distribution
+from latebind.system.archive import ZipReader, sha256
+from latebind.system.limits import Limits
+from latebind.system.run import run
+from latebind.verify.plan.installers import consumer_environment
+from latebind.verify.plan.interpreters import choose
+from latebind.verify.run.access import hand_over, is_root, lock
+from latebind.verify.run.supply import empty_environment, runtime_libraries
 
-    from latebind.verify.plan.installers import Installer
-    from latebind.verify.plan.machine import Machine
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from latebind.model import Artifact
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.supply import Environment
+
+_ONLOAD = Path(__file__).with_name("inside") / "onload.py"
+_ONLOAD_LIMITS = Limits(seconds=60, memory=2 * 1024**3, processes=16)
+_SUFFIXES = (".so", ".dylib", ".dll")
+_SHOWN = 200
+_FREEZER = "pyinstaller>=6"
+_FREEZE_LIMIT = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Environment:
-    """A virtual environment, with a folder of packages beside it when they are installed with `--target`."""
+class Installed:
+    """An environment with everything in it, and where the consumer runs."""
 
-    installer: Installer
-    machine: Machine
-    root: Path
-    """Everything that is installed lies below it."""
-    packages: Path | None
-    """The folder of packages that the interpreter must be told of; None for those of the virtual environment."""
-
-    @property
-    def python(self) -> Path:
-        """The interpreter."""
-        return self.machine.python_of(self.root)
-
-    @property
-    def site(self) -> Path:
-        """Where packages lie."""
-        return self.packages or self.machine.site_packages(self.root)
-
-    def install(self, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path) -> None:
-        """Install as Installer.install() and fill() do."""
-        if self.packages is None:
-            self.installer.install(self.root, wanted, links=links, ours=ours, log=log)
-        else:
-            self.installer.fill(self.packages, wanted, self.python, links=links, ours=ours, log=log)
+    environment: Environment
+    home: Path
+    answers: Path
+    """Where the consumer writes."""
+    prefix: str
+    """The interpreter's own folder."""
+    library: str
+    """The runtime's installed library, as the consumer's system names it; "" without one."""
 
 
-def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:
-    """An environment of a machine with nothing in it; with `target`, packages will lie in a folder of their own."""
-    tool.create(folder, machine.python, log)
-    packages = folder / "packages" if target else None
-    if packages is not None:
-        packages.mkdir()
-    return Environment(installer=tool, machine=machine, root=folder, packages=packages)
+def installed(bench: Bench, wheels: list[Artifact]) -> Installed:
+    """Make the environment of a test case. Raises NotRun or LatebindError."""
+    situation, machine = bench.situation, bench.machine
+    python = choose(
+        bench.interpreters, public=situation.unprivileged and is_root(), shared=situation.layout == "frozen"
+    )
+    home, answers = bench.work / "home", bench.work / "answers"
+    for folder in (home, answers):
+        folder.mkdir(parents=True, exist_ok=True)
+    if machine.is_host:
+        machine = replace(machine, python=python.path, python_version=python.version)
+    tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
+    environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
+    _fill(bench, environment, wheels)
+    _assert_installed(environment.site, wheels)
+    library = _spoiled(bench, environment)
+    if situation.unprivileged:
+        lock(environment.root)
+        hand_over(home, answers)
+    prefix = python.prefix if machine.is_host else str(machine.base)
+    return Installed(environment=environment, home=home, answers=answers, prefix=prefix, library=library)
+
+
+def upgrade(bench: Bench, ready: Installed) -> None:
+    """Put the test case's runtime in place of the one that was installed first."""
+    ready.environment.install([f"{bench.cell.runtime}=={bench.cell.version}"], log=bench.log)
+
+
+def is_left_out(bench: Bench, wheel: Artifact) -> bool:
+    """Whether a wheel is not installed: another one that binds a runtime could replace the missing one."""
+    if not bench.situation.without:
+        return False
+    binding = [name for name in bench.config.packages if bench.config.runtime_of(name) is not None]
+    return any(wheel.path.name.startswith(f"{distribution(bench.config, name)}-") for name in binding)
+
+
+def _fill(bench: Bench, environment: Environment, wheels: list[Artifact]) -> None:
+    """Install the packages and what they need.
+
+    Raises NotRun `no-distribution` when the index lacks what the test case needs apart from the packages; LatebindError
+    when it has all of that: then the packages require something that nobody has.
+    """
+    names = [name for package in bench.config.packages if (name := bench.config.wheel_name(package))]
+    links = wheels[0].path.parent if bench.situation.by_extra else None
+    try:
+        environment.install(_wanted(bench, wheels, names), links=links, ours=names, log=bench.log)
+    except NotRun as error:
+        if error.reason != "no-distribution":
+            raise
+        environment.install(_apart(bench), log=bench.log)
+        raise LatebindError(f"the packages cannot be installed with what the index has: {error.message}") from error
+
+
+def _wanted(bench: Bench, wheels: list[Artifact], names: list[str]) -> list[str]:
+    """What to install: files of dist/ by path and the runtime by name; or only what a user would type."""
+    if not bench.situation.by_extra or bench.use is None:
+        return [*(str(wheel.path) for wheel in wheels), *_apart(bench)]
+    own, extra = bench.config.wheel_name(bench.package), bench.use.known.python.extra
+    version = bench.config.project.version  # keeps an index's package of the same name out; a user would not write it
+    return [f"{name}[{extra}]=={version}" if name == own else f"{name}=={version}" for name in names]
+
+
+def _apart(bench: Bench) -> list[str]:
+    """What a test case needs apart from the packages: the runtime, and what its consumer requires."""
+    version = bench.situation.first or bench.cell.version
+    runtime = [f"{bench.cell.runtime}=={version}"] if version else []
+    return [*runtime, *bench.config.document.verify.python_requires, *bench.situation.also]
+
+
+def _assert_installed(site: Path, wheels: list[Artifact]) -> None:
+    """Every file of our wheels is in the environment with the very bytes of dist/, whose hashes the report has."""
+    for wheel in wheels:
+        if sha256(wheel.path) != wheel.sha256:
+            raise LatebindError(f"{wheel.path.name} changed while it was verified", advice="Run the command again.")
+        with ZipReader(wheel.path) as archive:
+            for member in archive.members:
+                file = site / member.name
+                # The installer rewrites RECORD.
+                if member.name.endswith("/RECORD") or member.is_folder:
+                    continue
+                if not file.is_file() or file.read_bytes() != archive.read(member.name):
+                    raise LatebindError(f"{file} is not the file that {wheel.path.name} holds")
+
+
+def _spoiled(bench: Bench, environment: Environment) -> str:
+    """Break the installed runtime as the scenario asks; return its path as the consumer's system names it."""
+    if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
+        return ""
+    libraries = runtime_libraries(bench.use, environment.site, bench.cell.target)
+    situation = bench.situation
+    for library in libraries if situation.spoil is not None or situation.unreadable else ():
+        data = library.read_bytes()
+        library.unlink()  # it may be a link into the installer's cache
+        library.write_bytes(situation.spoil(data) if situation.spoil is not None else data)
+        if situation.unreadable:
+            library.chmod(0)
+    return bench.machine.path(libraries[0])
+
+
+def freeze(bench: Bench, environment: Environment, script: Path, wheels: Iterable[Artifact]) -> Path:
+    """The consumer, frozen by PyInstaller into one folder as an application's developer would do it.
+
+    `--collect-all` takes data files, libraries and metadata of the packages and the runtime. Raises NotRun, ToolError.
+    """
+    environment.install([_FREEZER], log=bench.log)
+    folder = bench.work / "frozen"
+    names = sorted({name for row in wheels for name in _top_folders(row.path)})
+    if bench.use is not None and bench.cell.version:
+        names.append(bench.use.known.python.folder.partition("/")[0])
+    argv: list[str | Path] = [environment.python, "-I", "-m", "PyInstaller", "--noconfirm", "--onedir"]
+    argv += ["--name", "consumer", "--distpath", environment.root / "dist"]
+    argv += ["--workpath", folder, "--specpath", folder]
+    argv += [word for name in names for word in ("--collect-all", name)]
+    env = consumer_environment(environment.python, bench.work / "home")
+    run([*argv, script], cwd=bench.work, env=env, timeout=_FREEZE_LIMIT, log=bench.log)
+    return environment.root / "dist" / "consumer" / "consumer"
+
+
+def _top_folders(wheel: Path) -> set[str]:
+    """The importable packages of a wheel: its top-level folders but those of metadata and data."""
+    with ZipReader(wheel) as archive:
+        tops = {member.name.partition("/")[0] for member in archive.members if "/" in member.name}
+    return {name for name in tops if not name.endswith((".dist-info", ".data"))}
+
+
+def disturbances(environment: Environment, wheels: Iterable[Artifact], home: Path, log: Path) -> list[str]:
+    """What the wheels' libraries do as soon as they are loaded, a sentence each; each is loaded in its own process.
+
+    Whatever a library does then, it does to every host. No consumer notices a line on its output, a signal handler
+    replaced, or a process ended with status 0 before anything was computed.
+    """
+    libraries = (library for wheel in wheels for library in _libraries(environment.site, wheel))
+    return [problem for library in libraries for problem in _disturbances_of(library, environment, home, log)]
+
+
+def _disturbances_of(library: Path, environment: Environment, home: Path, log: Path) -> Iterator[str]:
+    out = home / "changed.json"
+    out.unlink(missing_ok=True)
+    argv: list[str | Path] = [environment.python, "-I", _ONLOAD, out, library]
+    env = consumer_environment(environment.python, home)
+    ended = run(argv, cwd=home, env=env, check=False, log=log, limits=_ONLOAD_LIMITS)
+    if ended.output.strip():
+        yield f"{library.name} prints when it is loaded: {ended.output.strip()[:_SHOWN]}"
+    if not out.is_file():
+        yield f"{library.name} ends the process with status {ended.returncode} when it is loaded"
+        return
+    yield from (f"{library.name} changes {what} when it is loaded" for what in json.loads(out.read_bytes()))
+
+
+def _libraries(site: Path, wheel: Artifact) -> Iterator[Path]:
+    with ZipReader(wheel.path) as archive:
+        names = [row.name for row in archive.members if row.name.endswith(_SUFFIXES) or ".so." in row.name]
+    yield from (site / name for name in sorted(names))

@@ -1,4 +1,4 @@
-"""Cells that passed, remembered by the content of everything that decides how they end."""
+"""Remembers cells that passed, by the content of everything that decides how they end."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.model import Artifact
-    from latebind.verify.plan.cells import Planned
+    from latebind.verify.plan.cells import PlannedCell
 
 
 _ELSEWHERE = ("audit", "build", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
-"""What of latebind verifying cannot reach: the layers in pyproject.toml keep it out."""
+"""The parts of latebind that verification cannot reach: the layers in pyproject.toml keep them out."""
 
 
 class _Passed(msgspec.Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Passed(msgspec.Struct, frozen=True):
 
 
 class Memory:
-    """What all cells of one run have in common of their keys, hashed once; and a folder of those that passed."""
+    """The folder of passed cells, and what the keys of all cells in one run have in common, hashed once."""
 
     def __init__(
         self, config: Config, artifacts: Sequence[Artifact], workdir: Path, circumstances: Sequence[str]
@@ -57,7 +57,7 @@ class Memory:
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)
 
-    def key(self, planned: Planned, interpreters: Sequence[str], machine: str) -> str:
+    def key(self, planned: PlannedCell, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the cell ends."""
         cell = planned.cell
         parts = [
@@ -73,7 +73,7 @@ class Memory:
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
 
     def recall(self, cell: Cell, key: str) -> Outcome | None:
-        """The outcome of an earlier run; None when there is none, or none that can be read."""
+        """The outcome of an earlier run; None when there is none that can be read."""
         try:
             known = msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=_Passed)
         except (OSError, msgspec.DecodeError, UnicodeDecodeError):
@@ -83,15 +83,15 @@ class Memory:
         )
 
     def keep(self, outcome: Outcome, key: str) -> None:
-        """Remember a cell that passed; a cell that did not is tried again."""
+        """Remember a cell, if it passed."""
         if outcome.state is State.PASSED:
             text = {"summary": outcome.summary, "seconds": outcome.seconds, "facts": dict(outcome.facts)}
             write_text(self._folder / f"{key}.json", json.dumps(text))
 
     def _hash(self, folder: Path) -> str:
-        """A hash of a folder that holds a consumer's script: it may read what lies beside it.
+        """A hash of the folder of a consumer's script, which may read the files next to it.
 
-        Of the project's own folder only the files count, not what is built below it.
+        In the project's own folder only the files count, not what is built below it.
         """
         if folder.resolve() == self._config.root.resolve():
             files = [path for path in folder.iterdir() if path.is_file() and not is_scratch(path.name)]

@@ -1,4 +1,4 @@
-"""What cells share and is made once: the data that consumers compute, and runtimes unpacked from their wheels."""
+"""What test cases share and is made once: data that consumers compute, references, runtimes from the index."""
 
 from __future__ import annotations
 
@@ -9,31 +9,69 @@ import shutil
 import sys
 import threading
 from collections import defaultdict
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import sha256
+from latebind.nuget.nuspec import Nuspec, render, semantic_version
+from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.system.archive import Entry, sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
-from latebind.verify.plan.foreign import foreign_installer
-from latebind.verify.plan.installers import Installer, consumer_environment, python_of
-from latebind.verify.run.environment import empty_environment
-from latebind.verify.run.feed import assemble_runtime_nupkg
+from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse, VerifyData
     from latebind.model import Rid
+    from latebind.tables.presets import RuntimePreset
     from latebind.verify.plan.machine import Machine
 
 _TIME_LIMIT = 900.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """A virtual environment, and a folder of packages next to it when they are installed with `--target`."""
+
+    installer: Installer
+    machine: Machine
+    root: Path
+    """Everything that is installed is below it."""
+    packages: Path | None
+    """The folder of packages that the interpreter must be told about; None for those of the virtual environment."""
+
+    @property
+    def python(self) -> Path:
+        """The interpreter."""
+        return self.machine.python_of(self.root)
+
+    @property
+    def site(self) -> Path:
+        """Where packages are."""
+        return self.packages or self.machine.site_packages(self.root)
+
+    def install(self, wanted: Sequence[str], *, links: Path | None = None, ours: Sequence[str] = (), log: Path) -> None:
+        """Install as Installer.install() does."""
+        self.installer.install(self.root, wanted, into=self.packages, links=links, ours=ours, log=log)
+
+
+def empty_environment(tool: Installer, machine: Machine, folder: Path, *, target: bool, log: Path) -> Environment:
+    """An empty environment of a machine; with `target`, packages will be in a folder of their own."""
+    tool.create(folder, machine.python, log)
+    packages = folder / "packages" if target else None
+    if packages is not None:
+        packages.mkdir()
+    return Environment(installer=tool, machine=machine, root=folder, packages=packages)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Supply:
-    """Makes things below one folder, each once, also when several cells ask at the same time."""
+    """Makes things below one folder, each once, also when several test cases ask at the same time."""
 
     config: Config
     folder: Path
@@ -41,7 +79,7 @@ class Supply:
     pins: tuple[str, ...] = ()
     """[verify] python_requires at the versions that the index has now: for keys. An environment may need older ones."""
     _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
-    """One for each thing that is made: whoever asks for another does not wait."""
+    """One for each thing that is made."""
 
     def data(self, settings: VerifyData | None, entry: str) -> Path:
         """The folder of prepared data for an entry of the runtime's versions (`minimum`, `latest`, `1.22`).
@@ -49,126 +87,108 @@ class Supply:
         Raises ToolError when the project's script fails, InputError when it writes nothing.
         """
         if settings is None:
-            return self._empty()
+            empty = self.folder / "data" / "none"
+            empty.mkdir(parents=True, exist_ok=True)
+            return empty
         script = self.config.root / settings.script
         requires = settings.requires.get(entry) or settings.requires.get("default", ())
         if not script.is_file():
-            raise InputError(
-                "the script of [verify] data is not there", where=str(script), advice="Set verify.data.script."
-            )
-        key = hashlib.sha256("\0".join([_beside(script), *requires]).encode()).hexdigest()[:16]
-        made = self.folder / "data" / key
-        with self._locks[made]:
-            if not made.is_dir():
-                self._prepare(script, requires, made)
+            raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
+        made = self.folder / "data" / _key(_neighbours(script), *requires)
+        with self._once(made) as aside:
+            if aside is not None:
+                self._prepare(script, requires, aside)
         return made
+
+    def _prepare(self, script: Path, requires: tuple[str, ...], folder: Path) -> None:
+        env, log = folder.with_suffix(".env"), folder.with_suffix(".log")
+        shutil.rmtree(env, ignore_errors=True)
+        try:
+            self.installer.create(env, Path(sys.executable), log)
+            if requires:
+                self.installer.install(env, requires, log=log)
+            argv: list[str | Path] = [python_of(env), "-I", script, folder]
+            run(argv, env=consumer_environment(python_of(env), folder), timeout=_TIME_LIMIT, log=log)
+            if not any(folder.iterdir()):
+                raise InputError("the data script wrote nothing", where=str(script))
+        finally:
+            shutil.rmtree(env, ignore_errors=True)
 
     def reference(
         self, machine: Machine, runtime: str, data: Path, words: tuple[str, ...] = ()
     ) -> frozenset[str] | None:
-        """The names of the cases that the own API of a runtime (`onnxruntime==1.31.1`) computes as expected somewhere.
+        """The names of the cases that a runtime's own API (`onnxruntime==1.31.1`) passes; None without a reference.
 
-        None without [verify] reference. Raises NotRun when the index has no such runtime, ToolError when the
-        project's script fails.
+        Raises NotRun when the index has no such runtime, ToolError when the project's script fails.
         """
         script = self.config.document.verify.reference
         if not script:
             return None
         path = self.config.root / script
-        parts = [_beside(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins]
-        key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-        made = self.folder / "reference" / f"{key}.json"
-        with self._locks[made]:
-            if not made.is_file():
-                self._compute_reference(machine, [path, "--reference", *words, "--cases", data], runtime, made)
-        return frozenset(json.loads(made.read_text("utf-8"))["passed"])
+        key = _key(_neighbours(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins)
+        made = self.folder / "reference" / key
+        with self._once(made) as aside:
+            if aside is not None:
+                self._compute(machine, [path, "--reference", *words, "--cases", data], runtime, aside)
+        return frozenset(json.loads((made / "result.json").read_text("utf-8"))["passed"])
+
+    def _compute(self, machine: Machine, argv: list[str | Path], runtime: str, folder: Path) -> None:
+        env, log = folder.with_suffix(".env"), folder.with_suffix(".log")
+        shutil.rmtree(env, ignore_errors=True)
+        try:
+            environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
+            environment.install([runtime, *self.config.document.verify.python_requires], log=log)
+            command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
+            run(command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log)
+        finally:
+            shutil.rmtree(env, ignore_errors=True)
 
     def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's shared library of a version, unpacked from its wheel for a target.
 
         Raises NotRun when the index has no such wheel, InputError when the wheel holds no shared runtime.
         """
-        known = use.known
-        name = known.python.distribution
+        name = use.known.python.distribution
         made = self.folder / "runtimes" / f"{name}-{version}-{rid}"
-        with self._locks[made]:
-            if not made.is_dir():
-                aside = made.with_name(f".{made.name}.part")
-                shutil.rmtree(aside, ignore_errors=True)
-                aside.mkdir(parents=True)
+        with self._once(made) as aside:
+            if aside is not None:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
-                aside.rename(made)
-        return runtime_library(use, made, rid)
+        return runtime_libraries(use, made, rid)[0]
 
     def runtime_nupkg(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
         library = self.library(use, version, rid)
         made = self.folder / "nupkgs" / f"{use.known.python.distribution}-{version}-{rid}"
-        with self._locks[made]:
-            if not made.is_dir():
-                aside = made.with_name(f".{made.name}.part")
-                shutil.rmtree(aside, ignore_errors=True)
+        with self._once(made) as aside:
+            if aside is not None:
                 assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
-                aside.rename(made)
         return next(made.glob("*.nupkg"))
-
-    def _compute_reference(self, machine: Machine, argv: list[str | Path], runtime: str, made: Path) -> None:
-        env, log = made.with_suffix(".env"), made.with_suffix(".log")
-        aside = made.with_suffix(".part")
-        shutil.rmtree(env, ignore_errors=True)
-        env.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
-            environment.install([runtime, *self.config.document.verify.python_requires], log=log)
-            run(
-                machine.argv(environment.python, "-I", *argv, "--out", aside),
-                cwd=env,
-                env=consumer_environment(environment.python, env),
-                timeout=_TIME_LIMIT,
-                log=log,
-            )
-            aside.replace(made)
-        finally:
-            shutil.rmtree(env, ignore_errors=True)
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
-    def _prepare(self, script: Path, requires: tuple[str, ...], made: Path) -> None:
-        aside, env = made.with_name(f".{made.name}.part"), made.with_name(f".{made.name}.env")
-        log = made.with_suffix(".log")
-        for folder in (aside, env):
-            shutil.rmtree(folder, ignore_errors=True)
-        aside.mkdir(parents=True)
-        try:
-            self.installer.create(env, Path(sys.executable), log)
-            if requires:
-                self.installer.install(env, requires, log=log)
-            argv: list[str | Path] = [python_of(env), "-I", script, aside]
-            run(argv, env=consumer_environment(python_of(env), aside), timeout=_TIME_LIMIT, log=log)
-            if not any(aside.iterdir()):
-                raise InputError("the script of [verify] data wrote nothing", where=str(script))
-            aside.rename(made)
-        finally:
-            shutil.rmtree(env, ignore_errors=True)
+    @contextmanager
+    def _once(self, made: Path) -> Iterator[Path | None]:
+        """A folder to fill, renamed to `made` afterwards; None when it was made before."""
+        with self._locks[made]:
+            if made.is_dir():
+                yield None
+                return
+            aside = made.with_name(f".{made.name}.part")
             shutil.rmtree(aside, ignore_errors=True)
-
-    def _empty(self) -> Path:
-        folder = self.folder / "data" / "none"
-        folder.mkdir(parents=True, exist_ok=True)
-        return folder
-
-
-def runtime_library(use: RuntimeUse, site: Path, rid: Rid) -> Path:
-    """The runtime's shared library below a folder that its wheel was installed into. Raises as its plural does."""
-    return runtime_libraries(use, site, rid)[0]
+            aside.mkdir(parents=True)
+            try:
+                yield aside
+                aside.rename(made)
+            finally:
+                shutil.rmtree(aside, ignore_errors=True)
 
 
 def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
-    """The same, and its copies: some wheels hold one with a version in its name, and one without.
+    """The runtime's shared library below a folder that its wheel was installed into, and its copies.
 
-    Raises InputError when there is none.
+    Some wheels hold one with a version in its name and one without. Raises InputError when there is none.
     """
     known = use.known
     system = target(rid).system
@@ -180,6 +200,40 @@ def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     return found
 
 
-def _beside(script: Path) -> str:
-    """A hash of a script and of the files that lie beside it, which it may read."""
+def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Rid, runtime: RuntimePreset) -> Path:
+    """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
+
+    It is for tests where no feed can be reached; its description says so. The library's content is not checked: a
+    scenario may need a broken one. Raises InputError when it cannot be read.
+    """
+    try:
+        data = library.read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
+    nuspec = Nuspec(
+        id=runtime.nuget.ids[0],
+        version=semantic_version(version),
+        authors=("latebind tests",),
+        description=f"{runtime.title} {version}, assembled for tests from the library of its PyPI wheel.",
+        frameworks=("netstandard2.0",),
+    )
+    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
+    files = [
+        Entry(name=f"runtimes/{rid}/native/{name}", data=data),
+        Entry(name="lib/netstandard2.0/_._", data=b""),
+    ]
+    path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
+    properties = CoreProperties(
+        identifier=nuspec.id, version=nuspec.version, creator=nuspec.authors[0], description=nuspec.description
+    )
+    write_nupkg(path, render(nuspec), files, properties)
+    return path
+
+
+def _key(*parts: str) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def _neighbours(script: Path) -> str:
+    """A hash of a script and of the files next to it, which it may read."""
     return "".join(f"{path.name} {sha256(path)}" for path in sorted(script.parent.iterdir()) if path.is_file())

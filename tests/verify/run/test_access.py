@@ -1,4 +1,4 @@
-"""An application is locked, and the lock is proved before anything is said of it."""
+"""Applications are locked, and the lock is tested before they run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from latebind.errors import LatebindError
 from latebind.verify.plan.situations import Situation
-from latebind.verify.run import dotnet_access
+from latebind.verify.run import access
 from latebind.verify.run.access import NOBODY, everybody_reaches, is_root, unlock
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="permissions of Linux and macOS")
@@ -25,7 +25,7 @@ def application(tmp_path_factory, monkeypatch):
         (root / name).mkdir(parents=True)
     library = root / "work/out/libruntime.so"
     library.write_bytes(b"\x7fELF")
-    monkeypatch.setattr(dotnet_access.dotnet, "find", lambda _: library)
+    monkeypatch.setattr(access.dotnet, "find", lambda _: library)
     bench = SimpleNamespace(work=root, data=lambda: root / "cases.json")
     yield bench, SimpleNamespace(environment={}), SimpleNamespace(out=root / "work/out"), library
     unlock(root)
@@ -34,7 +34,7 @@ def application(tmp_path_factory, monkeypatch):
 def settled(application, **situation):
     bench, consumer, made, library = application
     bench.situation = Situation(**situation)
-    return dotnet_access.settle(bench, consumer, made, library)
+    return access.lock_application(bench, made.out, made.out.parent / "answers", library, consumer.environment)
 
 
 def test_an_ordinary_situation_changes_nothing(application):
@@ -55,6 +55,6 @@ def test_a_library_that_nobody_may_read_stays_so(application):
 
 
 def test_a_lock_that_does_not_hold_is_told(application, monkeypatch):
-    monkeypatch.setattr(dotnet_access, "lock", lambda folder: folder.chmod(0o777))
-    with pytest.raises(LatebindError, match=r"out can be written to by user .*holds no permissions"):
+    monkeypatch.setattr(access, "lock", lambda folder: folder.chmod(0o777))
+    with pytest.raises(LatebindError, match=r"out can be written to by user .*ignores permissions"):
         settled(application, unprivileged=True)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
-from latebind.verify.run.c import build, unpack
+from latebind.verify.run.nupkg import build_c, unpack
 
 from tests.dotnet_support import LATENN, RID, without
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("packages")
 def consumed(feed, cases, work, *arguments):
     """The status, and what the program wrote."""
     packages = unpack(feed, work / "packages")
-    program = build(SOURCE, packages, RID, work / "build")
+    program = build_c(SOURCE, packages, RID, work / "build")
     ended = run([program, cases, work / "result.json", packages, *arguments], check=False)
     return ended.returncode, msgspec.json.decode((work / "result.json").read_bytes())
 
@@ -64,7 +64,7 @@ def test_a_package_without_header_or_library_does_not_build(tmp_path, packages, 
     broken = without(packages[0], part, tmp_path / "broken")
 
     with pytest.raises(ToolError, match=says):
-        build(SOURCE, unpack([broken, packages[1], runtime[1]], tmp_path / "p"), RID, tmp_path / "build")
+        build_c(SOURCE, unpack([broken, packages[1], runtime[1]], tmp_path / "p"), RID, tmp_path / "build")
 
 
 def test_a_backend_package_without_its_library_is_told_in_words(tmp_path, packages, runtime, cases):
@@ -87,7 +87,7 @@ def test_without_a_compiler_the_cell_is_not_run(tmp_path, packages, monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(NotRun) as caught:
-        build(SOURCE, unpack(packages, tmp_path / "p"), RID, tmp_path / "build")
+        build_c(SOURCE, unpack(packages, tmp_path / "p"), RID, tmp_path / "build")
 
     assert caught.value.reason == "no-compiler"
 

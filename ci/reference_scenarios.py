@@ -1,0 +1,40 @@
+"""docs/scenarios.md, made from the table of scenarios."""
+
+from __future__ import annotations
+
+from latebind.verify.plan.scenarios import SCENARIOS, SYSTEMS, Scenario
+
+_HEAD = """\
+<!-- Made by ci/gen.py from packaging/latebind/verify/plan/scenarios.py. -->
+
+# Scenarios
+
+`latebind verify` tries each package in these scenarios. In a positive scenario, the consumer loads the library,
+computes and compares with what your data expects. In a negative one, loading must fail, and the error message must
+contain every text in the last column, in upper or lower case.
+
+Placeholders: `{title}` is the runtime's name, `{dist}` its distribution, `{version}` the version in the test case,
+`{minimum}` the configured minimum, `{raised}` the next minor version, `{major}` the next major version, `{path}` the
+given path, `{installed}` the runtime's installed file, `{gone}` the missing library, `{own}` and `{other}` processors,
+`{variable}` the runtime's environment variable, `{backend}` the missing package, `{install}` the command that installs
+the runtime (`pip install "<wheel>[<extra>]"` or `dotnet add package <id>`), and `{mend}` the start of such a command.
+
+| scenario | what it is | consumers | where | the message contains |
+|---|---|---|---|---|
+"""
+
+
+def scenarios_page() -> str:
+    """The page as Markdown."""
+    return _HEAD + "".join(f"{_row(scenario)}\n" for scenario in SCENARIOS)
+
+
+def _row(row: Scenario) -> str:
+    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C"}
+    consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
+    where = "everywhere" if row.systems == SYSTEMS else ", ".join(row.systems)
+    where += "" if row.emulated else "; not emulated"
+    where += "; only emulated" if row.sandboxed else ""
+    title = f"{row.title} (*synthetic*)" if row.synthetic else row.title
+    says = ", ".join(f"`{part}`" for part in row.says)
+    return f"| `{row.name}` | {title} | {', '.join(consumers)} | {where} | {says} |"

@@ -1,0 +1,140 @@
+"""The consumers' protocol: the JSON that a consumer of any language writes, and the one parser for it.
+
+docs/consumers.md describes it for users.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.errors import InputError
+from latebind.system.limits import CELL_LIMITS
+from latebind.system.run import run
+from latebind.verify.run.bench import failing_at
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
+"""Exit statuses of a consumer."""
+_TAIL = 2000
+_ADVICE = "docs/consumers.md describes what a consumer writes."
+
+
+class CaseFailure(msgspec.Struct, frozen=True):
+    """A case that failed, and how."""
+
+    name: str
+    message: str
+
+
+class LoadError(msgspec.Struct, frozen=True):
+    """The error that a user sees when nothing can be loaded."""
+
+    message: str
+
+
+class RuntimeReport(msgspec.Struct, frozen=True):
+    """The loader's report on the runtime, as far as it is judged."""
+
+    version: str = ""
+
+
+class ManagedAssembly(msgspec.Struct, frozen=True):
+    """The packages' assembly that a .NET process loaded: its file, "" in a single file, and its TargetFramework."""
+
+    path: str = ""
+    framework: str = ""
+
+
+class ConsumerResult(msgspec.Struct, frozen=True):
+    """What a consumer writes. Keys that are not here are ignored."""
+
+    passed: tuple[str, ...] = ()
+    failed: tuple[CaseFailure, ...] = ()
+    out_of_scope: dict[str, str] = msgspec.field(default_factory=dict)
+    """Cases that are not tried on purpose, and why."""
+    libraries: tuple[str, ...] = ()
+    """Files of the packages and the runtime that are mapped into the process."""
+    report: RuntimeReport | None = None
+    assembly: ManagedAssembly = ManagedAssembly()
+    error: LoadError | None = None
+
+    @property
+    def version(self) -> str:
+        """The version of the bound runtime, "" without one."""
+        return self.report.version if self.report else ""
+
+    @property
+    def message(self) -> str:
+        """The error that a user sees, "" when something was loaded."""
+        return self.error.message if self.error else ""
+
+
+class ProcessView(msgspec.Struct, frozen=True):
+    """What driver.py saw of the consumer's process."""
+
+    path: tuple[str, ...]
+    """sys.path."""
+    libraries: tuple[str, ...]
+    """Every library that was mapped."""
+    variables: tuple[str, ...]
+    """Names of the environment variables."""
+    user: int
+    """The effective user, -1 where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerRun:
+    """How a consumer ended, and what it wrote."""
+
+    status: int
+    output: str
+    result: ConsumerResult
+
+
+def run_consumer(  # noqa: PLR0913  # a process, and where its result is
+    argv: Sequence[str | Path],
+    *,
+    name: str,
+    result: Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    log: Path | None,
+    user: int | None = None,
+) -> ConsumerRun:
+    """Run a consumer within limits of time and memory, and read its result. `name` is the user's name for it.
+
+    Raises PhaseError when it wrote no result, or an invalid one.
+    """
+    result.unlink(missing_ok=True)  # of the run before an upgrade
+    with failing_at("load"):
+        ended = run(argv, cwd=cwd, env=env, check=False, log=log, limits=CELL_LIMITS, user=user)
+        try:
+            raw = result.read_bytes()
+        except OSError as error:
+            tail = ended.output[-_TAIL:]
+            text = f"{name} ended with status {ended.returncode} and wrote no result"
+            raise InputError(f"{text}: {tail}" if tail else text, advice=_ADVICE) from error
+        return ConsumerRun(status=ended.returncode, output=ended.output, result=read_result(raw, name))
+
+
+def read_result(raw: bytes, name: str) -> ConsumerResult:
+    """The result that a consumer wrote. Raises InputError, with the place, for anything else."""
+    try:
+        return msgspec.json.decode(raw, type=ConsumerResult)
+    except msgspec.ValidationError as error:
+        raise InputError(f"{name} wrote an invalid result: {error}", advice=_ADVICE) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{name} wrote invalid JSON: {_place(error)}", advice=_ADVICE) from error
+
+
+def _place(error: Exception) -> str:
+    """`invalid character at byte 0`."""
+    words = str(error).removeprefix("JSON is malformed: ")
+    return re.sub(r" \(byte (\d+)\)$", r" at byte \1", words[:1].lower() + words[1:])

@@ -1,0 +1,179 @@
+"""What is made of a consumer's result."""
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+from latebind.config.file import load
+from latebind.errors import InputError
+from latebind.model import Cell, Rid, State
+from latebind.verify.plan.machine import host_machine
+from latebind.verify.plan.scenarios import Scenario, scenario
+from latebind.verify.run.bench import Bench
+from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.protocol import (
+    CaseFailure,
+    ConsumerResult,
+    ConsumerRun,
+    LoadError,
+    ProcessView,
+    RuntimeReport,
+    read_result,
+)
+
+CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
+USE = CONFIG.document.runtime[0]
+CELL = Cell(
+    kind="wheel",
+    target=Rid("linux-x64"),
+    consumer="python3.11",
+    runtime="onnxruntime",
+    version="1.31.1",
+    scenario="works",
+)
+ENV = "/environment"
+GOOD = ConsumerResult(passed=("a", "b"), report=RuntimeReport("1.31.1"), libraries=("/environment/lib/x.so",))
+DIFFERS = (CaseFailure("c", "differs"),)
+
+
+def ran(status=0, **fields):
+    """A consumer that ended with a good result, but for what is given."""
+    return ConsumerRun(status=status, output="", result=msgspec.structs.replace(GOOD, **fields))
+
+
+def judged(ended, row=None, view=None, **more):
+    more = {"roots": (ENV,), "binds": ("1.31.1",), **more}
+    return judge(CELL, Expectation(scenario=row or scenario("works"), **more), ended, view)
+
+
+@pytest.mark.parametrize(
+    ("passed", "reference", "summary"),
+    [
+        (("a",), None, "1 case passed"),
+        (("a", "b"), frozenset("b"), "2 cases passed (1 through the runtime's own API)"),
+        (tuple(map(str, range(1148))), None, "1,148 cases passed"),
+    ],
+)
+def test_a_good_run_passes_and_its_summary_counts_the_cases(passed, reference, summary):
+    outcome = judged(ran(passed=passed), reference=reference)
+    assert (outcome.state, outcome.summary, outcome.facts["passed"]) == (State.PASSED, summary, len(passed))
+
+
+@pytest.mark.parametrize(
+    ("fields", "words", "phase"),
+    [
+        ({"status": 1, "failed": DIFFERS}, "c: differs", "inference"),
+        ({"status": 139}, "status 139", "load"),
+        ({"status": 3, "error": LoadError("no runtime")}, "no runtime", "load"),
+        ({"passed": ()}, "0 cases passed, at least 1 must", "inference"),
+        ({"report": RuntimeReport("1.30.0")}, "bound runtime 1.30.0, expected 1.31.1", "load"),
+        ({"libraries": ()}, "did not report which libraries", "load"),
+        ({"libraries": ("/usr/lib/libonnxruntime.so",)}, "/usr/lib/libonnxruntime.so was loaded from outside", "load"),
+    ],
+)
+def test_a_bad_run_fails_with_what_was_seen_and_how_far_it_came(fields, words, phase):
+    outcome = judged(ran(**fields))
+    assert outcome.facts["phase"] == phase
+    assert outcome.state is State.FAILED
+    assert words in outcome.reason
+
+
+def test_what_the_reference_cannot_do_is_no_failure_and_what_it_can_is_one():
+    ended = ran(status=1, failed=DIFFERS)
+    assert judged(ended, reference=frozenset("ab")).state is State.PASSED
+    assert "c: differs" in judged(ended, reference=frozenset("abc")).reason
+
+
+def test_fewer_cases_than_configured_are_too_few():
+    assert judged(ran(), at_least=2).state is State.PASSED
+    assert "2 cases passed, at least 3 must" in judged(ran(), at_least=3).reason
+
+
+@pytest.mark.parametrize(("version", "count"), [("1.19.2", 1000), ("1.30.9", 1000), ("1.31.1", 1300), ("", 1)])
+def test_how_many_must_pass_depends_on_the_runtimes_version(version, count):
+    cell = dataclasses.replace(CELL, version=version)
+    places = dict.fromkeys(("work", "log"), Path(ENV))
+    nothing = {"package": "", "entry": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
+    bench = Bench(cell=cell, config=CONFIG, use=USE, machine=host_machine(Path("python3")), **nothing, **places)
+    assert bench.at_least() == count
+
+
+def test_a_case_that_was_never_tried_is_a_failure():
+    assert "1 case was never tried: d" in judged(ran(), reference=frozenset("abd")).reason
+
+
+CLEAN = ProcessView(
+    path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",), user=0
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({}, ""),
+        (
+            {"libraries": ("/work/build/liblatenn.so",)},
+            "/work/build/liblatenn.so was mapped, from outside /environment",
+        ),
+        ({"path": ("/home/user/.local/lib/python3.11/site-packages",)}, "was on sys.path"),
+        ({"variables": ("PYTHONPATH",)}, "the variable PYTHONPATH was set"),
+        ({"variables": ("LD_PRELOAD",)}, "the variable LD_PRELOAD was set"),
+        ({"libraries": ("/lib/libonnxruntime.so.1.19.2",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\onnxruntime.dll",)}, "a file of the runtime, was mapped from outside"),
+        ({"libraries": ("C:\\windows\\system32\\kernel32.dll",)}, ""),
+    ],
+)
+def test_an_environment_that_is_not_clean_fails_the_cell(fields, words):
+    view = msgspec.structs.replace(CLEAN, **fields)
+    outcome = judged(ran(), view=view, base="/base", runtime=("libonnxruntime.so*", "onnxruntime.dll"))
+    assert (outcome.state is State.PASSED) == (words == "")
+    assert words in outcome.reason
+
+
+def test_a_scenario_may_bind_another_version_than_its_cell():
+    older = ran(report=RuntimeReport("1.19.2"))
+    assert judged(older, binds=("1.19.2",)).state is State.PASSED
+    assert "bound runtime 1.31.1, expected 1.19.2" in judged(ran(), binds=("1.19.2",)).reason
+    assert judged(older, binds=()).state is State.PASSED
+    assert "expected one that reports its version" in judged(ran(report=None), binds=()).reason
+
+
+NEGATIVE = Scenario(name="absent", title="", says=("{title} was not found", "{minimum}"))
+
+
+@pytest.mark.parametrize(
+    ("ended", "problem"),
+    [
+        (ran(3, error=LoadError("ONNX Runtime was not found; 1.19 is needed")), ""),
+        (ran(3, error=LoadError("ONNX Runtime was not found")), 'the error message lacks "1.19"'),
+        (ran(3, error=LoadError("Segmentation fault")), "the error message lacks"),
+        (ran(), "loading was expected to fail"),
+        (ran(139), "loading was expected to fail, but the consumer ended with status 139"),
+    ],
+)
+def test_a_negative_scenario_expects_the_error_message(ended, problem):
+    outcome = judged(ended, NEGATIVE, values={"title": "ONNX Runtime", "minimum": "1.19"})
+    assert (outcome.state is State.PASSED) == (problem == "")
+    assert problem in outcome.reason
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b'{"passed": 5}', r"Expected `array`, got `int` - at `\$\.passed`"),
+        (b'{"report": [1]}', r"Expected `object \| null`, got `array`"),
+        (b'{"libraries": {}}', "Expected `array`, got `object`"),
+        (b"{x", r"^verify/smoke.py wrote invalid JSON: object keys must be strings at byte 1"),
+        (b"\xff", r"^verify/smoke.py wrote invalid JSON: invalid character at byte 0"),
+        (b"", r"^verify/smoke.py wrote invalid JSON: "),
+    ],
+)
+def test_an_invalid_result_is_an_error_with_its_place(raw, words):
+    with pytest.raises(InputError, match=words):
+        read_result(raw, "verify/smoke.py")
+
+
+def test_a_result_may_say_more_than_is_asked():
+    result = read_result(b'{"passed": ["a"], "report": {"version": "1.31.1", "more": 1}, "mood": "good"}', "x")
+    assert (result.passed, result.version) == (("a",), "1.31.1")
