@@ -17,7 +17,7 @@ Placeholders: `{title}` is the runtime's name, `{dist}` its distribution, `{vers
 `{minimum}` the configured minimum, `{raised}` the next minor version, `{major}` the next major version, `{path}` the
 given path, `{installed}` the runtime's installed file, `{gone}` the missing library, `{own}` and `{other}` processors,
 `{variable}` the runtime's environment variable, `{backend}` the missing package, `{install}` the command that installs
-the runtime (`pip install "<wheel>[<extra>]"` or `dotnet add package <id>`), and `{mend}` the start of such a command.
+the runtime (`pip install "<wheel>[<extra>]"` or `dotnet add package <id>`), and `{fix}` the start of such a command.
 
 | scenario | what it is | consumers | where | the message contains |
 |---|---|---|---|---|

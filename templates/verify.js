@@ -1,24 +1,24 @@
 "use strict";
 // Filters marks, shows what a mark stands for, and opens a test case. Text is only ever set as text.
-const cells = JSON.parse(document.getElementById("cells").textContent);
+const rows = JSON.parse(document.getElementById("cases").textContent);
 const find = (query, from = document) => [...from.querySelectorAll(query)];
 const by = (id) => document.getElementById(id);
-const marks = find(".m"), states = find(".tools button"), search = by("search"), tip = by("tip"), dialog = by("cell");
-const haystack = cells.map((cell) => `${cell.id} ${cell.words}`.toLowerCase());
+const marks = find(".m"), states = find(".tools button"), search = by("search"), tip = by("tip"), dialog = by("case");
+const haystack = rows.map((row) => `${row.id} ${row.words}`.toLowerCase());
 
 const made = (tag, text) => Object.assign(document.createElement(tag), { textContent: text });
 
 function filter() {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   const on = new Set(states.filter((b) => b.getAttribute("aria-pressed") === "true").map((b) => b.dataset.style));
-  const fits = cells.map((cell, i) => on.has(cell.style) && wanted.every((word) => haystack[i].includes(word)));
+  const fits = rows.map((row, i) => on.has(row.style) && wanted.every((word) => haystack[i].includes(word)));
   for (const mark of marks) mark.classList.toggle("off", !fits[mark.dataset.i]);
   for (const item of find(".failures button")) item.parentElement.hidden = !fits[item.dataset.i];
   for (const box of find("tbody tr[data-row], .grid, .group")) box.hidden = !box.querySelector(".m:not(.off)");
   for (const list of find(".failures")) list.parentElement.hidden = !list.querySelector("li:not([hidden])");
   const shown = fits.filter(Boolean).length;
-  by("shown").textContent = shown === cells.length ? `All ${shown} test cases are shown. Open one for its details and its log.`
-    : `${shown} of ${cells.length} test cases are shown.`;
+  by("shown").textContent = shown === rows.length ? `All ${shown} test cases are shown. Open one for its details and its log.`
+    : `${shown} of ${rows.length} test cases are shown.`;
   rove();
 }
 
@@ -45,9 +45,9 @@ function neighbour(mark, key) {
 }
 
 function show(mark) {
-  const cell = cells[mark.dataset.i];
-  tip.replaceChildren(made("strong", `${cell.state}: ${cell.id}`),
-    cell.words.length > 400 ? `${cell.words.slice(0, 400)} …` : cell.words);
+  const row = rows[mark.dataset.i];
+  tip.replaceChildren(made("strong", `${row.state}: ${row.id}`),
+    row.words.length > 400 ? `${row.words.slice(0, 400)} …` : row.words);
   tip.hidden = false;
   mark.setAttribute("aria-describedby", "tip");
   const at = mark.getBoundingClientRect(), box = tip.getBoundingClientRect();
@@ -58,25 +58,25 @@ function show(mark) {
 }
 
 function open(index) {
-  const cell = cells[index];
+  const row = rows[index];
   tip.hidden = true;
-  by("cell-id").textContent = cell.id;
-  by("cell-mark").setAttribute("class", cell.style);
-  by("cell-mark").firstElementChild.setAttribute("href", `#s-${cell.style}`);
-  by("cell-words").textContent = `${cell.state}${cell.words ? `: ${cell.words.replace(/^not run: /, "")}` : ""}`;
-  const [short, long] = [cell.facts.filter(([, text]) => !text.includes("\n")),
-    cell.facts.filter(([, text]) => text.includes("\n"))];
-  by("cell-facts").replaceChildren(...short.flatMap(([name, text]) => [made("dt", name), made("dd", text)]));
-  by("cell-lists").replaceChildren(...long.map(([name, text]) => {
+  by("case-id").textContent = row.id;
+  by("case-mark").setAttribute("class", row.style);
+  by("case-mark").firstElementChild.setAttribute("href", `#s-${row.style}`);
+  by("case-words").textContent = `${row.state}${row.words ? `: ${row.words.replace(/^not run: /, "")}` : ""}`;
+  const [short, long] = [row.facts.filter(([, text]) => !text.includes("\n")),
+    row.facts.filter(([, text]) => text.includes("\n"))];
+  by("case-facts").replaceChildren(...short.flatMap(([name, text]) => [made("dt", name), made("dd", text)]));
+  by("case-lists").replaceChildren(...long.map(([name, text]) => {
     const box = document.createElement("details"), [head, ...lines] = text.split("\n");
     box.append(made("summary", `${name}: ${head.replace(":", "")}`), made("pre", lines.join("\n")));
     return box;
   }));
-  by("cell-log").textContent = cell.log;
-  by("cell-log").hidden = !cell.log;
-  by("cell-file").textContent = cell.log ? `Log: ${cell.file}` : "There is no log of this test case.";
+  by("case-log").textContent = row.log;
+  by("case-log").hidden = !row.log;
+  by("case-file").textContent = row.log ? `Log: ${row.file}` : "There is no log of this test case.";
   dialog.showModal();
-  dialog.scrollTop = by("cell-log").scrollTop = 0;
+  dialog.scrollTop = by("case-log").scrollTop = 0;
   by("close").focus();
 }
 

@@ -56,7 +56,7 @@ def packed(tmp_path_factory):
 
 @pytest.fixture
 def project(tmp_path, packed, latebind):
-    """The project with a consumer, and `verify` on packages that lie beside it."""
+    """The project with a consumer, and `verify` on packages next to it."""
     root = write_client(tmp_path / "tiny", latebind=CONFIG + VERIFY)
     dist = shutil.copytree(packed, tmp_path / "dist")
     (root / "verify").mkdir()

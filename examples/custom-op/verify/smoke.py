@@ -17,7 +17,7 @@ MODEL = base64.b64decode(
 
 
 def main(words=None):
-    """Write the result; exit status as docs/verify.md has it."""
+    """Write the result; docs/consumers.md describes its form and the exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path)
     given, _ = parser.parse_known_args(words)

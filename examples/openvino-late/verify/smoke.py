@@ -13,7 +13,7 @@ MODEL = base64.b64decode("CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAx
 
 
 def main(words=None):
-    """Write the result; exit status as docs/verify.md has it."""
+    """Write the result; docs/consumers.md describes its form and the exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path)
     parser.add_argument("--runtime-path")

@@ -11,7 +11,7 @@ SCRIPT = "(declare-const x Int) (assert (= (* x x) 49)) (assert (> x 0)) (check-
 
 
 def main(words=None):
-    """Write the result; exit status as docs/verify.md has it."""
+    """Write the result; docs/consumers.md describes its form and the exit status."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path)
     parser.add_argument("--runtime-path")

@@ -53,7 +53,7 @@ bool comparable(int32_t type);
 /* Whether two tensors agree; if not, `message` says where. */
 bool agrees(const test_case* one, const latenn_tensor* actual, const latenn_tensor* expected, char* message);
 
-/* The result, written while the cases run; docs/verify.md of latebind says what it holds. */
+/* The result, written while the cases run; docs/consumers.md of latebind says what it holds. */
 typedef struct result {
   FILE* passed;
   FILE* failed;

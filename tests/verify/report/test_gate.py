@@ -1,4 +1,4 @@
-"""The gate: which cells must have passed, and what it says of those that have not."""
+"""The gate: which cells must have passed, and what it reports about the others."""
 
 import dataclasses
 import json

@@ -22,7 +22,7 @@ def page_of(shown, log=LOG):
 
 
 def data_of(page):
-    return json.loads(re.search(r'<script type="application/json" id="cells">(.*?)</script>', page, re.DOTALL)[1])
+    return json.loads(re.search(r'<script type="application/json" id="cases">(.*?)</script>', page, re.DOTALL)[1])
 
 
 def test_hostile_words_stay_words():
@@ -118,7 +118,7 @@ def test_words_and_states_filter_the_cells(visit):
     assert shown_marks(page) == total
     page.get_by_label("Filter by the words").fill("win-x64 1.23")
     assert shown_marks(page) == 4
-    assert page.locator("#shown").inner_text() == f"4 of {total} cells are shown."
+    assert page.locator("#shown").inner_text() == f"4 of {total} test cases are shown."
     page.locator(".tools button[data-style=p]").click()
     assert shown_marks(page) == 1
     assert page.locator(".m:visible").get_attribute("aria-label").startswith("failed: win-x64")
@@ -133,8 +133,8 @@ def test_an_opened_cell_shows_sentence_facts_and_log_as_text(visit):
     dialog = page.get_by_role("dialog")
     assert dialog.get_by_role("heading").inner_text() == "wheel/win-x64/python3.10/onnxruntime-1.23.2/works"
     assert "2 models differ" in dialog.inner_text()
-    assert '</script><script>document.title = "taken"</script>' in page.locator("#cell-log").inner_text()
-    assert "machine 5, win-x64" in page.locator("#cell-facts").inner_text()
+    assert '</script><script>document.title = "taken"</script>' in page.locator("#case-log").inner_text()
+    assert "machine 5, win-x64" in page.locator("#case-facts").inner_text()
     assert page.title().startswith("failed:")
     page.get_by_role("button", name="Close").click()
     assert not dialog.is_visible()
@@ -154,7 +154,7 @@ def test_a_keyboard_alone_is_enough(visit):
     assert page.evaluate(label) == "passed: win-x64, works, onnxruntime 1.20.0"
     page.keyboard.press("Enter")
     assert page.get_by_role("dialog").is_visible()
-    assert "the end" in page.locator("#cell-log").inner_text()
+    assert "the end" in page.locator("#case-log").inner_text()
     page.keyboard.press("Escape")
     assert not page.locator("dialog").is_visible()
     assert page.evaluate(label) == "passed: win-x64, works, onnxruntime 1.20.0"
@@ -193,7 +193,7 @@ def test_a_narrow_screen_opens_a_cell_by_touch(visit):
     box = page.locator("dialog").bounding_box()
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= 390
-    assert page.locator("#cell-log").is_visible()
+    assert page.locator("#case-log").is_visible()
 
 
 @pytest.mark.browser

@@ -1,4 +1,4 @@
-"""Reports of several machines added up, and what is refused."""
+"""Reports of several machines are merged, or refused."""
 
 import json
 

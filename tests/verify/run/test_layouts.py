@@ -127,8 +127,8 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
 
     made = build_consumer(made_for, tmp_path / "w")
     looked_at = Application(packages=made_for.packages, rid=RID, out=made.out, cache=made.cache)
-    assert one_program(looked_at) == ["Latenn.dll lies beside the program instead of within"]
-    if made.sdk.startswith("3."):  # newer ones look beside the program, too
+    assert one_program(looked_at) == ["Latenn.dll is next to the program, not inside it"]
+    if made.sdk.startswith("3."):  # newer ones search next to the program, too
         with pytest.raises(PhaseError, match="Could not load file or assembly 'Latenn"):
             run_smoke(made_for, cases, tmp_path / "run")
 
@@ -185,7 +185,7 @@ def test_a_library_that_is_copied_below_the_application_alone_is_told(tmp_path, 
 
     ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
 
-    missing = f"{BACKEND} is missing, which Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND} should have given"
+    missing = f"{BACKEND} is missing; it comes from Latenn.OnnxRuntime.0.1.0.nupkg!{NATIVE}{BACKEND}"
     assert unproven(made_for, ended) == [missing]
 
 
@@ -291,7 +291,7 @@ def demo(tmp_path_factory):
 
 
 def published(package, project, rid, work):
-    """What the proofs say of the package, published for a target."""
+    """What the proofs find in the package, published for a target."""
     made_for = DotnetConsumer(
         project=project,
         packages=[package],

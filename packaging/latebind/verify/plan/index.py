@@ -70,7 +70,7 @@ def installer_environment(home: Path) -> dict[str, str]:
 
 
 def callers_home() -> Path:
-    """The home of whoever runs latebind; a folder that does not exist for a user whom the system does not know."""
+    """The user's home; a folder that does not exist when the system does not know the user."""
     try:
         return Path.home()
     except RuntimeError:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 OLDER_FRAMEWORK = ".NETStandard,Version=v2.0"
-"""What an assembly for netstandard2.0 says in its TargetFramework attribute."""
+"""The TargetFramework attribute of an assembly for netstandard2.0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Application:
-    """An application that was made, and what its process loaded."""
+    """An application that was built, and what its process loaded."""
 
     packages: Sequence[Path]
     """The nupkgs of the feed."""
@@ -31,13 +31,13 @@ class Application:
     libraries: tuple[str, ...] = ()
     """Mapped files of the packages and the runtime; none when nothing ran."""
     parts: int = 0
-    """How many packages bring native libraries for this process: the project's own, and the runtime's."""
+    """How many packages have native libraries for this process: the project's own, and the runtime's."""
     framework: str = ""
     """The TargetFramework attribute of the managed assembly that was loaded."""
 
 
 Proof: TypeAlias = "Callable[[Application], list[str]]"
-"""Looks at an application and tells what is wrong: nothing when all is well."""
+"""What is wrong with an application; [] when nothing is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,13 +62,13 @@ class _Member:
 
 
 def from_the_packages(seen: Application) -> list[str]:
-    """What NuGet installed are the packages of the feed, byte for byte: none of that name from elsewhere."""
+    """NuGet installed the packages of the feed, byte for byte, and none of the same name from elsewhere."""
     installed = {path.name.lower(): path for path in seen.cache.glob("*/*/*.nupkg")}
     wrong = []
     for package in seen.packages:
         found = installed.get(package.name.lower())
         if found is not None and found.read_bytes() != package.read_bytes():
-            wrong.append(f"NuGet installed another {package.name} than the one that was made")
+            wrong.append(f"NuGet installed another {package.name} than the one that was packed")
     return wrong
 
 
@@ -88,27 +88,27 @@ def apart(seen: Application) -> list[str]:
     return wrong
 
 
-def beside(seen: Application) -> list[str]:
-    """Each native library was loaded from beside the application, and is the package's: build files copied it there."""
+def next_to_it(seen: Application) -> list[str]:
+    """Each native library was loaded from the application's folder, where build files copied it from the package."""
     wrong = []
     for member in _native(seen.packages):
         if member.rid == seen.rid:
             path = seen.out / member.file
-            wrong += _laid_out(path, [member])
+            wrong += _differences(path, [member])
             if path.is_file() and str(path) not in seen.libraries:
-                wrong.append(f"{member.file} was not loaded from beside the application")
+                wrong.append(f"{member.file} was not loaded from the application's folder")
     return wrong
 
 
 def files_of_the_rid(seen: Application) -> list[str]:
-    """The application holds the RID's native files and the managed assemblies as the packages do, and no others."""
+    """The application has the RID's native files and the managed assemblies of the packages, and no others."""
     native = list(_native(seen.packages))
     own = [member for member in native if member.rid == seen.rid]
     wrong = [] if own else [f"no package has a native file for {seen.rid}"]
     for member in own:
-        wrong += _laid_out(seen.out / member.file, [member])
+        wrong += _differences(seen.out / member.file, [member])
     for file, members in _managed(seen.packages).items():
-        wrong += _laid_out(seen.out / file, members)
+        wrong += _differences(seen.out / file, members)
     foreign = {member.file for member in native} - {member.file for member in own}
     strangers = [path for path in sorted(seen.out.rglob("*")) if path.name in foreign]
     nested = [path for path in sorted(seen.out.glob("runtimes/**/*")) if path.is_file()]
@@ -116,9 +116,9 @@ def files_of_the_rid(seen: Application) -> list[str]:
 
 
 def one_program(seen: Application) -> list[str]:
-    """The managed assemblies lie within the program, not beside it."""
-    beside = sorted(set(_managed(seen.packages)) & {path.name for path in seen.out.iterdir()})
-    return [f"{file} lies beside the program instead of within" for file in beside]
+    """The managed assemblies are inside the program, not next to it."""
+    outside = sorted(set(_managed(seen.packages)) & {path.name for path in seen.out.iterdir()})
+    return [f"{file} is next to the program, not inside it" for file in outside]
 
 
 def older_assembly(seen: Application) -> list[str]:
@@ -128,11 +128,11 @@ def older_assembly(seen: Application) -> list[str]:
     return [f"an assembly for {seen.framework or 'an unknown framework'} was loaded, not one for {OLDER_FRAMEWORK}"]
 
 
-def _laid_out(path: Path, members: Sequence[_Member]) -> list[str]:
-    """Whether a file is there and is one of the members."""
+def _differences(path: Path, members: Sequence[_Member]) -> list[str]:
+    """What is wrong with a file that must be one of the members."""
     where = f"{members[0].package.name}!{members[0].name}"
     if not path.is_file():
-        return [f"{path.name} is missing, which {where} should have given"]
+        return [f"{path.name} is missing; it comes from {where}"]
     data = path.read_bytes()
     return [] if any(member.read() == data for member in members) else [f"{path.name} differs from {where}"]
 
@@ -162,8 +162,8 @@ def _names(package: Path) -> list[str]:
 
 
 Start = Literal["assembly", "program", "mono", "nothing"]
-"""What is run: the assembly by `dotnet`, the program that the SDK made beside it, the program by `mono`, or nothing:
-its files are judged."""
+"""What is run: the assembly by `dotnet`, the program that the SDK makes for it, the program by `mono`, or nothing: then
+only its files are checked."""
 
 _FRAMEWORK_DEPENDENT = ("--self-contained", "false")
 
@@ -178,7 +178,7 @@ class Layout:
     name: str
     title: str
     command: tuple[str, ...] = ("build",)
-    """What `dotnet` is told, without the output folder and the properties."""
+    """The arguments of `dotnet`, without the output folder and the properties."""
     properties: Mapping[str, str] = field(default_factory=dict)
     start: Start = "assembly"
     application: str = ""
@@ -186,11 +186,11 @@ class Layout:
     targets: str = ""
     """A file of templates/dotnet that the consumer's build takes in: its Directory.Build.targets."""
     proofs: tuple[Proof, ...] = (from_the_packages,)
-    """What must hold of what was made and loaded, beside what the consumer computes."""
+    """What must hold of the application, apart from what the consumer computes."""
     needs_sdk: int = 0
     """The oldest major version of an SDK that can make it."""
     fetches: bool = False
-    """Whether the SDK fetches parts of .NET from the feeds that the machine has configured."""
+    """Whether the SDK fetches parts of .NET from the feeds that are configured on the machine."""
 
 
 LAYOUTS: tuple[Layout, ...] = (
@@ -216,12 +216,12 @@ LAYOUTS: tuple[Layout, ...] = (
            proofs=(from_the_packages, files_of_the_rid)),
     Layout(name="mono", title="a .NET Framework 4.7.2 application, run by Mono", targets="mono.targets", start="mono",
            properties={"ConsumerFramework": FRAMEWORK, "ConsumerRid": "{rid}", "FrameworkPathOverride": "{references}"},
-           proofs=(from_the_packages, older_assembly, beside)),
+           proofs=(from_the_packages, older_assembly, next_to_it)),
     Layout(name="dotnet-net8.0", title="built for net8.0", properties={"ConsumerFramework": "net8.0"},
            needs_sdk=8, fetches=True),
     Layout(name="dotnet-self-contained", title="published with .NET itself; the program itself is started",
            command=("publish", "-r", "{rid}", "--self-contained", "true"), start="program", needs_sdk=8, fetches=True),
-    Layout(name="dotnet-trimmed", title="published with .NET itself, less what is not used",
+    Layout(name="dotnet-trimmed", title="published with .NET itself, trimmed",
            command=("publish", "-r", "{rid}", "--self-contained", "true"), properties={"PublishTrimmed": "true"},
            start="program", needs_sdk=8, fetches=True),
 )  # fmt: skip

@@ -171,7 +171,7 @@ def _problems(row: _File) -> Iterator[str]:
 def unusable(rows: Iterable[Machine], home: Path) -> Mapping[Rid, NotRun]:
     """Why machines cannot be used, by target: their Python does not start, or is not the one that the file states.
 
-    An emulator that was removed would make all of its test cases fail, which is no finding on the packages.
+    An emulator that was removed would make all of its test cases fail, which shows nothing about the packages.
     """
     found = tuple(rows)
     answers = each(lambda machine: _trouble(machine, home), found)

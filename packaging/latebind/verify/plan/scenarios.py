@@ -93,7 +93,7 @@ def _refuses(
     name: str, title: str, set_up: SetUp | Situation, *says: str, newer: bool = True, **fields: object
 ) -> Scenario:
     """A scenario in which loading fails, with a message that holds `says`; `newer` adds how to get a good runtime."""
-    more = ("version {minimum} or newer", "{mend}") if newer else ()
+    more = ("version {minimum} or newer", "{fix}") if newer else ()
     return _ok(name, title, set_up, says=(*says, *more), required="where it is tried", **fields)
 
 
@@ -108,7 +108,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         computes=False, consumers=FILES, without_runtime=True),
     # How it is installed.
     _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
-    _ok("beside-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
+    _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
     _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", Situation(folder=given.ODD)),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
@@ -142,7 +142,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
              newer=False, versions="below", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
-             "{title} {version} at {installed}", "too old", "version {raised} or newer", "{mend}", newer=False),
+             "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False),
     _refuses("other-major", "the runtime is of another major version", given.other_major,
              "{title} {major} at {installed}", "another major version", synthetic=True),
     _refuses("truncated", "the runtime's file ends early", broken(given.truncated),
@@ -164,7 +164,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _refuses("environment-wrong", "the environment variable names a file that does not exist", given.variable_missing,
              "{path}", "no such file", "{variable}", "unset it", named=True),
     _refuses("missing-backend", "the package that binds the runtime is not installed", given.without_backend,
-             "backend was not found", "{backend}", "{mend} {backend}", newer=False, versions="none",
+             "backend was not found", "{backend}", "{fix} {backend}", newer=False, versions="none",
              needs="a package that another one loads"),
 )  # fmt: skip
 

@@ -134,7 +134,7 @@ class Bench:
             "version": self.cell.version,
             "minimum": self.use.minimum,
             "installed": installed,
-            "mend": "pip install" if python or not nuget else "dotnet add package",
+            "fix": "pip install" if python or not nuget else "dotnet add package",
             "install": f'pip install "{wheel}[{extra}]"' if python else nuget,
             **self.situation.values,
         }
@@ -168,7 +168,7 @@ class Bench:
 def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
     """Run a test case in a folder of its own, which stays when it failed.
 
-    Raises OSError when the disk is full: that is no finding on the packages, and would fail all other test cases.
+    Raises OSError when the disk is full: that shows nothing about the packages, and would fail all other test cases.
     """
     _remove(bench.work)
     bench.work.mkdir(parents=True)

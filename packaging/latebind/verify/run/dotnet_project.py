@@ -182,7 +182,7 @@ def _confine(project: Path, consumer: DotnetConsumer, feed: Path) -> None:
 
 
 def _properties(consumer: DotnetConsumer, framework: str, references: str = "") -> dict[str, str]:
-    """What a consumer's project is told. Those of the layout and of the caller come last."""
+    """The MSBuild properties of a consumer. Those of the layout and of the caller come last."""
     own = {
         key: text.format(rid=consumer.rid, references=references) for key, text in consumer.layout.properties.items()
     }

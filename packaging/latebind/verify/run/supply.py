@@ -43,7 +43,7 @@ class Environment:
     root: Path
     """Everything that is installed is below it."""
     packages: Path | None
-    """The folder of packages that the interpreter must be told about; None for those of the virtual environment."""
+    """The folder of packages that is added to sys.path; None for those of the virtual environment."""
 
     @property
     def python(self) -> Path:
