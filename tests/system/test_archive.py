@@ -34,12 +34,68 @@ def test_members_and_their_bytes(tmp_path):
         assert reader.problems == []
 
 
-def test_large_members_come_in_blocks(tmp_path):
-    data = os.urandom(3 << 20)
-    with ZipReader(made(tmp_path / "a.zip", a=data)) as reader:
-        blocks = list(reader.blocks("a"))
-    assert len(blocks) > 1
+BYTES = bytes(range(256)) * 8192
+
+
+def two_members(path, data=BYTES, method=zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as file:
+        file.writestr("a", data)
+        file.writestr("b", data)
+    return path
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("data", [b"", b"x", BYTES, BYTES[:-1] + b"!"])
+def test_members_are_read_in_small_blocks(tmp_path, data, method):
+    with ZipReader(two_members(tmp_path / "a.zip", data, method)) as reader:
+        blocks = list(reader.blocks("b"))
     assert b"".join(blocks) == data
+    assert all(0 < len(block) <= 1 << 18 for block in blocks)
+
+
+def test_two_members_can_be_read_in_turn(tmp_path):
+    with ZipReader(two_members(tmp_path / "a.zip")) as reader:
+        first, second = zip(*zip(reader.blocks("a"), reader.blocks("b"), strict=True), strict=True)
+    assert b"".join(first) == b"".join(second) == BYTES
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"CRC": 1}, "Bad CRC-32"),
+        ({"file_size": len(BYTES) - 1}, "is longer than"),
+        ({"file_size": len(BYTES) + 1}, "the directory claims"),
+        ({"compress_size": 40}, "damaged member"),
+        ({"compress_size": 1 << 30}, "shares its bytes"),
+        ({"header_offset": 1}, "damaged member"),
+        ({"orig_filename": "c"}, "differ"),
+        ({"flag_bits": 0x40}, "encryption"),
+    ],
+)
+def test_a_member_that_differs_from_the_directory_is_refused(tmp_path, changes, says):
+    with ZipReader(two_members(tmp_path / "a.zip")) as reader:
+        info = reader._infos["a"]
+        reader._ends[changes.get("header_offset", 0)] = reader._ends[info.header_offset]
+        for key, value in changes.items():
+            setattr(info, key, value)
+        with pytest.raises(InputError, match=says):
+            reader.read("a")
+
+
+def test_a_damaged_stream_is_refused(tmp_path):
+    path = two_members(tmp_path / "a.zip")
+    data = bytearray(path.read_bytes())
+    data[31] = 0xFF  # the first byte after the local header: a block of an invalid type
+    path.write_bytes(data)
+    with ZipReader(path) as reader, pytest.raises(InputError, match="damaged member"):
+        reader.read("a")
+
+
+def test_a_member_that_lies_about_its_size_is_not_inflated_further(tmp_path):
+    with ZipReader(two_members(tmp_path / "a.zip", bytes(64 << 20))) as reader:
+        reader._infos["a"].file_size = 10
+        with pytest.raises(InputError, match="damaged member"):
+            next(reader.blocks("a"))
 
 
 @pytest.mark.parametrize(
