@@ -175,7 +175,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
         if file.paths:
             yield Hit(
                 inner=file.name,
-                message=f"contains build paths such as {file.paths[0]}",
+                message="contains paths of the build machine",
                 evidence=file.paths,
             )
 

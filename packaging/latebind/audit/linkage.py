@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import fits_any
-from latebind.audit.wording import SYSTEMS, needs, search_paths, some
+from latebind.audit.wording import SYSTEMS, first, needs, search_paths, some
 from latebind.binary.floors import is_glibc
 from latebind.text import plural
 
@@ -53,7 +53,7 @@ def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterato
     others = sorted(missing - set(libc))
     if others:
         yield Hit(
-            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {_first(others)}",
+            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
             evidence=some(others),
         )
     if libc:
@@ -86,7 +86,7 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
         missing = sorted(names - {row.name for other in suppliers for row in other.exports})
         if missing:
             yield Hit(
-                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {_first(missing)}",
+                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
                 evidence=some(missing),
             )
 
@@ -219,7 +219,3 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
         return True  # where it will be installed is not known
     joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
     return joined == "/root" or joined.startswith("/root/")
-
-
-def _first(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
-from latebind.audit.wording import some
+from latebind.audit.wording import first, some
 from latebind.binary import lacking
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
@@ -53,7 +53,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     ]
     if surplus:
         yield Hit(
-            message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {_first(surplus)}",
+            message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {first(surplus)}",
             evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
         )
 
@@ -80,12 +80,12 @@ def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
     allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
     if allocation:
         yield Hit(
-            message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {_first(allocation)}",
+            message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
             evidence=some(allocation),
             severity="error",
         )
     elif names:
-        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {_first(names)}", evidence=some(names))
+        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names))
 
 
 @check(
@@ -104,7 +104,7 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     """
     names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
-        yield Hit(message=f"exports {plural(len(names), 'variable')}: {_first(names)}", evidence=some(names))
+        yield Hit(message=f"exports {plural(len(names), 'variable')}: {first(names)}", evidence=some(names))
 
 
 @check(
@@ -143,7 +143,3 @@ def offered(image: Image) -> list[Export]:
     if image.file_type != "shared" or image.interpreter:
         return []
     return [row for row in image.exports if row.name not in _EDGES and not row.name.startswith(_SECTION_EDGES)]
-
-
-def _first(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (", ..." if len(names) > 3 else "")  # noqa: PLR2004

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.registry import Hit, Skip, check
-from latebind.audit.wording import needs
+from latebind.audit.wording import first, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     if rows:
         with_python = package.kind == "wheel" and all(name.lower() in _WITH_PYTHON for name in rows)
         yield Hit(
-            message=f"needs {', '.join(rows)} of Visual C++, which "
+            message=f"needs {first(rows)} of Visual C++, which "
             + ("CPython installs" if with_python else "Windows does not include"),
             evidence=tuple(needs(image, name) for name in rows),
             severity="note" if with_python else "warning",
@@ -77,4 +77,4 @@ def pdb_path(image: Image) -> Iterator[Hit | Skip]:
     It also makes two builds of the same source differ. A debugger needs only the file name.
     """
     if "\\" in image.pdb or "/" in image.pdb:
-        yield Hit(message=f"records the path of its debug database: {image.pdb}", evidence=(f"PDB path {image.pdb}",))
+        yield Hit(message="records the full path of its debug database", evidence=(f"PDB path {image.pdb}",))

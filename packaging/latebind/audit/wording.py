@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from latebind.binary import Format, Image
     from latebind.model import AuditReport
 
 _SHOWN = 12
+_IN_HEADLINE = 3
+_LONGEST = 32
 _MACHO_LINKS: Mapping[str, str] = {
     "normal": "LC_LOAD_DYLIB",
     "weak": "LC_LOAD_WEAK_DYLIB",
@@ -40,6 +42,12 @@ def some(names: list[str]) -> tuple[str, ...]:
     """The first names, and how many more there are."""
     more = len(names) - _SHOWN
     return (*names[:_SHOWN], *((f"and {more} more",) if more > 0 else ()))
+
+
+def first(names: Sequence[str]) -> str:
+    """The first three names for a headline, long ones cut."""
+    shown = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in names[:_IN_HEADLINE]]
+    return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
 
 
 def own_name(image: Image) -> str:

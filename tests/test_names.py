@@ -1,0 +1,47 @@
+"""One noun, one meaning: public names of packaging/latebind are defined in one module each."""
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent / "packaging" / "latebind"
+ALLOWED = {
+    "main": "the entry point of each program",
+    "find": "each module finds its own program or file, and is named with it: dotnet.find, mono.find",
+    # Rooms that are still being renamed: remove the name here when it is unique.
+    "Change": "adopt, release",
+    "Package": "config, verify",
+    "Packed": "build, release",
+    "Row": "doctor, verify",
+    "check": "audit, config",
+    "count": "commands, verify",
+    "headers": "build, config",
+    "names": "release, verify",
+    "plan": "adopt, plan",
+    "render": "nuget, templates",
+    "shown": "adopt, system",
+    "targets": "build, tables",
+    "to_console": "build, verify",
+    "to_json": "build, release, verify",
+    "to_markdown": "build, release, verify",
+    "to_text": "verify",
+    "uv_platform": "verify",
+}
+"""Names that may be defined in several modules, each with the reason."""
+
+
+def repeated():
+    places = defaultdict(list)
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.parse(path.read_text("utf-8")).body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and not node.name.startswith("_"):
+                places[node.name].append(path.relative_to(ROOT).as_posix())
+    return {name: rows for name, rows in places.items() if len(rows) > 1}
+
+
+def test_a_public_name_has_one_meaning():
+    assert {name: rows for name, rows in repeated().items() if name not in ALLOWED} == {}
+
+
+def test_each_allowed_name_still_occurs_twice():
+    assert set(ALLOWED) - set(repeated()) == set()
