@@ -1,6 +1,5 @@
 import struct
 
-import lief
 import pytest
 from latebind.binary import Export, Import, read_image, read_images
 from latebind.errors import InputError
@@ -51,14 +50,6 @@ def test_exports_are_functions_or_data(bench):
     found = image(bench.compiler.dylib(BOTH).read_bytes())
     assert Export(name="latenn_f", kind="func") in found.exports
     assert Export(name="latenn_counter", kind="data") in found.exports
-
-
-def test_exports_are_those_that_lief_reads(bench):
-    """An independent reader sees the same trie."""
-    data = bench.compiler.dylib(BOTH).read_bytes()
-    binary = lief.MachO.parse(list(data)).at(0)
-    names = {row.symbol.name.removeprefix("_") for row in binary.dyld_info.exports}
-    assert {row.name for row in image(data).exports} == names
 
 
 def test_without_a_trie_the_symbol_table_tells_the_exports(bench):
