@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.audit import audit_paths
-from latebind.release.packages import Packed, read_packages
+from latebind.release.packages import ReleasePackage, read_packages
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def compare(native: Path, cross: Path) -> Iterator[str]:
                 yield f"{finding.subject}: {finding.code} {finding.message}"
 
 
-def _pairs(native: Path, cross: Path) -> Iterator[tuple[Packed, Packed]]:
+def _pairs(native: Path, cross: Path) -> Iterator[tuple[ReleasePackage, ReleasePackage]]:
     """Wheels of the same project and target."""
     ours = {(row.name, row.targets): row for row in read_packages(cross) if row.artifact.kind == "wheel"}
     for row in read_packages(native):

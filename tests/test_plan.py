@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import pytest
 from latebind.build.imports import import_native
+from latebind.build.kinds.table import plan, refused
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.config.file import load
-from latebind.plan import plan, refused
 from latebind.tables.targets import target
 
 from tests.client import CONFIG, PYPROJECT, write_client, write_portable

@@ -24,15 +24,8 @@ def _environment() -> jinja2.Environment:
         trim_blocks=False,
         keep_trailing_newline=True,
     )
-    environment.filters["cmake"] = _cmake
     environment.filters["toml"] = _toml
     return environment
-
-
-def _cmake(value: object) -> str:
-    """A value as a quoted CMake argument, with forward slashes."""
-    text = str(value).replace("\\", "/")
-    return '"' + text.replace('"', '\\"').replace("$", "\\$") + '"'
 
 
 def _toml(value: object) -> str:

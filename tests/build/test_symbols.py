@@ -13,12 +13,12 @@ from latebind.audit.audit import audit_paths
 from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.imports import import_native
+from latebind.build.kinds.table import plan
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.plan import plan
 from latebind.system.archive import sha256
 from latebind.tables.targets import target
 

@@ -13,12 +13,12 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.binary import read_image
 from latebind.build import extension
+from latebind.build.kinds.table import plan
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.plan import plan
 from latebind.tables.targets import host_rid, target
 
 from tests.client import CONFIG, PYPROJECT, SOURCE, write_client

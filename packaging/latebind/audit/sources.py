@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from latebind.errors import InputError
 from latebind.system.archive import ArchiveProblem, ZipReader
+from latebind.tables.kinds import FILE_KINDS
 from latebind.text import human_size
 
 if TYPE_CHECKING:
@@ -21,14 +22,7 @@ if TYPE_CHECKING:
 
 _BLOCK = 1 << 20
 _TAR_BOMB = 4 * 1024**3
-PACKAGE_KINDS: Mapping[str, SubjectKind] = {
-    ".whl": "wheel",
-    ".nupkg": "nupkg",
-    ".snupkg": "nupkg",
-    ".tar.gz": "sdist",
-    ".tgz": "sdist",
-    ".zip": "archive",
-}
+PACKAGE_KINDS: Mapping[str, SubjectKind] = {row.suffix: row.audited_as for row in FILE_KINDS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

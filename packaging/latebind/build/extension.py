@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, NotRun
+from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree
 from latebind.tables.pythonabi import abi_tags, floor_of, module_abi, module_definition
 from latebind.tables.targets import host_rid
-from latebind.templates import render
 
 if TYPE_CHECKING:
     from latebind.build.toolchain import Toolchain
@@ -75,7 +75,7 @@ class Extension:
         describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
         shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
-        own = render("pyconfig.h.j2") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
+        own = fill("pyconfig.h") if self.is_portable else _own_pyconfig(self.headers).read_text("utf-8")
         write_text(include / _PYCONFIG, own)
         return include
 

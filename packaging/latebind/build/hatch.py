@@ -33,13 +33,13 @@ from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import find, load, own_file
 from latebind.errors import BuildError
 from latebind.filenames import tag
+from latebind.fill import fill
 from latebind.outputs import outputs
 from latebind.plan import unsupplied
 from latebind.system.archive import name_unix, write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch, link_or_copy, list_tree
 from latebind.tables.targets import host_rid, target
-from latebind.templates import render
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -169,7 +169,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         """
         parts = folder.split("/")
         name = f"_latebind_{'_'.join(parts)}"
-        code = render("editable.py.j2", package=".".join(parts), parts=parts)
+        code = fill("editable.py", package=".".join(parts), parts=", ".join(f'"{part}"' for part in parts))
         made = self._made or Path()
         for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
             write_text(made / f"{name}{suffix}", text)

@@ -1,7 +1,4 @@
-"""What the loader is told of a runtime, as C: the header of a preset, header and source of a described one.
-
-Must not know how they are compiled.
-"""
+"""Describes runtimes to the loader, in C: the header of a preset, the header and source of a described runtime."""
 
 from __future__ import annotations
 
@@ -9,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.fill import fill
 from latebind.system.archive import write_text
-from latebind.templates import render
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,23 +15,32 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.tables.presets import PerSystem, RuntimePreset
 
-# How the preprocessor tells operating systems apart.
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
+"""The preprocessor's conditions for each operating system."""
 
 
 def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     """The header that describes a runtime; `minimum` is what holds unless CMake sets one."""
     distribution = runtime.python.extras.get("cpu") or runtime.python.distribution
-    return render(
-        "runtime.h.j2",
-        runtime=runtime,
+    major, minor, patch = _numbers(minimum)
+    return fill(
+        "runtime.h",
+        name=runtime.name,
         macro=runtime.name.upper(),
-        systems=[(condition, _of(runtime.names, key), _of(runtime.globs, key)) for key, condition in _SYSTEMS],
-        minimum=_numbers(minimum),
-        minimum_text=minimum,
-        built=_numbers(runtime.built),
+        title=runtime.title,
         origin=origin,
+        floor="preset's own" if runtime.floor else "one below",
+        major=major,
+        minor=minor,
+        patch=patch,
+        minimum=minimum,
+        names=_rows(runtime.names),
+        globs=_rows(runtime.globs),
+        environment=runtime.environment,
+        entry=runtime.entry_symbols[0],
+        built=", ".join(_numbers(runtime.built)),
         distribution=distribution,
+        calendar=str(int(runtime.calendar)),
     )
 
 
@@ -50,8 +56,7 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
         header = folder / "latebind" / f"{use.name}.h"
         made[header] = runtime_header(use.known, use.minimum, f"{config.file.name} by latebind")
         if use.describe.version != "own":
-            source = render("runtime_version.c.j2", runtime=use.known, form=use.describe.version)
-            made[folder / f"{use.name}.c"] = source
+            made[folder / f"{use.name}.c"] = _version_source(use.known, use.describe.version)
     for path, text in made.items():
         if not path.is_file() or path.read_text("utf-8") != text:  # an older time would build everything again
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -59,11 +64,32 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
     return list(made)
 
 
-def _of(names: PerSystem, system: str) -> tuple[str, ...]:
-    found: tuple[str, ...] = getattr(names, system)
-    return found
+def _version_source(runtime: RuntimePreset, form: str) -> str:
+    """The source that reads the version: as `text`, or as `three-numbers` or `four-numbers` written to pointers."""
+    named = {"name": runtime.name, "title": runtime.title}
+    if form == "text":
+        return fill("runtime_version_text.c", **named)
+    names = ["major", "minor", "patch", *(["build"] if form == "four-numbers" else [])]
+    return fill(
+        "runtime_version_numbers.c",
+        types=", ".join("unsigned*" for _ in names),
+        variables=", ".join(f"{name} = 0" for name in names),
+        addresses=", ".join(f"&{name}" for name in names),
+        format=".".join("%u" for _ in names),
+        names=", ".join(names),
+        **named,
+    )
 
 
-def _numbers(version: str) -> tuple[int, int, int]:
+def _rows(names: PerSystem) -> str:
+    """The elements of an array of names, by operating system."""
+    lines: list[str] = []
+    for system, condition in _SYSTEMS:
+        found: tuple[str, ...] = getattr(names, system)
+        lines += [condition, *(f'    "{name}",' for name in found)]
+    return "\n".join(lines)
+
+
+def _numbers(version: str) -> tuple[str, str, str]:
     parsed = Version(version)
-    return parsed.major, parsed.minor, parsed.micro
+    return str(parsed.major), str(parsed.minor), str(parsed.micro)

@@ -23,12 +23,13 @@ from latebind.system.tree import hash_file
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from latebind.build.kinds.kind import PackRun
     from latebind.config.config import Config
 
 _SHOWN = 5
 
 
-def build_sdist(config: Config, package: str, dist: Path, workdir: Path, wheel: tuple[Path, str] | None) -> Path:
+def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> Path:
     """Make the sdist of a package in `dist`, once it has built `wheel` again: the one that the tree made, and its RID.
 
     Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
@@ -36,13 +37,14 @@ def build_sdist(config: Config, package: str, dist: Path, workdir: Path, wheel: 
 
     Raises BuildError with what differs; an earlier sdist then stays.
     """
+    config, dist, workdir = run.config, run.dist, run.workdir
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     source = config.root / config.document.package[package].wheel.source  # type: ignore[union-attr]  # it has a wheel
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
         made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
         root = _unpacked(made, Path(aside) / "unpacked")
         _refuse_unbuildable(root, made.name)
-        _refuse_other_sources(config, load(root / FILE_NAME), workdir, made.name)
+        _refuse_other_sources(run, load(root / FILE_NAME), made.name)
         if wheel is not None:
             again = build_distribution(root, Path(aside) / wheel[0].name, "wheel", rid=wheel[1], workdir=workdir)
             _refuse_other_wheel(wheel[0], again, made.name)
@@ -83,12 +85,12 @@ def _refuse_unbuildable(root: Path, name: str) -> None:
         )
 
 
-def _refuse_other_sources(tree: Config, unpacked: Config, workdir: Path, name: str) -> None:
-    if hash_sources(tree, workdir) == hash_sources(unpacked, workdir):
+def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
+    if hash_sources(unpacked, run.workdir) == run.source_hash:
         return
     ours, theirs = (
-        {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, workdir)}
-        for one in (tree, unpacked)
+        {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, run.workdir)}
+        for one in (run.config, unpacked)
     )
     shown = ", ".join(_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
     raise BuildError(

@@ -6,18 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from latebind.build.pack import Packed
+    from latebind.build.pack import PackResult
     from latebind.model import Artifact, NotMade
 
 
-def to_console(packed: Packed, folder: str) -> str:
+def to_console(packed: PackResult, folder: str) -> str:
     """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
     width = max((len(_place(row)) for row in packed.artifacts), default=0)
     lines = [f"{folder}/{_place(row):{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
     return "".join(f"{line}\n" for line in [*lines, *(not_made(row) for row in packed.not_made)])
 
 
-def to_json(packed: Packed) -> str:
+def to_json(packed: PackResult) -> str:
     """The same for programs; `made_from` names the stages and the beginning of their keys."""
     rows = [
         {
@@ -36,7 +36,7 @@ def to_json(packed: Packed) -> str:
     return json.dumps({"packages": rows, "not_made": missing}, indent=1) + "\n"
 
 
-def to_markdown(packed: Packed) -> str:
+def to_markdown(packed: PackResult) -> str:
     """The same for people: a job summary, a release's description."""
     lines = ["# Packages", "", "| package | kind | bytes | SHA-256 |", "| --- | --- | ---: | --- |"]
     lines += [f"| `{_place(row)}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 
 from latebind.build.host import compiler_version, steers
 from latebind.errors import NotRun
+from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.cache import user_cache
 from latebind.system.log import LOG
 from latebind.system.run import run, which
 from latebind.tables.targets import zig_triple
-from latebind.templates import render
 from latebind.text import plural
 
 if TYPE_CHECKING:
@@ -67,6 +67,12 @@ def _zig_cache(tree: Path) -> Path:
     return Path(stated) if stated else cache / "zig" if cache else tree.parent / "zig-cache"
 
 
+def _quoted(path: Path) -> str:
+    """A path as a quoted CMake argument."""
+    text = path.as_posix().replace("\\", "/")
+    return '"' + text.replace('"', '\\"').replace("$", "\\$") + '"'
+
+
 @dataclass(frozen=True, slots=True)
 class _Zig:
     zig: Path
@@ -78,14 +84,13 @@ class _Zig:
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         wrappers = {tool: self._wrapper(tool, folder) for tool in ("ar", "ranlib", "rc")}
         file = folder / "toolchain.cmake"
-        text = render(
-            "toolchain.cmake.j2",
-            system=target.system,
-            system_name=_CMAKE_SYSTEM[target.system],
+        text = fill(
+            "toolchain.cmake",
+            system=_CMAKE_SYSTEM[target.system],
             processor=target.arch,
             triple=zig_triple(target, floor),
-            zig=self.zig,
-            wrappers=wrappers,
+            zig=_quoted(self.zig),
+            **{tool: _quoted(file) for tool, file in wrappers.items()},
         )
         if not file.is_file() or file.read_text("utf-8") != text:
             write_text(file, text)
@@ -96,7 +101,7 @@ class _Zig:
         if target.system != "linux":
             return [maps]
         script = folder / "symbols.ld"
-        write_text(script, render("symbols.ld.j2"))
+        write_text(script, fill("symbols.ld"))
         return [maps, f"-DLATEBIND_SYMBOLS_SCRIPT={script}"]
 
     def fingerprint(self) -> str:

@@ -11,7 +11,7 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from latebind.build.pack import Packed
+    from latebind.build.pack import PackResult
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.model import Rid
@@ -96,7 +96,7 @@ def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]
     return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
 
 
-def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, Packed]:
+def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, PackResult]:
     """Stage the chosen targets and pack them."""
     from latebind.build.pack import pack  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415

@@ -80,8 +80,9 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
+    from latebind.build.kinds.table import plan, refused  # noqa: PLC0415
     from latebind.build.table import not_made  # noqa: PLC0415
-    from latebind.plan import plan, refuse_missing, refused  # noqa: PLC0415
+    from latebind.plan import refuse_missing  # noqa: PLC0415
 
     config, workdir = configured(arguments)
     rids = chosen(arguments, config)

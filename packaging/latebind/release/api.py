@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from pathlib import Path
 
-    from latebind.release.packages import Packed
+    from latebind.release.packages import ReleasePackage
 
 
 class Surface(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,7 +39,7 @@ class Change:
     breaking: bool
 
 
-def surface(version: str, packages: Iterable[Packed]) -> Surface:
+def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
     """The surface of packages. Raises InputError where two of them hold different libraries of one name."""
     exports: dict[str, dict[str, list[str]]] = {}
     headers: dict[str, dict[str, str]] = {}

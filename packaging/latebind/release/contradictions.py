@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from latebind.release.derive import Derived
-    from latebind.release.packages import Packed
+    from latebind.release.packages import ReleasePackage
 
 _AGAIN = "Make the release again: latebind release."
 
@@ -41,7 +41,7 @@ def contradictions(found: Derived) -> Iterator[Problem]:
     yield from _broken(found)
 
 
-def _version(package: Packed, version: str) -> Iterator[Problem]:
+def _version(package: ReleasePackage, version: str) -> Iterator[Problem]:
     if package.artifact.kind in ("nupkg", "snupkg"):
         same = package.version.lower() == semantic_version(version).lower()
     else:
@@ -54,7 +54,7 @@ def _version(package: Packed, version: str) -> Iterator[Problem]:
         yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _minimums(package: Packed, found: Derived) -> Iterator[Problem]:
+def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Problem]:
     """The range of each runtime in a package's bill is that of the configured minimum."""
     if not package.bill:
         return

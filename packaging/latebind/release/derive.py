@@ -30,7 +30,7 @@ from latebind.release.layout import (
     SURFACE,
     VERIFICATION,
 )
-from latebind.release.packages import Packed, read_packages
+from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
 from latebind.verify.report.files import read_log, renderings
 from latebind.verify.report.gate import GATE_RENDERERS, judge_gate
@@ -53,7 +53,7 @@ class Derived:
     """What was read of a release's given files, and the files that follow, by their paths in the folder."""
 
     config: Config
-    packages: tuple[Packed, ...]
+    packages: tuple[ReleasePackage, ...]
     report: Report
     audit: AuditReport
     blocks: tuple[Block, ...]

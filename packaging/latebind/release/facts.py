@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.release.packages import Packed
+    from latebind.release.packages import ReleasePackage
     from latebind.verify.report.report import Report
 
 _SHOWN = 5
@@ -45,7 +45,12 @@ def read_origin(file: Path) -> Origin:
 
 
 def manifest(  # noqa: PLR0913  # a manifest says all that there is
-    config: Config, packages: Sequence[Packed], report: Report, origin: Origin, blocks: Sequence[Block], since: str
+    config: Config,
+    packages: Sequence[ReleasePackage],
+    report: Report,
+    origin: Origin,
+    blocks: Sequence[Block],
+    since: str,
 ) -> bytes:
     """The build manifest: what was made, from which commit, by what, for which runtimes, and what still blocks it."""
     count = {state.value: sum(row.outcome is state for row in report.cells) for state in State}
@@ -76,7 +81,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
     return (json.dumps(document, indent=2) + "\n").encode()
 
 
-def obstacles(config: Config, packages: Sequence[Packed], report: Report, changes: str) -> tuple[Block, ...]:
+def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Block, ...]:
     """What blocks a release beside the gate: unreported cells, targets without packages, a silent changelog."""
     return (*_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
@@ -104,7 +109,7 @@ def _unreported(config: Config, report: Report) -> Iterator[Block]:
         )
 
 
-def _unmade(config: Config, packages: Sequence[Packed]) -> Iterator[Block]:
+def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Block]:
     for rid in config.document.targets.include:
         if not any(rid in package.targets for package in packages if package.artifact.kind in ("wheel", "nupkg")):
             yield Block(
@@ -113,7 +118,7 @@ def _unmade(config: Config, packages: Sequence[Packed]) -> Iterator[Block]:
             )  # fmt: skip
 
 
-def _tools(package: Packed) -> Iterator[str]:
+def _tools(package: ReleasePackage) -> Iterator[str]:
     """The compilers that the package's bill names."""
     if not package.bill:
         return

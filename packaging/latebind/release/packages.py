@@ -31,7 +31,7 @@ _INCLUDE = "build/native/include/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Packed:
+class ReleasePackage:
     """One file of the release, by its name and its contents."""
 
     artifact: Artifact
@@ -47,7 +47,7 @@ class Packed:
     """Path below the include folder -> text."""
 
 
-def read_packages(folder: Path) -> tuple[Packed, ...]:
+def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
     """Every file of a folder of packages, by name, symbols in its folder `symbols` included.
 
     Raises InputError for a file that is no package, and for one that cannot be read.
@@ -58,11 +58,11 @@ def read_packages(folder: Path) -> tuple[Packed, ...]:
     return tuple(_read(path) for path in files)
 
 
-def _read(path: Path) -> Packed:
+def _read(path: Path) -> ReleasePackage:
     kind, name, version, own = _named(path)
     artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
     if kind not in ("wheel", "nupkg"):
-        return Packed(artifact=artifact, name=name, version=version, targets=own)
+        return ReleasePackage(artifact=artifact, name=name, version=version, targets=own)
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
     bill, headers = b"", {}
@@ -78,7 +78,7 @@ def _read(path: Path) -> Packed:
                 names = _exported(data, f"{path.name}!{inner}")
                 exports.setdefault(_stem(inner), {}).update(dict.fromkeys(rids, names))
     rows = tuple(rid for rid in targets() if rid in found)
-    return Packed(
+    return ReleasePackage(
         artifact=artifact, name=name, version=version, targets=rows, bill=bill, exports=exports, headers=headers
     )
 

@@ -12,6 +12,7 @@ from latebind.errors import InputError
 from latebind.model import Artifact, Kind, Sha256
 from latebind.nuget.nuspec import semantic_version
 from latebind.system.archive import ZipReader, sha256
+from latebind.tables.kinds import FILE_KINDS
 from latebind.tables.targets import installs, target, targets
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Rid
 
-_KINDS: Mapping[str, Kind] = {".whl": "wheel", ".nupkg": "nupkg"}
+_KINDS: Mapping[str, Kind] = {row.suffix: row.kind for row in FILE_KINDS if row.is_installed}
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
