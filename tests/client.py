@@ -66,7 +66,7 @@ int tiny_add(int a, int b) { return printf("%d\\n", a) + b; }
 
 PYPROJECT = """\
 [build-system]
-requires = ["hatchling", "latebind"]
+requires = ["hatchling", "latebind-build"]
 build-backend = "hatchling.build"
 
 [project]

@@ -1,6 +1,7 @@
 """Isolated builds, as strangers run them: `python -m build` and `pip install`, from the tree and from the sdist.
 
-latebind is on no index yet, so the isolated environment gets it from a folder (`--find-links`).
+They install latebind-build alone: latebind, LIEF, Jinja2 and rich are in none of these environments. latebind-build is
+on no index yet, so it comes from a folder (`--find-links`).
 """
 
 import hashlib
@@ -30,9 +31,9 @@ def run(*words, **environment):
 
 @pytest.fixture(scope="module")
 def links(tmp_path_factory):
-    """A folder with latebind's own wheel."""
+    """A folder with the wheel of latebind-build."""
     folder = tmp_path_factory.mktemp("links")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT)
+    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT / "packaging/build_plugin")
     return folder
 
 
@@ -81,3 +82,21 @@ def test_pip_installs_from_tree_and_from_sdist_with_equal_results(built, links, 
         run(python, "-m", "pip", "install", "--no-deps", "--find-links", links, "--target", target, source)
         installed = {name: (target / name).read_bytes() for name in expected}
         assert installed == expected
+
+
+def test_the_plugin_builds_the_sdist_without_the_rest_of_latebind(built, links, tmp_path):
+    (sdist,) = built.glob("*.tar.gz")
+    env = tmp_path / "env"
+    run(sys.executable, "-m", "virtualenv", "--quiet", env)
+    python = env / "bin" / "python"
+    tools = ["build", "cmake", "ninja", "ziglang==0.17.0"]
+    run(python, "-m", "pip", "install", "--quiet", "--find-links", links, "latebind-build", *tools)
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
+    (source,) = (tmp_path / "unpacked").iterdir()
+    run(python, "-m", "build", "--wheel", "--no-isolation", "--outdir", tmp_path / "out", source)
+    (made,), (expected,) = (tmp_path / "out").glob("*.whl"), built.glob("*.whl")
+    assert digest(made) == digest(expected)
+    heavy = ("latebind", "lief", "jinja2", "rich", "shtab")
+    probe = f"import importlib.util as u; print([name for name in {heavy} if u.find_spec(name)])"
+    assert run(python, "-c", probe).strip() == "[]"

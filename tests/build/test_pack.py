@@ -106,7 +106,7 @@ def test_the_backend_works_for_other_frontends_from_tree_and_from_sdist(tiny, tm
     for number, source in enumerate([tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
         out = tmp_path / str(number)
         commands = {
-            "build": ["-m", "build", "--wheel", "--no-isolation", "--outdir", out, source],
+            "build": ["-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", out, source],
             "pip": ["-m", "uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source],
         }
         command = [sys.executable, *map(str, commands[how])]
@@ -201,7 +201,7 @@ def test_a_configuration_in_pyproject_travels_in_the_sdist(tiny, tmp_path):
     with tarfile.open(tiny / "dist" / "tiny-1.2.3.tar.gz") as archive:
         archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
     source = tmp_path / "unpacked" / "tiny-1.2.3"
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(tmp_path), str(source)]
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(tmp_path), str(source)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (made,) = tmp_path.glob("*.whl")

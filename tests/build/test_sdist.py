@@ -72,7 +72,7 @@ def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
     assert not {name for name in members(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")}
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
     shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
-    argv = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "out"]
+    argv = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out"]
     command = [*map(str, argv), str(tmp_path / "unpacked" / "tiny-1.2.3")]
     ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0, ended.stdout + ended.stderr

@@ -366,9 +366,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def links(tmp_path_factory):
-    """A folder with latebind's own wheel, which is on no index."""
+    """A folder with the wheel of latebind-build, which is on no index."""
     folder = tmp_path_factory.mktemp("links")
-    words = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
+    words = [
+        sys.executable,
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "--outdir",
+        folder,
+        ROOT / "packaging/build_plugin",
+    ]
     subprocess.run(words, check=True, capture_output=True)
     return folder
 
@@ -380,7 +389,7 @@ def test_pip_installs_the_module_from_source(tmp_path, links, how, kind):
     project = write_module_client(tmp_path / "tiny", kind, pyproject=PYPROJECT)
     source = [project / "python" / "tiny"]
     if how == "sdist":
-        words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", tmp_path, *source]
+        words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-x", "--outdir", tmp_path, *source]
         subprocess.run(words, check=True, capture_output=True)
         source = list(tmp_path.glob("*.tar.gz"))
         shutil.rmtree(project)

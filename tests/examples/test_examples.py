@@ -91,7 +91,16 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, tmp_path_f
     if glibc != "2.36":  # a newer g++ builds for its own system
         settings = (project / "latebind.toml").read_text("utf-8")
         (project / "latebind.toml").write_text(settings.replace('"2.34"', f'"{glibc}"'), encoding="utf-8")
-    words = ["-m", "build", "--wheel", "--no-isolation", "--outdir", project / "wheelhouse", project / "python/nbrun"]
+    words = [
+        "-m",
+        "build",
+        "--wheel",
+        "--no-isolation",
+        "-x",
+        "--outdir",
+        project / "wheelhouse",
+        project / "python/nbrun",
+    ]
     run(latebind.with_name("python"), *words)
     (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
     for name in ("build", "stage"):

@@ -28,9 +28,13 @@ def edit_pyproject(text: str, package: str) -> tuple[str, str, bool]:
     if system.get("build-backend") != "hatchling.build":
         backend = system.get("build-backend", "setuptools")
         note = f"pyproject.toml builds with {backend}; for a wheel with the native files write build-backend = "
-        return text, f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind"], and run this again', False
+        return (
+            text,
+            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind-build"], and run this again',
+            False,
+        )
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
-    after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind", ', text, count=1)
+    after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind-build", ', text, count=1)
     dynamic = [key for key in ("version", "dependencies", "optional-dependencies") if key in tables["project"]]
     note = f"pyproject.toml: latebind fills in {', '.join(dynamic)}; list them in `dynamic` instead" if dynamic else ""
     return after.rstrip("\n") + "\n" + _HOOKS.format(package=package), note, True

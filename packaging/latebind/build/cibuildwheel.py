@@ -6,9 +6,10 @@ import re
 from fnmatch import fnmatch
 from typing import TYPE_CHECKING
 
-import msgspec
+from msgspec import DecodeError
 from packaging.requirements import InvalidRequirement, Requirement
 
+from latebind.build.requirements import OWN_REQUIREMENTS, build_requirements
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 from latebind.templates import render
@@ -24,16 +25,6 @@ _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylin
 """The images of pypa/manylinux that cibuildwheel pins, by the glibc in them."""
 _ANY = "cp312-*"
 """Whatever CPython builds a wheel that suits them all."""
-
-
-class _BuildSystem(msgspec.Struct, frozen=True):
-    requires: tuple[str, ...] = ()
-
-
-class _Pyproject(msgspec.Struct, frozen=True, rename="kebab"):
-    """What is read of a pyproject.toml."""
-
-    build_system: _BuildSystem = _BuildSystem()
 
 
 def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
@@ -129,9 +120,9 @@ def _image(glibc: str) -> str:
 def _backend(pyproject: Path) -> list[str]:
     """What the wheel source's build needs, but for latebind itself. Raises InputError."""
     try:
-        needs = msgspec.toml.decode(pyproject.read_bytes(), type=_Pyproject).build_system.requires
-        return [need for need in needs if Requirement(need).name != "latebind"]
-    except (OSError, msgspec.DecodeError, UnicodeDecodeError, InvalidRequirement) as error:
+        needs = build_requirements(pyproject)
+        return [need for need in needs if Requirement(need).name not in OWN_REQUIREMENTS]
+    except (OSError, DecodeError, UnicodeDecodeError, InvalidRequirement) as error:
         raise InputError(f"cannot be read: {error}", where=str(pyproject)) from error
 
 

@@ -17,12 +17,14 @@ from typing import TYPE_CHECKING, Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from hatchling.metadata.plugin.interface import MetadataHookInterface
 from hatchling.plugin import hookimpl
+from packaging.tags import platform_tags
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
+from latebind.build.promise import is_floor_unknown
 from latebind.build.sbom import FILE_NAME, sbom
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
@@ -39,6 +41,7 @@ from latebind.plan import unsupplied
 from latebind.system.archive import name_unix, write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch, link_or_copy, list_tree
+from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target
 
 if TYPE_CHECKING:
@@ -148,7 +151,8 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage)
-        build_data["tag"] = tag(kind, stage.rid, stage.manifest.floor)
+        own = f"{abi_tags(kind)}-{list(platform_tags())[-1]}"  # linux_x86_64: for this machine alone
+        build_data["tag"] = own if is_floor_unknown(stage) else tag(kind, stage.rid, stage.manifest.floor)
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"

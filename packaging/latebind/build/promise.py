@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from typing import TYPE_CHECKING
 
 from latebind.binary import floors, lacking, read_images
@@ -26,8 +27,10 @@ _NAMED = 10
 def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
     """Refuse libraries that do not run where the stage's floor says they do, or on another machine altogether.
 
-    Raises BuildError with the version, the symbols that ask for it, and the file.
+    Raises BuildError with the version, the symbols that need it, and the file.
     """
+    if not _can_read():
+        return
     row, floor = target(stage.rid), stage.manifest.floor
     for library in libraries:
         images = read_images(library.read_bytes(), str(library))
@@ -53,6 +56,8 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
 
     Raises BuildError with the missing names and those that the libraries export.
     """
+    if not _can_read():
+        return
     listed = config.packages[package].exports
     libraries = stage.libraries(config.packages[package].component)
     images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
@@ -68,6 +73,17 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
             advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
             f"package.{package}.exports. A name with a wildcard is allowed and not required.",
         )
+
+
+def is_floor_unknown(stage: Stage) -> bool:
+    """Whether nothing shows that the libraries run on the floor: the machine's own libc, and no LIEF to read them."""
+    is_own = stage.manifest.toolchain.startswith("host ") and not stage.manifest.imported
+    return is_own and target(stage.rid).system == "linux" and not _can_read()
+
+
+def _can_read() -> bool:
+    """Whether libraries can be read here: a build from an sdist has no LIEF."""
+    return importlib.util.find_spec("lief") is not None
 
 
 _NAMES = {"glibc": "glibc", "darwin": "macOS", "musl": "musl", "ucrt": "Windows"}

@@ -14,6 +14,7 @@ from packaging.version import Version
 
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import replacing, source_date_epoch
 from latebind.system.lock import HELD_VARIABLE
@@ -93,6 +94,7 @@ def build_distribution(
         raise BuildError(
             "the wheel source has no pyproject.toml", where=str(source), advice="Set package.<name>.wheel.source."
         )
+    refuse_missing_requirements(source)
     environment = {
         **os.environ,
         "LATEBIND_WORKDIR": str(workdir.resolve()),
@@ -104,9 +106,9 @@ def build_distribution(
         environment["LATEBIND_TARGET"] = rid
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=workdir / "build") as aside:
-        argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", f"--{kind}", "--outdir", aside]
+        argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", "--skip-dependency-check"]
         try:
-            run([*argv, source], env=environment, timeout=_TIME_LIMIT)
+            run([*argv, f"--{kind}", "--outdir", aside, source], env=environment, timeout=_TIME_LIMIT)
         except ToolError as error:
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)

@@ -1,0 +1,51 @@
+"""Reads what a wheel source needs for its build, and refuses a build whose requirements are not installed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+from packaging.requirements import Requirement
+
+from latebind.errors import BuildError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OWN_REQUIREMENTS = frozenset({"latebind", "latebind-build"})
+"""The distributions whose hooks this latebind provides itself."""
+
+
+class _BuildSystem(msgspec.Struct, frozen=True):
+    requires: tuple[str, ...] = ()
+
+
+class _Pyproject(msgspec.Struct, frozen=True, rename="kebab"):
+    build_system: _BuildSystem = _BuildSystem()
+
+
+def build_requirements(pyproject: Path) -> tuple[str, ...]:
+    """The list `build-system.requires` of a file. Raises OSError, msgspec.DecodeError or UnicodeDecodeError."""
+    return msgspec.toml.decode(pyproject.read_bytes(), type=_Pyproject).build_system.requires
+
+
+def refuse_missing_requirements(source: Path) -> None:
+    """Raises BuildError with the build requirements of a wheel source that this environment lacks.
+
+    An unreadable file passes: the backend reports what is wrong with it.
+    """
+    from build import check_dependency  # noqa: PLC0415  # a build from an sdist has no such package
+
+    file = source / "pyproject.toml"
+    try:
+        needs = [need for need in build_requirements(file) if Requirement(need).name not in OWN_REQUIREMENTS]
+    except (OSError, msgspec.DecodeError, ValueError):
+        return
+    missing = [need for need in needs if next(iter(check_dependency(need)), None)]
+    if missing:
+        names = " ".join(f'"{need}"' for need in missing)
+        raise BuildError(
+            f"build requirements are not installed: {', '.join(missing)}",
+            where=str(file),
+            advice=f"Run: pip install {names}",
+        )
