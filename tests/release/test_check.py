@@ -145,7 +145,7 @@ HIDDEN = {
     "the page": (edited("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
     "the audit": (edited("reports/audit.json", '": 4', '": 14'), "reports/audit.json", "subjects is 14, they give 4"),
     "the changelog": (edited("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
-    "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "is not a verification report"),
+    "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "not a verification report"),
     "an unreadable configuration": (written("latebind.toml", "= ="), "latebind.toml", "TOML"),
     "no manifest": (removed("manifest.json"), "manifest.json", "No such file"),
 }
