@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.verify.plan.scenarios import SCENARIOS, SYSTEMS, Scenario
+from latebind.verify.plan.scenarios import EVERY_SYSTEM, SCENARIOS, Scenario
 
 _HEAD = """\
 <!-- Made by ci/gen.py from packaging/latebind/verify/plan/scenarios.py. -->
@@ -32,7 +32,7 @@ def scenarios_page() -> str:
 def _row(row: Scenario) -> str:
     kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C"}
     consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
-    where = "everywhere" if row.systems == SYSTEMS else ", ".join(row.systems)
+    where = "everywhere" if row.systems == EVERY_SYSTEM else ", ".join(row.systems)
     where += "" if row.emulated else "; not emulated"
     where += "; only emulated" if row.sandboxed else ""
     title = f"{row.title} (*synthetic*)" if row.synthetic else row.title

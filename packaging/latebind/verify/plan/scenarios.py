@@ -19,7 +19,7 @@ C_NUPKG = "c-nupkg"
 FILES = tuple(row.name for row in LAYOUTS if row.start == "nothing")
 """Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
-SYSTEMS: tuple[System, ...] = ("linux", "macos", "windows")
+EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
 _SAMPLE = 25
 
 Need = Literal["", "a GPU distribution", "a package that another one loads", "another processor"]
@@ -42,7 +42,7 @@ class Scenario:
     versions: Literal["all", "latest", "below", "none"] = "latest"
     """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
-    systems: tuple[System, ...] = SYSTEMS
+    systems: tuple[System, ...] = EVERY_SYSTEM
     """Where it exists at all; elsewhere there is no such test case."""
     needs: Need = ""
     """What the project, its runtime or its target must have; without it there is no such test case."""
@@ -151,7 +151,7 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{installed}", "not a usable library"),
     _refuses("text-file", "the runtime's file is a text file", broken(given.text),
              "{installed}", "not a usable library: a text file"),
-    _refuses("wrong-architecture", "the runtime's file is for another processor", given.wrong_architecture,
+    _refuses("wrong-architecture", "the runtime's file is for another processor", given.other_architecture,
              "{installed}", "built for {other}, this process is {own}", needs="another processor"),
     _refuses("dependency-missing", "a library that the runtime needs is missing", given.dependency_missing,
              "{installed}", "a library that it needs is missing", "{gone}"),

@@ -245,7 +245,7 @@ def other_major(bench: Bench, _: RuntimeUse) -> Situation:
     return Situation(spoil=lambda data: renamed(data, version, major), values={"major": major})
 
 
-def wrong_architecture(bench: Bench, use: RuntimeUse) -> Situation:
+def other_architecture(bench: Bench, use: RuntimeUse) -> Situation:
     """The library is the one for the other processor."""
     own, other = target(bench.cell.target), other_processor(bench.cell.target)
     if other is None:
