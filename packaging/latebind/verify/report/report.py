@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta
 
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
@@ -32,17 +33,15 @@ class Provenance(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     project: str = ""
     version: str = ""
-    commit: str = ""
-    """The full hash; "" where the sources are not those of a commit."""
-    date: str = ""
-    """Of SOURCE_DATE_EPOCH, or of the commit: `2026-11-21`."""
+    commit: Annotated[str, Meta(description="the full hash; empty when the sources are not those of a commit")] = ""
+    date: Annotated[str, Meta(description="of SOURCE_DATE_EPOCH, or of the commit: 2026-11-21")] = ""
 
 
 class PackageHash(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A package that was verified, by the hash of its bytes."""
 
     file: str
-    sha256: str
+    sha256: Annotated[str, Meta(pattern=_HASH)]
 
 
 class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,7 +55,7 @@ class Elsewhere(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """A cell and how it ended."""
 
-    id: str
+    id: Annotated[str, Meta(description="kind/target/consumer/runtime-version/scenario")]
     kind: Literal["wheel", "nupkg"]
     target: str
     consumer: str
@@ -64,19 +63,20 @@ class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     version: str
     scenario: str
     outcome: State
-    reason: str
-    """For *not run* one of NOT_RUN_REASONS; for *failed* what was expected and what was seen."""
+    reason: Annotated[str, Meta(description="of not run: one of the list; of failed: what was expected and found")]
     summary: str
     seconds: float
-    log: str
-    """The log, relative to the report; "" where the cell did not run."""
+    log: Annotated[str, Meta(description="relative to the report; empty when nothing ran")]
     cached: bool
     facts: dict[str, Any]
-    entries: tuple[str, ...] = ()
-    """The entries of [verify].runtimes that the cell answers; ("",) for a cell that asks for no version."""
-    machine: int = 0
-    """Whose outcome this is, as an index of `machines`."""
-    elsewhere: tuple[Elsewhere, ...] = ()
+    entries: Annotated[
+        tuple[str, ...],
+        Meta(description="the entries of [verify].runtimes that the cell answers; [''] when it needs no version"),
+    ] = ()
+    machine: Annotated[int, Meta(description="whose outcome counts: an index of machines")] = 0
+    elsewhere: Annotated[
+        tuple[Elsewhere, ...], Meta(description="how the cell ended on other machines, in a merged report")
+    ] = ()
 
     @property
     def cell(self) -> Cell:
@@ -200,65 +200,25 @@ def _share_problem(machine: dict[str, str]) -> str:
 
 def verify_schema() -> dict[str, Any]:
     """JSON Schema of the report."""
-    text = {"type": "string"}
-    outcome = {"enum": [state.value for state in State]}
-    machine = {"type": "integer", "minimum": 0, "description": "an index of machines"}
-    cell = {
-        "id": {**text, "description": "kind/target/consumer/runtime-version/scenario"},
-        "kind": {"enum": ["wheel", "nupkg"]},
-        **dict.fromkeys(("target", "consumer", "runtime", "version", "scenario"), text),
-        "outcome": outcome,
-        **dict.fromkeys(("reason", "summary"), text),
-        "seconds": {"type": "number"},
-        "log": {**text, "description": "relative to the report; empty when nothing ran"},
-        "cached": {"type": "boolean"},
-        "facts": {"type": "object"},
-        "entries": {
-            "type": "array",
-            "description": "the entries of [verify].runtimes that the cell answers",
-            "items": text,
-        },
-        "machine": {**machine, "description": "whose outcome counts: an index of machines"},
-        "elsewhere": {
-            "type": "array",
-            "description": "how the cell ended on other machines, in a merged report",
-            "items": _object({"machine": machine, "outcome": outcome, "reason": text}),
-        },
+    schema = msgspec.json.schema(Report)
+    parts = schema["$defs"]
+    parts["Report"]["properties"][_PROBLEM] = {
+        "type": "string",
+        "description": "why the verification failed; empty when it passed",
+    }
+    for part in parts.values():
+        if "properties" in part:
+            part["required"] = list(part["properties"])
+    parts["CellResult"] |= {
+        "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
+        "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
     }
     reasons = "; ".join(f"{key}: {words}" for key, words in NOT_RUN_REASONS.items())
-    package = {"file": text, "sha256": {**text, "pattern": _HASH}}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "latebind verify report",
         "description": f"Reasons of `not run`: {reasons}",
-        **_object(
-            {
-                _PROBLEM: {**text, "description": "why the verification failed; empty when it passed"},
-                "packages": {"type": "array", "items": _object(package)},
-                "cells": {"type": "array", "items": {**_object(cell), **_CLOSED}},
-                "machines": {"type": "array", "items": {"type": "object", "additionalProperties": text}},
-                "source": {
-                    "description": "which sources were verified",
-                    **_object(dict.fromkeys(Provenance.__struct_fields__, text)),
-                },
-            }
-        ),
-    }
-
-
-_CLOSED = {
-    "if": {"properties": {"outcome": {"const": State.NOT_RUN.value}}},
-    "then": {"properties": {"reason": {"enum": list(NOT_RUN_REASONS)}}},
-}
-"""A cell that did not run has a reason from the closed list."""
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "required": list(properties),
-        "additionalProperties": False,
-        "properties": properties,
+        **schema,
     }
 
 
