@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Cell, Rid, State
+from latebind.model import NOT_RUN_REASONS, Cell, State
 from latebind.text import plural
 from latebind.verify.plan.scenarios import SCENARIOS
 from latebind.verify.plan.select import read_shard
@@ -81,14 +81,7 @@ class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     @property
     def cell(self) -> Cell:
         """The cell that the row is about."""
-        return Cell(
-            kind=self.kind,
-            target=Rid(self.target),
-            consumer=self.consumer,
-            runtime=self.runtime,
-            version=self.version,
-            scenario=self.scenario,
-        )
+        return Cell(**{name: getattr(self, name) for name in Cell.__slots__})
 
 
 class Report(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -226,12 +219,7 @@ def _result(outcome: Outcome) -> CellResult:
     cell = outcome.cell
     return CellResult(
         id=cell.id,
-        kind=cell.kind,
-        target=cell.target,
-        consumer=cell.consumer,
-        runtime=cell.runtime,
-        version=cell.version,
-        scenario=cell.scenario,
+        **{name: getattr(cell, name) for name in Cell.__slots__},
         outcome=outcome.state,
         reason=outcome.reason,
         summary=outcome.summary,

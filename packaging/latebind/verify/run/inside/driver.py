@@ -1,8 +1,8 @@
-"""Runs a project's Python consumer inside a cell, in the way that the scenario asks for, and says what was mapped.
+"""Runs a project's Python consumer in a clean environment as its scenario asks, and lists what was mapped.
 
     python -I driver.py --seen SEEN.json [--site FOLDER] [--read-only FOLDER] [ACTION] -- SCRIPT [ARGUMENT ...]
 
-It runs in clean environments: it needs the standard library alone and nothing of latebind. ACTION is one of
+It only needs the standard library. ACTION is one of
 
     --preload FILE       open that library before the script begins
     --plant FILE         copy that library into Windows' system folder for as long as the script runs
@@ -12,8 +12,8 @@ It runs in clean environments: it needs the standard library alone and nothing o
     --spawn              call it in a process that multiprocessing spawned
     --subprocess         run the script in a process of its own
 
-The script gets its arguments; those that run several times get `--out` with a number before its suffix, and the first
-result is kept under the name that was asked for. Exit status: the script's own; the highest of several; 9 when a write
+The script gets its arguments. When it runs several times, each run gets `--out` with a number before the suffix, and
+the worst result is kept under the original name. Exit status: the script's own; the highest of several; 9 when a write
 into --read-only was not denied.
 """
 
@@ -41,7 +41,7 @@ WRITABLE = 9
 
 
 def main() -> int:
-    """Run the script and write SEEN.json, whatever comes."""
+    """Run the script, and always write SEEN.json."""
     own, script = _split(sys.argv[1:])
     given = _parser().parse_args(own)
     if given.site:
@@ -116,7 +116,7 @@ def _whole(path: str, words: list[str]) -> int:
 
 
 def call(path: str, words: list[str]) -> int:
-    """The script's main(arguments), as of a module."""
+    """The script's main(arguments), with the script as a module."""
     return int(_module(path).main(words) or 0)
 
 
@@ -133,7 +133,7 @@ def _module(path: str) -> Any:
 
 
 def _threads(count: int, path: str, words: list[str]) -> list[int]:
-    """All of them wait for the last and begin together, with the script loaded: they race for the binding alone."""
+    """All threads start together, with the script loaded, so that they only race for the binding."""
     _module(path)
     barrier = threading.Barrier(count)
     statuses = [1] * count
@@ -183,7 +183,7 @@ def _child(path: str, words: list[str], places: list[str], answer: Any) -> None:
 
 
 def _numbered(words: list[str], number: int) -> list[str]:
-    """The arguments with another name for the result."""
+    """The arguments with a numbered name of the result."""
     at = words.index("--out") + 1
     return [*words[:at], _name(words[at], number), *words[at + 1 :]]
 
@@ -194,26 +194,26 @@ def _name(path: str, number: int) -> str:
 
 
 def _together(statuses: list[int], words: list[str]) -> int:
-    """The highest status; the result of the worst under the name that was asked for, if the others agree with it."""
+    """The highest status; the worst result under the original name, failed when the others differ from it."""
     out = words[words.index("--out") + 1]
     worst = max(range(len(statuses)), key=lambda number: statuses[number])
     results = [json.loads(Path(_name(out, number)).read_text("utf-8")) for number in range(len(statuses))]
-    differing = [n for n, row in enumerate(results) if _told(row) != _told(results[worst])]
+    differing = [n for n, row in enumerate(results) if _essence(row) != _essence(results[worst])]
     if differing and not any(statuses):
         results[worst].setdefault("failed", []).append(
-            {"name": "all at once", "message": f"runs {differing} computed something else than run {worst}"}
+            {"name": "all at once", "message": f"the results of runs {differing} differ from run {worst}"}
         )
         statuses = [1]
     Path(out).write_text(json.dumps(results[worst]), encoding="utf-8")
     return max(statuses)
 
 
-def _told(result: dict[str, Any]) -> list[object]:
+def _essence(result: dict[str, Any]) -> list[object]:
     return [result.get("passed"), result.get("error"), (result.get("report") or {}).get("path")]
 
 
 def _planted(library: Path) -> Path:
-    """A copy of a library in Windows' system folder."""
+    """Copy a library into Windows' system folder."""
     name = ctypes.create_unicode_buffer(32768)
     ctypes.windll.kernel32.GetSystemDirectoryW(name, len(name))  # type: ignore[attr-defined]  # Windows alone has it
     place = Path(name.value) / library.name
@@ -235,7 +235,7 @@ def _user() -> int:
 
 
 def mapped() -> list[str]:
-    """The libraries that are mapped into this process, by their files."""
+    """The files of the libraries that are mapped into this process."""
     if sys.platform == "linux":
         lines = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
         paths = {parts[5] for line in lines if len(parts := line.split(None, 5)) > 5}  # noqa: PLR2004  # the sixth

@@ -1,8 +1,8 @@
-"""Loads one library and says what that alone changed in the process; it runs in clean environments, without latebind.
+"""Loads one library and lists what that changed in the process; it only needs the standard library.
 
     python -I onload.py CHANGED.json LIBRARY
 
-CHANGED.json is a list of words. A library that cannot be loaded by itself changed nothing: the consumer will say why.
+CHANGED.json is a list of texts. A library that cannot be loaded alone changes nothing: the consumer will report why.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _DENORMAL = 5e-324
 
 
 def main() -> int:
-    """Look, load, look again."""
+    """Look, load, and look again."""
     out, library = sys.argv[1:]
     before = state()
     try:
@@ -35,7 +35,7 @@ def main() -> int:
 
 
 def state() -> dict[str, object]:
-    """What belongs to the whole process and so not to a library."""
+    """State of the whole process, which a library must leave alone."""
     found: dict[str, object] = {"how tiny numbers are computed": str(_DENORMAL * float("1"))}
     rounding: Callable[[], int] | None = getattr(ctypes.CDLL(None), "fegetround", None) if _is_posix() else None
     if rounding is not None:
@@ -53,7 +53,7 @@ def _is_posix() -> bool:
 
 
 def _variables() -> list[bytes]:
-    """As C sees them: os.environ is a copy."""
+    """The variables as C sees them; os.environ is a copy."""
     rows = ctypes.POINTER(ctypes.c_char_p).in_dll(ctypes.CDLL(None), "environ")
     found, number = [], 0
     while (row := rows[number]) is not None:
