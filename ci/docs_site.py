@@ -10,13 +10,14 @@ import logging
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mkdocs.structure.files import File
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 import gen_reference  # noqa: E402  # mkdocs loads a hook by its path alone
+from latebind.audit.pages import check_pages  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -35,6 +37,10 @@ PLACED = {
 }
 """Files of the repository that are pages of the site, and where."""
 
+CHECKS = "checks/index.md"
+"""The list of checks. A link `[LB101](checks/index.md)` leads to the check's own page on the site."""
+_CHECK = re.compile(r"\[(LB\d{3})\]\(")
+_CHECK_ROW = re.compile(r"^\| (LB\d{3}) \|", re.MULTILINE)
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 _BLOCK = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"`[^`\n]+`|<([a-z]+)>")  # a place to be filled in: no page holds HTML
@@ -44,16 +50,23 @@ _LOG = logging.getLogger("mkdocs.hooks.latebind")
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are elsewhere in the repository, and the reference."""
     placed = {place: (ROOT / source).read_text("utf-8") for source, place in PLACED.items()}
-    for place, text in {**placed, **gen_reference.site_pages()}.items():
+    for place, text in {**placed, **generated()}.items():
         if files.get_file_from_path(place) is None:
             files.append(File.generated(config, place, content=text))
     return files
 
 
+@cache
+def generated() -> Mapping[str, str]:
+    """The pages that only the site has, by their path on it."""
+    return {**gen_reference.site_pages(), **check_pages()}
+
+
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """The page with every relative link right for the site."""
     here = page.file.src_uri
-    return placed_links(markdown, here, lambda why: _LOG.warning("%s: %s", here, why))
+    placed = placed_links(markdown, here, lambda why: _LOG.warning("%s: %s", here, why))
+    return _CHECK_ROW.sub(r"| [\1](\1.md) |", placed) if here == CHECKS else placed
 
 
 def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str:
@@ -61,7 +74,10 @@ def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str
     origin = next((source for source, place in PLACED.items() if place == here), f"docs/{here}")
 
     def replaced(match: re.Match[str]) -> str:
-        return f"{match[1]}{_placed(match[2], origin, here, warn)}{match[3]}"
+        link = _placed(match[2], origin, here, warn)
+        if (check := _CHECK.fullmatch(match[1])) and link.endswith(CHECKS):
+            link = link.removesuffix("index.md") + f"{check[1]}.md"
+        return f"{match[1]}{link}{match[3]}"
 
     def prose(text: str) -> str:
         linked = _LINK.sub(replaced, text)
@@ -80,7 +96,7 @@ def _placed(link: str, origin: str, here: str, warn: Callable[[str], object]) ->
     if re.match(r"[a-z]+:", link) or not path:
         return link
     target = os.path.normpath(os.path.join(os.path.dirname(origin), path)).replace(os.sep, "/")  # noqa: PTH118, PTH120
-    if not (ROOT / target).exists():
+    if not (ROOT / target).exists() and target.removeprefix("docs/") not in generated():
         warn(f"the link {link} leads to {target}, which is not there")
         return link
     if target in PLACED or target.startswith("docs/"):

@@ -19,7 +19,7 @@ import gen_reference
 import gen_rooms
 import gen_workflows
 import sabotage_page
-from latebind.audit.pages import check_index, check_pages
+from latebind.audit.pages import check_index
 from latebind.audit.render import audit_schema
 from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
 from latebind.config.file import load
@@ -43,7 +43,7 @@ def outputs() -> dict[Path, str]:
         schemas / "verify.schema.json": _json(verify_schema()),
         ROOT / "docs" / "configuration.md": config_reference(),
         ROOT / "docs" / "scenarios.md": scenarios_page(),
-        **{ROOT / path: text for path, text in [*check_pages().items(), check_index()]},
+        ROOT / "docs" / "checks" / "index.md": check_index(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},

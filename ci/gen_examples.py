@@ -40,9 +40,9 @@ It is out of the link line then, too, and these go as well:
 $ latebind audit dist/
 ```
 
-says when all of it is gone: [LB101](checks/LB101.md) linked, [LB102](checks/LB102.md) a symbol version needed,
-[LB103](checks/LB103.md) bundled, [LB104](checks/LB104.md) a renamed copy, [LB105](checks/LB105.md) a copy inside
-another library, [LB108](checks/LB108.md) and [LB109](checks/LB109.md) search paths.
+says when all of it is gone: [LB101](checks/index.md) linked, [LB102](checks/index.md) a symbol version needed,
+[LB103](checks/index.md) bundled, [LB104](checks/index.md) a renamed copy, [LB105](checks/index.md) a copy inside
+another library, [LB108](checks/index.md) and [LB109](checks/index.md) search paths.
 
 Tell users one thing: `pip install yours` alone brings no runtime any more, `pip install "yours[cpu]"` does. Who forgets
 it is told so, in a sentence, when the first model is loaded.

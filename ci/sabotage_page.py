@@ -97,7 +97,7 @@ def _of(row: Measured) -> tuple[str, str]:
 
 def _codes(found: Mapping[str, str]) -> str:
     marks = {"error": "**", "warning": "", "note": "*"}
-    return " ".join(f"{marks[severity]}[{code}](checks/{code}.md){marks[severity]}" for code, severity in found.items())
+    return " ".join(f"{marks[severity]}[{code}](checks/index.md){marks[severity]}" for code, severity in found.items())
 
 
 def _field(result: str) -> str:

@@ -56,7 +56,7 @@ def _field(wheel: Mapping[str, Any] | None) -> str:
 
 def _codes(wheels: Sequence[Mapping[str, Any]]) -> str:
     counts = Counter(row["code"] for wheel in wheels for row in wheel["verdicts"])
-    return _table(("code", "wheels"), [(f"[{code}](checks/{code}.md)", str(counts[code])) for code in sorted(counts)])
+    return _table(("code", "wheels"), [(f"[{code}](checks/index.md)", str(counts[code])) for code in sorted(counts)])
 
 
 def _severity(verdict: Mapping[str, Any]) -> str:

@@ -59,6 +59,12 @@ def test_a_link_that_leaves_the_documents_leads_to_the_repository(site):
     assert 'href="release.html"' in page
 
 
+def test_codes_of_checks_lead_to_their_pages(site):
+    assert 'href="LB103.html"' in (site / "checks/index.html").read_text("utf-8")
+    assert 'href="../checks/LB103.html"' in (site / "explanation/why.html").read_text("utf-8")
+    assert 'href="LB102.html"' in (site / "checks/LB101.html").read_text("utf-8")
+
+
 def test_words_between_angle_brackets_are_shown(site):
     assert "runtimes/&lt;rid&gt;/native/" in (site / "checks/LB401.html").read_text("utf-8")
     assert "[package.&lt;name&gt;]" in (site / "configuration.html").read_text("utf-8")

@@ -84,7 +84,7 @@ def lacking(page, names, form):
 
 PARTS = {
     "configuration.md": (keys, r"^\| `{}` \|"),
-    "checks/index.md": (checks, r"^\| \[{0}\]\({0}.md\) \|"),
+    "checks/index.md": (checks, r"^\| {0} \|"),
     "reference/c.md": (public_c, r"(?<!\w){}(?!\w)"),
     "reference/python.md": (public_python, r"^### {}$"),
     "reference/dotnet.md": (public_dotnet, r"^## {}$"),

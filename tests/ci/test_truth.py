@@ -39,7 +39,7 @@ def test_the_page_has_a_row_for_each_project_and_a_column_for_each_system():
     page = truth_page.render({"wheels": wheels})
     line = next(line for line in page.splitlines() if line.startswith("| tokenizers"))
     assert [field.strip() for field in line.split("|")[2:5]] == ["**LB101** *LB203*", "no wheel", "no wheel"]
-    assert "| [LB101](checks/LB101.md) | 1 |" in page
+    assert "| [LB101](checks/index.md) | 1 |" in page
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.catalog import FAMILIES, own_checks
@@ -12,7 +11,6 @@ from latebind.templates import render
 if TYPE_CHECKING:
     from latebind.audit.registry import Check
 
-_FOLDER = Path("docs/checks")
 _FORMATS = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
 
 
@@ -26,28 +24,28 @@ def render_page(check: Check) -> str:
     )
 
 
-def check_pages() -> dict[Path, str]:
-    """The page of each of latebind's own checks, with links to its neighbours, by path in the repository."""
+def check_pages() -> dict[str, str]:
+    """The page of each of latebind's own checks, with links to its neighbours, by path on the site."""
     codes = list(own_checks())
-    pages: dict[Path, str] = {}
+    pages: dict[str, str] = {}
     for place, (code, check) in enumerate(own_checks().items()):
         rows = [(f"← {row}", row) for row in codes[max(place - 1, 0) : place]]
         rows += [("All checks", "index")]
         rows += [(f"{row} →", row) for row in codes[place + 1 : place + 2]]
         links = " · ".join(f"[{text}]({name}.md)" for text, name in rows)
-        pages[_FOLDER / f"{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
+        pages[f"checks/{code}.md"] = f"{render_page(check)}\n---\n\n{links}\n"
     return pages
 
 
-def check_index() -> tuple[Path, str]:
-    """The list of all checks by family, with its path in the repository."""
+def check_index() -> str:
+    """The list of all checks by family. On the site each code becomes a link to its page."""
     lines = ["# Checks of `latebind audit`", "", _INTRODUCTION]
     for family, rows in groupby(own_checks().values(), key=lambda row: row.code[:3]):
         lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | Severity | What it finds |", "|---|---|---|"]
-        lines += [f"| [{row.code}]({row.code}.md) | {row.severity} | {row.title} |" for row in rows]
-    return _FOLDER / "index.md", "\n".join(lines) + "\n"
+        lines += [f"| {row.code} | {row.severity} | {row.title} |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
-_INTRODUCTION = """Each page explains why a check exists, with an example, how to fix it and how to suppress it.
-`latebind audit --explain LB101` prints the same page in a terminal.
+_INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix
+findings and how to suppress them. The site has the same pages.
 [Write your own check](../howto/checks.md) shows how to add checks for your organization."""
