@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.binary.floors import is_glibc, numeric
-from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from latebind.binary.floors import Version
 
 _LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
-_RID_ARCH = {"x64": "x86_64", "arm64": "aarch64", "x86": "i686", "arm": "armv7l"}
 _MACOS_TAG = re.compile(r"macosx_(\d+)_(\d+)_(\w+)")
 _MACOS_ARM = (11, 0)
 _BIG_SUR_FOR_OLD_PROGRAMS = (10, 16)
@@ -38,8 +36,12 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     windows_libraries: frozenset[str]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
-    rid_archs: frozenset[str]
     rid_distributions: frozenset[str]
+    rid_archs: dict[str, str]
+    rid_formats: dict[str, str]
+    format_rids: dict[str, str]
+    tag_archs: dict[str, tuple[str, ...]]
+    tag_formats: dict[str, str]
 
 
 @cache
@@ -68,53 +70,33 @@ def linux_tag(platform: str) -> LinuxTag | None:
     return LinuxTag(libc=libc, floor=(int(match["major"]), int(match["minor"])), arch=match["arch"])
 
 
-def tag_arch(platform: str) -> str:
-    """The architecture that a platform tag names, or "" for `any` and unknown ones."""
-    known = ("x86_64", "aarch64", "i686", "armv7l", "ppc64le", "s390x", "riscv64", "loongarch64", "arm64", "amd64")
-    found = next((arch for arch in known if platform.endswith(f"_{arch}")), "")
-    return {"amd64": "x86_64", "arm64": "aarch64"}.get(found, found) or ("i686" if platform == "win32" else "")
-
-
 def tag_archs(platform: str) -> tuple[str, ...]:
-    """Every architecture that binaries with that tag must support."""
-    if platform.endswith("_universal2"):
-        return ("x86_64", "aarch64")
-    return tuple(filter(None, [tag_arch(platform)]))
+    """Every architecture that binaries with that tag must support; () for `any` and unknown ones."""
+    rows = data().tag_archs.items()
+    return next((archs for end, archs in rows if platform == end or platform.endswith(f"_{end}")), ())
 
 
 def tag_format(platform: str) -> str:
     """The binary format that a platform tag implies, or ""."""
-    starts = {"macosx": "macho", "win": "pe", "linux": "elf", "manylinux": "elf", "musllinux": "elf"}
-    return next((value for start, value in starts.items() if platform.startswith(start)), "")
+    return next((value for start, value in data().tag_formats.items() if platform.startswith(start)), "")
 
 
 def rid_arch(rid: str) -> str:
     """The architecture that a RID names in the spelling of wheel tags, or ""."""
-    last = rid.rpartition("-")[2]
-    return _RID_ARCH.get(last, last if last in data().rid_archs else "")
+    return data().rid_archs.get(rid.rpartition("-")[2], "")
 
 
 def rid_format(rid: str) -> str:
     """The binary format that a RID implies, or ""."""
-    starts = {"win": "pe", "osx": "macho", "ios": "macho", "tvos": "macho", "maccatalyst": "macho", "linux": "elf",
-              "android": "elf", "freebsd": "elf"}  # fmt: skip
-    return next((value for start, value in starts.items() if rid.startswith(start)), "")
+    return next((value for start, value in data().rid_formats.items() if rid.startswith(start)), "")
 
 
 def rid_of_tag(platform: str) -> str:
-    """The RID that a wheel's platform tag corresponds to, or ""."""
-    tag = linux_tag(platform)
-    system = tag_format(platform)
-    for rid, row in targets().items():
-        libc = {"glibc": "glibc", "musl": "musl"}.get(row.libc, "")
-        same_libc = tag is None or tag.libc == libc
-        if tag_arch(platform) == row.arch and same_libc and system == rid_format(rid):
-            return rid
-    short = {"x86_64": "x64", "aarch64": "arm64", "i686": "x86", "armv7l": "arm"}.get(tag_arch(platform), "")
-    if not short:
-        return ""
-    name = {"elf": "linux-musl" if tag is not None and tag.libc == "musl" else "linux", "macho": "osx", "pe": "win"}
-    return f"{name[system]}-{short}" if system else ""
+    """The RID of a platform tag, or "" for tags without one."""
+    tag, archs = linux_tag(platform), tag_archs(platform)
+    system = "linux-musl" if tag is not None and tag.libc == "musl" else data().format_rids.get(tag_format(platform))
+    arch = next((rid for rid, arch in data().rid_archs.items() if (arch,) == archs and rid != arch), None)
+    return f"{system}-{arch}" if system and arch else ""
 
 
 def is_system(library: str) -> bool:
