@@ -5,7 +5,9 @@ import sys
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 LARGEST = 1_000_000
@@ -38,3 +40,12 @@ def test_the_same_wheel_with_a_file_that_its_record_lacks_is_refused(wheel, late
     audited = latebind("audit", changed)
     assert audited.returncode == 1
     assert "LB501" in audited.stdout
+
+
+def test_the_plugin_needs_only_some_of_the_dependencies():
+    ours, plugin = (
+        msgspec.toml.decode((folder / "pyproject.toml").read_bytes())["project"]
+        for folder in (ROOT, ROOT / "packaging" / "build_plugin")
+    )
+    assert set(plugin["dependencies"]) < set(ours["dependencies"])
+    assert {"lief", "jinja2", "rich", "shtab"}.isdisjoint(Requirement(need).name for need in plugin["dependencies"])
