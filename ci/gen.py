@@ -21,7 +21,7 @@ import gen_workflows
 import sabotage_page
 from latebind.audit.pages import check_index
 from latebind.audit.render import audit_schema
-from latebind.build.cibuildwheel import FILE_NAME, cibuildwheel_config
+from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
 from latebind.config.file import load
 from latebind.config.schema import config_reference, config_schema_text
 from latebind.system.archive import write_text
@@ -60,7 +60,7 @@ def _cibuildwheel() -> Iterator[tuple[Path, str]]:
     for name, package in config.packages.items():
         if package.wheel is not None:
             text = cibuildwheel_config(config, name, "./[native]")
-            yield config.root / package.wheel.source / FILE_NAME, text
+            yield config.root / package.wheel.source / CIBUILDWHEEL_FILE, text
 
 
 def main() -> int:

@@ -9,23 +9,7 @@ ALLOWED = {
     "main": "the entry point of each program",
     "find": "each module finds its own program or file, and is named with it: dotnet.find, mono.find",
     # Rooms that are still being renamed: remove the name here when it is unique.
-    "Change": "adopt, release",
-    "Package": "config, verify",
-    "Packed": "build, release",
-    "Row": "doctor, verify",
     "check": "audit, config",
-    "count": "commands, verify",
-    "headers": "build, config",
-    "names": "release, verify",
-    "plan": "adopt, plan",
-    "render": "nuget, templates",
-    "shown": "adopt, system",
-    "targets": "build, tables",
-    "to_console": "build, verify",
-    "to_json": "build, release, verify",
-    "to_markdown": "build, release, verify",
-    "to_text": "verify",
-    "uv_platform": "verify",
 }
 """Names that may be defined in several modules, each with the reason."""
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 from latebind.build.imports import import_native
-from latebind.build.kinds.table import plan, refused
+from latebind.build.kinds.table import plan_files, refused
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.config.file import load
@@ -93,7 +93,7 @@ def test_plan_names_the_files_that_pack_makes(built, tmp_path, variant):
         (folder / "tiny").symlink_to(built / rid / "tiny")
         import_native(config, [folder], work, rid)
     made = pack(config, [stage_target(config, target(rid), work) for rid in variant.rids], work, work / "dist")
-    planned = sorted(row.file for row in plan(config, variant.rids))
+    planned = sorted(row.file for row in plan_files(config, variant.rids))
     assert planned == sorted(path.name for path in (work / "dist").glob("*"))
     assert planned or variant.runtime
     assert [(row.kind, row.reason) for row in made.not_made] == [

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.commit import VARIABLE, source_commit
+from latebind.build.commit import COMMIT_VARIABLE, source_commit
 from latebind.build.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import outputs
@@ -123,7 +123,7 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
     argv += [word for rid in rids for word in ("--target", rid)]
     # The copies have no repository: both are of the commit that the project itself is of.
-    env = {**os.environ, **dict(around.variables), VARIABLE: source_commit(config)}
+    env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config)}
     if around.other_date and clock is not None:
         env["LD_PRELOAD"] = str(clock)
     run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)

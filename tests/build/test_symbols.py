@@ -13,7 +13,7 @@ from latebind.audit.audit import audit_paths
 from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.imports import import_native
-from latebind.build.kinds.table import plan
+from latebind.build.kinds.table import plan_files
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
@@ -162,7 +162,9 @@ def test_they_are_made_once_and_removed_when_they_are_wanted_no_more(tmp_path):
     (row,) = archives(packed(folder)).values()
     before = row.path.stat().st_mtime_ns
     assert archives(packed(folder))[row.path.name].path.stat().st_mtime_ns == before
-    assert any(one.file == f"symbols/{row.path.name}" for one in plan(load(folder / "latebind.toml"), ["linux-x64"]))
+    assert any(
+        one.file == f"symbols/{row.path.name}" for one in plan_files(load(folder / "latebind.toml"), ["linux-x64"])
+    )
     client(folder, "linux-x64", symbols=False)
     packed(folder)
     assert not row.path.exists()

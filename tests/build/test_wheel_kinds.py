@@ -13,7 +13,7 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.binary import read_image
 from latebind.build import extension
-from latebind.build.kinds.table import plan
+from latebind.build.kinds.table import plan_files
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.build.stage import open_stage
@@ -116,7 +116,7 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
     install(sys.executable, wheels(made)[name], tmp_path / "site")
     assert sysconfig.get_config_var("EXT_SUFFIX") in run(sys.executable, RUN, tmp_path / "site")
 
-    planned = [row.file for row in plan(load(project / "latebind.toml"), [host_rid(), other])]
+    planned = [row.file for row in plan_files(load(project / "latebind.toml"), [host_rid(), other])]
     assert planned == [row.path.name for row in made.artifacts]
 
 

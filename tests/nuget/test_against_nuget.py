@@ -7,7 +7,7 @@ import zipfile
 import defusedxml.ElementTree
 import pytest
 from latebind.nuget import dotnet
-from latebind.nuget.nuspec import Nuspec, render, render_symbols
+from latebind.nuget.nuspec import Nuspec, render_nuspec, render_symbols
 from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
@@ -46,7 +46,7 @@ def theirs(tmp_path_factory):
     for name in (*FILES, "lib/netstandard2.0/demo.pdb"):  # the last goes into the symbol package alone
         (base / name).parent.mkdir(parents=True, exist_ok=True)
         (base / name).write_bytes(b"1")
-    (folder / "demo.nuspec").write_bytes(render(NUSPEC))
+    (folder / "demo.nuspec").write_bytes(render_nuspec(NUSPEC))
     settings = [f"-p:NuspecFile={folder / 'demo.nuspec'}", f"-p:NuspecBasePath={base}", "-p:NoWarn=NU5105%3BNU5100"]
     settings += ["-p:IncludeSymbols=true", "-p:SymbolPackageFormat=snupkg"]
     run(
@@ -63,7 +63,7 @@ def ours(tmp_path_factory):
         identifier=NUSPEC.id, version=NUSPEC.version, creator=", ".join(NUSPEC.authors),
         description=NUSPEC.description, keywords=" ".join(NUSPEC.tags),
     )  # fmt: skip
-    write_nupkg(path, render(NUSPEC), [Entry(name=name, data=b"1") for name in FILES], properties)
+    write_nupkg(path, render_nuspec(NUSPEC), [Entry(name=name, data=b"1") for name in FILES], properties)
     return path
 
 

@@ -13,7 +13,7 @@ from latebind.nuget.nuspec import (
     canonical_license,
     license_url,
     long_framework,
-    render,
+    render_nuspec,
     same_minor,
     semantic_version,
 )
@@ -39,7 +39,7 @@ SMALL = Nuspec(id="Demo", version="0.1.0", authors=("Ann",), description="d", fr
 
 @pytest.mark.parametrize(("name", "nuspec"), [("full", FULL), ("small", SMALL)])
 def test_the_nuspec_is_as_recorded(name, nuspec):
-    assert render(nuspec).decode() == (GOLDEN / f"{name}.nuspec").read_text("utf-8")
+    assert render_nuspec(nuspec).decode() == (GOLDEN / f"{name}.nuspec").read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -126,11 +126,11 @@ def test_frameworks_have_their_long_names():
 )
 def test_what_the_schema_lets_through_is_refused_here(changes, says):
     with pytest.raises(BuildError, match=says):
-        render(dataclasses.replace(SMALL, **changes))
+        render_nuspec(dataclasses.replace(SMALL, **changes))
 
 
 def test_all_problems_are_told_at_once():
     with pytest.raises(BuildError) as caught:
-        render(Nuspec(id="a..b", version="1", authors=(), description="", frameworks=("net8.0",)))
+        render_nuspec(Nuspec(id="a..b", version="1", authors=(), description="", frameworks=("net8.0",)))
 
     assert all(part in str(caught.value) for part in ("id", "version", "authors", "description"))

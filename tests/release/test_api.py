@@ -58,7 +58,7 @@ def test_semantic_versions_say_when_a_break_is_allowed(old, new, may):
 
 def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
     file = tmp_path / "api.json"
-    file.write_bytes(api.to_json(OLD))
+    file.write_bytes(api.api_json(OLD))
     assert read_surface(file) == OLD
     file.write_bytes(b'{"version": 1}')
     with pytest.raises(InputError, match="is no surface of a release"):
@@ -69,7 +69,7 @@ def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
 
 def test_the_page_marks_what_breaks():
     rows = changes(OLD, Surface("1.3.0", {}, OLD.headers))
-    page = api.to_markdown(OLD, Surface("1.3.0", {}, {}), rows)
+    page = api.api_markdown(OLD, Surface("1.3.0", {}, {}), rows)
     assert "# Public API of 1.3.0 since 1.2.3" in page
     assert "- removed (**breaks callers**): `x: x_add (linux-x64)`" in page
-    assert "no earlier release" in api.to_markdown(None, OLD, ())
+    assert "no earlier release" in api.api_markdown(None, OLD, ())

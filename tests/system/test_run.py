@@ -9,7 +9,7 @@ import pytest
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
-from latebind.system.run import run, shown
+from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 
 PYTHON = sys.executable
@@ -105,7 +105,7 @@ def test_standard_input_is_closed():
     ],
 )
 def test_secrets_are_not_shown(words, text):
-    assert shown(words) == text
+    assert command_text(words) == text
 
 
 def test_a_log_keeps_command_and_output(tmp_path):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.tables.presets import RuntimePreset
 
-FILE_NAME = "cibuildwheel.toml"
+CIBUILDWHEEL_FILE = "cibuildwheel.toml"
 _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))
 """The images of pypa/manylinux that cibuildwheel pins, by the glibc in them."""
 _ANY = "cp312-*"
@@ -48,7 +48,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
         package=package,
         name=config.wheel_name(package),
         source=source,
-        file=f"{source}/{FILE_NAME}",
+        file=f"{source}/{CIBUILDWHEEL_FILE}",
         build=_pythons(wheel.kind),
         one=wheel.kind != "cpython",
         skip="*-win32" if any(row.libc == "musl" for row in rows) else "*-musllinux_* *-win32",

@@ -16,7 +16,7 @@ from latebind.build.sources import loader_dir, native_files
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
 from latebind.system.log import LOG
-from latebind.system.run import run, shown, tail
+from latebind.system.run import command_text, run, tail
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -127,7 +127,7 @@ class NativeBuild:
     def _failure(self, ended: Completed, log: Path) -> BuildError:
         """The error of a failed step: the first errors, then the rest; the commands only with `--verbose`."""
         root, verbose = self.config.root, LOG.level == "verbose"
-        command = f": {shown(ended.argv)}" if verbose else ""
+        command = f": {command_text(ended.argv)}" if verbose else ""
         rest = ended.output if verbose else without_commands(ended.output)
         lines = [
             *first_errors(ended.output, root, self.config.native_source),

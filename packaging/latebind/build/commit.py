@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
 
-VARIABLE = "LATEBIND_COMMIT"
+COMMIT_VARIABLE = "LATEBIND_COMMIT"
 """The environment variable that says it outright: where sources were exported from a repository. Empty means none."""
 
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
@@ -39,8 +39,8 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     Raises BuildError when LATEBIND_COMMIT is no full hash.
     """
     env = os.environ if environment is None else environment
-    if VARIABLE in env:
-        return _stated(env[VARIABLE])
+    if COMMIT_VARIABLE in env:
+        return _stated(env[COMMIT_VARIABLE])
     git = which("git", path=env.get("PATH", ""))
     repository = any((folder / ".git").exists() for folder in (config.root, *config.root.parents))
     if repository and git is not None:
@@ -73,7 +73,9 @@ def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
 
 def _stated(text: str) -> str:
     if text and not _HASH.fullmatch(text):
-        raise BuildError(f"{VARIABLE} is {text!r}, which is no commit", advice="Give all 40 or 64 hexadecimal digits.")
+        raise BuildError(
+            f"{COMMIT_VARIABLE} is {text!r}, which is no commit", advice="Give all 40 or 64 hexadecimal digits."
+        )
     return text
 
 

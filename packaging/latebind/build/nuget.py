@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.build import nugetfiles
-from latebind.build.sbom import FILE_NAME, sbom
+from latebind.build.sbom import SBOM_FILE, sbom
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
@@ -18,7 +18,7 @@ from latebind.nuget.nuspec import (
     Dependency,
     Nuspec,
     exactly,
-    render,
+    render_nuspec,
     render_symbols,
     same_minor,
     semantic_version,
@@ -126,8 +126,8 @@ def _whole(job: _Job) -> Artifact:
     files = [
         *nugetfiles.native(job.stages, job.component),
         *nugetfiles.managed(job.managed),
-        *nugetfiles.targets(job.nuspec.id, [stage.rid for stage in job.stages]),
-        *nugetfiles.headers(job.nuspec.id, job.stages, job.component),
+        *nugetfiles.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
+        *nugetfiles.header_entries(job.nuspec.id, job.stages, job.component),
     ]
     return _write(job, files)
 
@@ -144,8 +144,8 @@ def _split(job: _Job) -> list[Artifact]:
     top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
     files = [
         *nugetfiles.managed(job.managed),
-        *nugetfiles.targets(whole.id, (), elsewhere=rids),
-        *nugetfiles.headers(whole.id, job.stages, job.component),
+        *nugetfiles.targets_entries(whole.id, (), elsewhere=rids),
+        *nugetfiles.header_entries(whole.id, job.stages, job.component),
     ]
     made = [_write(top, files, parts=pins)]
     for stage in job.stages:
@@ -159,7 +159,7 @@ def _split(job: _Job) -> list[Artifact]:
         files = [
             *nugetfiles.native([stage], job.component),
             *nugetfiles.managed(()),
-            *nugetfiles.targets(own.id, [stage.rid], part_of=whole.id),
+            *nugetfiles.targets_entries(own.id, [stage.rid], part_of=whole.id),
         ]
         made.append(_write(replace(job, stages=(stage,), managed=(), nuspec=own), files))
     return made
@@ -174,11 +174,11 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         *files,
         *nugetfiles.readme(job.config.root, project.readme),
         *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
-        Entry(name=f"sbom/{FILE_NAME}", data=bill),
+        Entry(name=f"sbom/{SBOM_FILE}", data=bill),
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)
-    write_nupkg(path, render(nuspec), everything, _properties(nuspec))
+    write_nupkg(path, render_nuspec(nuspec), everything, _properties(nuspec))
     made_from = tuple(str(library) for stage in job.stages for library in stage.libraries(job.component))
     return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
 

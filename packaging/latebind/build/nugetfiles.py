@@ -66,7 +66,7 @@ def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
     ]
 
 
-def targets(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), part_of: str = "") -> list[Entry]:
+def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), part_of: str = "") -> list[Entry]:
     """The build file for .NET Framework, for direct and for transitive references; NuGet imports it by the id's name.
 
     `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It tells applications for
@@ -85,7 +85,7 @@ def targets(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), par
     return [Entry(name=f"{one}/{CLASSIC_FRAMEWORK}/{id_}.targets", data=text.encode()) for one in folders]
 
 
-def headers(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
+def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
     """The headers of a component, import libraries for Windows, and the build file that a C++ project takes them by.
 
     All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
 
-FILE_NAME = "latebind.cdx.json"
+SBOM_FILE = "latebind.cdx.json"
 _SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
 
 

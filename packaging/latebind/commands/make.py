@@ -80,7 +80,7 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.build.kinds.table import plan, refused  # noqa: PLC0415
+    from latebind.build.kinds.table import plan_files, refused  # noqa: PLC0415
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
 
@@ -88,10 +88,10 @@ def _plan(arguments: argparse.Namespace) -> int:
     rids = chosen(arguments, config)
     refuse_missing(config)
     if arguments.format == "json":
-        files = [asdict(row) for row in plan(config, rids)]
+        files = [asdict(row) for row in plan_files(config, rids)]
         print_json({"files": files, "not_made": [asdict(row) for row in refused(config, rids)]})
         return 0
-    for row in plan(config, rids):
+    for row in plan_files(config, rids):
         print(f"{workdir / 'dist' / row.file}\n    {row.kind} of {row.package}, from {', '.join(row.inputs)}")
     for missing in refused(config, rids):
         print(not_made(missing))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from latebind.commands.common import Add
     from latebind.release.check import Checked
-    from latebind.release.contradictions import Problem
+    from latebind.release.contradictions import Contradiction
     from latebind.release.derive import Derived
 
 
@@ -77,7 +77,7 @@ def _check(arguments: argparse.Namespace) -> int:
     return int(bool(checked.problems) or shut)
 
 
-def _show(form: str, found: Derived | None, problems: Sequence[Problem] = (), notes: Sequence[str] = ()) -> None:
+def _show(form: str, found: Derived | None, problems: Sequence[Contradiction] = (), notes: Sequence[str] = ()) -> None:
     blocks = found.blocks if found else ()
     if form == "json":
         told = {"problems": list(map(asdict, problems)), "blocked": list(map(asdict, blocks)), "notes": list(notes)}

@@ -14,7 +14,7 @@ from msgspec import Meta
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
 from latebind.tables.presets import RuntimePreset, preset
-from latebind.tables.pythonabi import KINDS
+from latebind.tables.pythonabi import WHEEL_KINDS
 
 TomlValue = bool | int | str
 
@@ -118,7 +118,7 @@ class WheelConfig(Table, frozen=True):
         Meta(
             description="Which Pythons one wheel serves: py3-none (any), cpXY-abi3 (CPython X.Y and newer), cpython "
             "(the very one that builds it).",
-            extra_json_schema={"pattern": KINDS.pattern},
+            extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
 

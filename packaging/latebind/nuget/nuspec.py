@@ -14,7 +14,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.version import InvalidVersion, Version
 
 from latebind.errors import BuildError
-from latebind.templates import render as render_template
+from latebind.templates import render
 
 MAX_ID = 100
 """The longest id that feeds take (NuGet.Packaging, PackageIdValidator)."""
@@ -51,7 +51,7 @@ class Nuspec:
     dependencies: tuple[Dependency, ...] = ()
 
 
-def render(nuspec: Nuspec) -> bytes:
+def render_nuspec(nuspec: Nuspec) -> bytes:
     """The nuspec as XML.
 
     Raises BuildError with every problem: an id, a version, a licence, a tag or a text that feeds would refuse.
@@ -60,7 +60,7 @@ def render(nuspec: Nuspec) -> bytes:
     if problems:
         raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
     license_ = canonical_license(nuspec.license)
-    text = render_template(
+    text = render(
         "nuget.nuspec.j2",
         id=nuspec.id,
         version=nuspec.version,
@@ -82,12 +82,12 @@ def render(nuspec: Nuspec) -> bytes:
 def render_symbols(nuspec: Nuspec) -> bytes:
     """The nuspec of the symbol package beside a package, with the elements that `dotnet pack` writes there.
 
-    Raises BuildError as `render` does.
+    Raises BuildError as render_nuspec().
     """
     problems = list(_problems(nuspec))
     if problems:
         raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
-    text = render_template(
+    text = render(
         "symbols.nuspec.j2",
         id=nuspec.id,
         version=nuspec.version,

@@ -31,7 +31,7 @@ class Surface(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ApiChange:
     """One difference between two surfaces. A breaking one is seen by a caller that was not built again."""
 
     what: str
@@ -58,7 +58,7 @@ def surface(version: str, packages: Iterable[ReleasePackage]) -> Surface:
     return Surface(version, exports, headers)
 
 
-def to_json(found: Surface) -> bytes:
+def api_json(found: Surface) -> bytes:
     """The surface as JSON, sorted."""
     return (json.dumps(msgspec.to_builtins(found), indent=2, sort_keys=True) + "\n").encode()
 
@@ -74,7 +74,7 @@ def read_surface(file: Path) -> Surface:
         raise InputError(f"is no surface of a release: {error}", where=str(file), advice=advice) from error
 
 
-def changes(old: Surface, new: Surface) -> tuple[Change, ...]:
+def changes(old: Surface, new: Surface) -> tuple[ApiChange, ...]:
     """What differs, removals first."""
     rows = [*_exports(old, new), *_headers(old, new)]
     return tuple(sorted(rows, key=lambda row: (("removed", "changed", "added").index(row.how), row.what)))
@@ -87,7 +87,7 @@ def may_break(old: str, new: str) -> bool:
     return after.release[:depth] > before.release[:depth]
 
 
-def to_markdown(old: Surface | None, new: Surface, rows: Iterable[Change]) -> str:
+def api_markdown(old: Surface | None, new: Surface, rows: Iterable[ApiChange]) -> str:
     """The difference as a page."""
     if old is None:
         return f"# Public API of {new.version}\n\nThere is no earlier release to compare with.\n"
@@ -95,26 +95,26 @@ def to_markdown(old: Surface | None, new: Surface, rows: Iterable[Change]) -> st
     return "\n".join([f"# Public API of {new.version} since {old.version}", "", *(lines or ["Nothing changed."]), ""])
 
 
-def _exports(old: Surface, new: Surface) -> Iterator[Change]:
+def _exports(old: Surface, new: Surface) -> Iterator[ApiChange]:
     for library in sorted(old.exports.keys() | new.exports.keys()):
         before, after = old.exports.get(library, {}), new.exports.get(library, {})
         for rid in sorted(before.keys() | after.keys()):
             gone, come = _sides(before.get(rid, ()), after.get(rid, ()))
-            yield from (Change(what=f"{library}: {name} ({rid})", how="removed", breaking=True) for name in gone)
-            yield from (Change(what=f"{library}: {name} ({rid})", how="added", breaking=False) for name in come)
+            yield from (ApiChange(what=f"{library}: {name} ({rid})", how="removed", breaking=True) for name in gone)
+            yield from (ApiChange(what=f"{library}: {name} ({rid})", how="added", breaking=False) for name in come)
 
 
-def _headers(old: Surface, new: Surface) -> Iterator[Change]:
+def _headers(old: Surface, new: Surface) -> Iterator[ApiChange]:
     for header in sorted(old.headers.keys() | new.headers.keys()):
         before, after = old.headers.get(header, {}), new.headers.get(header, {})
         gone, come = _sides(before, after)
-        yield from (Change(what=f"{header}: {before[name]}", how="removed", breaking=True) for name in gone)
-        yield from (Change(what=f"{header}: {after[name]}", how="added", breaking=False) for name in come)
+        yield from (ApiChange(what=f"{header}: {before[name]}", how="removed", breaking=True) for name in gone)
+        yield from (ApiChange(what=f"{header}: {after[name]}", how="added", breaking=False) for name in come)
         for name in sorted(before.keys() & after.keys()):
             if before[name] != after[name]:
                 grew = only_grew(before[name], after[name])
                 what = f"{header}: {before[name]} -> {after[name]}"
-                yield Change(what=what, how="changed", breaking=not grew)
+                yield ApiChange(what=what, how="changed", breaking=not grew)
 
 
 def _sides(

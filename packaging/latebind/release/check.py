@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from latebind import __version__
 from latebind.errors import ConfigError, InputError
-from latebind.release.contradictions import Problem, contradictions
+from latebind.release.contradictions import Contradiction, contradictions
 from latebind.release.derive import Derived, derive
 from latebind.release.facts import Origin, read_origin
-from latebind.release.layout import CONFIG, MANIFEST, PACKAGES, SBOMS, SUMS, SURFACE, is_given
+from latebind.release.layout import CONFIG, PACKAGES, RELEASE_MANIFEST, SBOMS, SUMS, SURFACE, is_given
 from latebind.release.make import files_of
 from latebind.system.archive import sha256
 
@@ -29,7 +29,7 @@ _FROM_A_COPY = "Take the file from the release again, and hold SHA256SUMS agains
 class Checked:
     """What came out. `found` is None where the folder could not be read that far."""
 
-    problems: tuple[Problem, ...]
+    problems: tuple[Contradiction, ...]
     found: Derived | None
     notes: tuple[str, ...] = ()
 
@@ -38,16 +38,16 @@ def check_release(folder: Path) -> Checked:
     """Check a folder that `make_release` made. Raises InputError when it is no such folder."""
     if not folder.is_dir():
         raise InputError("is no folder", where=str(folder), advice="Name the folder of a release.")
-    if not (folder / SUMS).exists() and not (folder / MANIFEST).exists():
-        why = f"has neither {SUMS} nor {MANIFEST}, so it is no release"
+    if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
+        why = f"has neither {SUMS} nor {RELEASE_MANIFEST}, so it is no release"
         raise InputError(why, where=str(folder), advice="Name the folder that latebind release made.")
     problems = list(_sums(folder))
     try:
-        origin = read_origin(folder / MANIFEST)
+        origin = read_origin(folder / RELEASE_MANIFEST)
         found = derive(folder, origin)
     except (InputError, ConfigError) as error:
         problems.append(
-            Problem(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
+            Contradiction(file=_inside(folder, error.where), why=error.message, cure=error.advice or _FROM_A_COPY)
         )
         return Checked(problems=tuple(problems), found=None)
     problems += contradictions(found)
@@ -66,46 +66,46 @@ def _inside(folder: Path, where: str) -> str:
     return where.removeprefix(f"{folder.as_posix()}/") or CONFIG
 
 
-def _sums(folder: Path) -> Iterator[Problem]:
+def _sums(folder: Path) -> Iterator[Contradiction]:
     """What SHA256SUMS says against the files that there are."""
     told: dict[str, str] = {}
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        yield Problem(file=SUMS, why=f"cannot be read: {error}", cure=_FROM_A_COPY)
+        yield Contradiction(file=SUMS, why=f"cannot be read: {error}", cure=_FROM_A_COPY)
         return
     for number, line in enumerate(lines, 1):
         match = _LINE.fullmatch(line)
         if not match or match[2] in told:
             why = f"line {number} is {'there twice' if match else 'no sum and name'}"
-            yield Problem(file=SUMS, why=why, cure=_FROM_A_COPY)
+            yield Contradiction(file=SUMS, why=why, cure=_FROM_A_COPY)
         else:
             told[match[2]] = match[1]
     here = files_of(folder)
     for name in here:
         if (folder / name).is_symlink():
-            yield Problem(file=name, why="is a link", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why="is a link", cure=_FROM_A_COPY)
         elif name not in told:
-            yield Problem(file=name, why=f"is not in {SUMS}: it is no part of this release", cure="Remove it.")
+            yield Contradiction(file=name, why=f"is not in {SUMS}: it is no part of this release", cure="Remove it.")
         elif sha256(folder / name) != told[name]:
-            yield Problem(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
     for name in sorted(told.keys() - set(here)):
-        yield Problem(file=name, why=f"is in {SUMS} and not in the folder", cure=_FROM_A_COPY)
+        yield Contradiction(file=name, why=f"is in {SUMS} and not in the folder", cure=_FROM_A_COPY)
 
 
-def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Problem]:
+def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Contradiction]:
     """Derived files that are not what the folder gives, and files that belong to no release."""
     here = set(files_of(folder))
     for name in sorted(here - found.files.keys()):
         if not is_given(name):
-            yield Problem(file=name, why="belongs to no release", cure="Remove it.")
+            yield Contradiction(file=name, why="belongs to no release", cure="Remove it.")
     for name, data in found.files.items():
         if origin.latebind != __version__ and not name.startswith((SBOMS, SURFACE)):
             continue
         if name not in here:
-            yield Problem(file=name, why="is missing", cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why="is missing", cure=_FROM_A_COPY)
         elif (folder / name).read_bytes() != data:
-            yield Problem(file=name, why=_how(name, (folder / name).read_bytes(), data), cure=_FROM_A_COPY)
+            yield Contradiction(file=name, why=_how(name, (folder / name).read_bytes(), data), cure=_FROM_A_COPY)
 
 
 def _how(name: str, there: bytes, wanted: bytes) -> str:

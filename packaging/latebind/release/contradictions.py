@@ -12,6 +12,7 @@ from latebind.build.sbom import version_range
 from latebind.nuget.nuspec import semantic_version
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
+from latebind.tables.kinds import INSTALLED_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,7 @@ _AGAIN = "Make the release again: latebind release."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class Contradiction:
     """One thing that is wrong with a release: which file, why, and what to do."""
 
     file: str
@@ -31,7 +32,7 @@ class Problem:
     cure: str = _AGAIN
 
 
-def contradictions(found: Derived) -> Iterator[Problem]:
+def contradictions(found: Derived) -> Iterator[Contradiction]:
     """Everything that is wrong between the parts of a release."""
     for package in found.packages:
         yield from _version(package, found.config.project.version)
@@ -41,7 +42,7 @@ def contradictions(found: Derived) -> Iterator[Problem]:
     yield from _broken(found)
 
 
-def _version(package: ReleasePackage, version: str) -> Iterator[Problem]:
+def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
     if package.artifact.kind in ("nupkg", "snupkg"):
         same = package.version.lower() == semantic_version(version).lower()
     else:
@@ -51,10 +52,10 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Problem]:
             same = False
     if not same:
         why = f"is of version {package.version}, and the release is {version}"
-        yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
+        yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Problem]:
+def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction]:
     """The range of each runtime in a package's bill is that of the configured minimum."""
     if not package.bill:
         return
@@ -65,33 +66,35 @@ def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Problem]:
         use = wanted.get(name)
         if part.get("bom-ref", "").startswith("late-bound/") and (use is None or told != version_range(use)):
             why = f"its bill binds {name} {told}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
-            yield Problem(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
+            yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 
-def _verified(found: Derived) -> Iterator[Problem]:
+def _verified(found: Derived) -> Iterator[Contradiction]:
     """The packages that were verified are these, byte for byte."""
     verified = {row.file: row.sha256 for row in found.report.packages}
     here = {row.artifact.path.name: row.artifact for row in found.packages}
     cure = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."
     for name in sorted(verified.keys() | here.keys()):
         if name not in here:
-            yield Problem(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", cure=cure)
+            yield Contradiction(file=VERIFICATION, why=f"is about {name}, which is not in {PACKAGES}/", cure=cure)
         elif name not in verified:
-            if here[name].kind not in ("wheel", "nupkg"):  # the others are installed by nobody
+            if here[name].kind not in INSTALLED_KINDS:
                 continue
-            yield Problem(file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", cure=cure)
+            yield Contradiction(
+                file=f"{PACKAGES}/{name}", why=f"is not among the packages of {VERIFICATION}", cure=cure
+            )
         elif verified[name] != here[name].sha256:
             why = f"has SHA-256 {here[name].sha256[:16]}..., and {VERIFICATION} is about {verified[name][:16]}..."
-            yield Problem(file=f"{PACKAGES}/{name}", why=why, cure=cure)
+            yield Contradiction(file=f"{PACKAGES}/{name}", why=why, cure=cure)
 
 
-def _audited(found: Derived) -> Iterator[Problem]:
+def _audited(found: Derived) -> Iterator[Contradiction]:
     for row in found.audit.findings:
         if row.severity == "error":
-            yield Problem(file=f"{PACKAGES}/{row.subject}", why=f"{row.code} {row.message}", cure=row.fix)
+            yield Contradiction(file=f"{PACKAGES}/{row.subject}", why=f"{row.code} {row.message}", cure=row.fix)
 
 
-def _broken(found: Derived) -> Iterator[Problem]:
+def _broken(found: Derived) -> Iterator[Contradiction]:
     breaks = [row for row in found.changes if row.breaking]
     if found.old is None or not breaks or may_break(found.old.version, found.new.version):
         return
@@ -100,4 +103,4 @@ def _broken(found: Derived) -> Iterator[Problem]:
     cure = f"Keep what callers use, or give the release version {least} or higher. All changes: {API}/changes.md."
     for row in breaks:
         why = f"{row.how} since {found.old.version}, which breaks callers: {row.what}"
-        yield Problem(file=SURFACE, why=why, cure=cure)
+        yield Contradiction(file=SURFACE, why=why, cure=cure)

@@ -21,10 +21,10 @@ from latebind.release.layout import (
     API,
     CHANGES,
     CONFIG,
-    MANIFEST,
     PACKAGES,
     PAGE,
     PREVIOUS,
+    RELEASE_MANIFEST,
     REPORTS,
     SBOMS,
     SURFACE,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from latebind.config.config import Config
     from latebind.model import AuditReport
-    from latebind.release.api import Change, Surface
+    from latebind.release.api import ApiChange, Surface
     from latebind.verify.report.gate import Block
     from latebind.verify.report.report import Report
 
@@ -59,7 +59,7 @@ class Derived:
     blocks: tuple[Block, ...]
     old: Surface | None
     new: Surface
-    changes: tuple[Change, ...]
+    changes: tuple[ApiChange, ...]
     files: Mapping[str, bytes]
 
 
@@ -75,7 +75,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     old = api.read_surface(folder / PREVIOUS) if (folder / PREVIOUS).exists() else None
     new = api.surface(config.project.version, packages)
     rows = api.changes(old, new) if old else ()
-    page_of_api = api.to_markdown(old, new, rows)
+    page_of_api = api.api_markdown(old, new, rows)
     gate = judge_gate(config, report)
     changelog = _changelog(folder)
     blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
@@ -85,9 +85,9 @@ def derive(folder: Path, origin: Origin) -> Derived:
         f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
         **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
         f"{REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
-        SURFACE: api.to_json(new),
+        SURFACE: api.api_json(new),
         f"{API}/changes.md": page_of_api.encode(),
-        MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
+        RELEASE_MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
     }
     page = render(
         "release.html.j2",

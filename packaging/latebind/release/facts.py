@@ -12,6 +12,7 @@ from latebind import __version__
 from latebind.errors import InputError
 from latebind.model import State
 from latebind.release import changelog
+from latebind.tables.kinds import INSTALLED_KINDS
 from latebind.text import plural
 from latebind.verify.report.gate import Block, absent, is_required, patterns
 
@@ -111,7 +112,7 @@ def _unreported(config: Config, report: Report) -> Iterator[Block]:
 
 def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Block]:
     for rid in config.document.targets.include:
-        if not any(rid in package.targets for package in packages if package.artifact.kind in ("wheel", "nupkg")):
+        if not any(rid in package.targets for package in packages if package.artifact.kind in INSTALLED_KINDS):
             yield Block(
                 subject=rid, why="is a target of the project, and no package holds a library for it",
                 cure="Run latebind pack --target all.",

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 PACKAGES, SBOMS, REPORTS, API = "packages", "sbom", "reports", "api"
 CONFIG = "latebind.toml"
 CHANGES = "CHANGELOG.md"
-MANIFEST = "manifest.json"
+RELEASE_MANIFEST = "manifest.json"
 PAGE = "index.html"
 SUMS = "SHA256SUMS"
 VERIFICATION = f"{REPORTS}/verify.json"

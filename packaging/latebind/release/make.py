@@ -17,9 +17,9 @@ from latebind.release.facts import Origin
 from latebind.release.layout import (
     CHANGES,
     CONFIG,
-    MANIFEST,
     PACKAGES,
     PREVIOUS,
+    RELEASE_MANIFEST,
     REPORTS,
     SUMS,
     SURFACE,
@@ -140,10 +140,11 @@ def _assert_sound(found: Derived, *, dry_run: bool) -> None:
 @contextmanager
 def _replacing(output: Path) -> Iterator[Path]:
     """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
-    if output.exists() and not (output / MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
+    if output.exists() and not (output / RELEASE_MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
         raise InputError("is there and is no release", where=str(output), advice="Name another folder, or remove it.")
     holder = next(
-        (folder for folder in output.parents if all((folder / name).is_file() for name in (MANIFEST, SUMS))), None
+        (folder for folder in output.parents if all((folder / name).is_file() for name in (RELEASE_MANIFEST, SUMS))),
+        None,
     )
     if holder is not None:
         text = f"lies inside the release {holder}, which names every file that it has"

@@ -12,10 +12,11 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 from latebind.audit.subject import nupkg_id, nupkg_version
 from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
-from latebind.build.sbom import FILE_NAME
+from latebind.build.sbom import SBOM_FILE
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
 from latebind.system.archive import ZipReader, sha256
+from latebind.tables.kinds import INSTALLED_KINDS
 from latebind.tables.targets import targets
 from latebind.verify.dist import wheels_for
 
@@ -61,7 +62,7 @@ def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
 def _read(path: Path) -> ReleasePackage:
     kind, name, version, own = _named(path)
     artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
-    if kind not in ("wheel", "nupkg"):
+    if kind not in INSTALLED_KINDS:
         return ReleasePackage(artifact=artifact, name=name, version=version, targets=own)
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
@@ -69,7 +70,7 @@ def _read(path: Path) -> ReleasePackage:
     tagged = tuple(rid for rid in targets() if wheels_for(rid, [artifact]))  # none for a nupkg
     with ZipReader(path) as archive:
         for inner in (member.name for member in archive.members if not member.is_folder):
-            if posixpath.basename(inner) == FILE_NAME:
+            if posixpath.basename(inner) == SBOM_FILE:
                 bill = archive.read(inner)
             elif kind == "nupkg" and inner.startswith(_INCLUDE):
                 headers[inner.removeprefix(_INCLUDE)] = archive.read(inner).decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLE = "LATEBIND_CACHE"
+CACHE_VARIABLE = "LATEBIND_CACHE"
 """The environment variable that names another folder."""
 _PLACES = {
     "win32": (("LOCALAPPDATA", "latebind/Cache"),),
@@ -22,7 +22,7 @@ _XDG = (("XDG_CACHE_HOME", "latebind"), ("HOME", ".cache/latebind"))
 
 def user_cache(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path | None:
     """The user's cache folder of latebind, made if needed; None when there is no place that can be written."""
-    places = ((VARIABLE, ""), *_PLACES.get(platform, _XDG))
+    places = ((CACHE_VARIABLE, ""), *_PLACES.get(platform, _XDG))
     folder = next((Path(base, rest) for name, rest in places if (base := environment.get(name))), None)
     if folder is None:
         return None

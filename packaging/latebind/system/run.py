@@ -125,7 +125,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     _write_log(log, words, text)
     status = started.process.returncode
     if check and status != 0:
-        command = f": {shown(words)}" if LOG.level == "verbose" else ""
+        command = f": {command_text(words)}" if LOG.level == "verbose" else ""
         raise ToolError(
             f"{name} failed with status {status}{command}\n{tail(text)}",
             where="" if log is None else str(log),
@@ -240,7 +240,7 @@ def which(name: str, *, path: str | None = None) -> Path | None:
     return Path(found) if found else None
 
 
-def shown(words: Sequence[str]) -> str:
+def command_text(words: Sequence[str]) -> str:
     """A command as a user would type it, with the value of anything that looks like a secret left out."""
     out, hide = [], False
     for word in words:
@@ -270,4 +270,4 @@ def _write_log(log: Path | None, words: Sequence[str], text: str) -> None:
     if log is not None:
         log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("a", encoding="utf-8") as file:
-            file.write(f"$ {shown(words)}\n{text}\n")
+            file.write(f"$ {command_text(words)}\n{text}\n")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PythonVersion = tuple[int, int]
 
-KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3)$")
+WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3)$")
 """The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI."""
 _OLDEST = (3, 2)
 """PEP 384."""
@@ -47,7 +47,7 @@ def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[
     `others` is the kind of the first package that makes Python modules.
     """
     floor = floor_of(kind)
-    if not KINDS.match(kind) or (floor and not _OLDEST <= floor <= newest()):
+    if not WHEEL_KINDS.match(kind) or (floor and not _OLDEST <= floor <= newest()):
         last = newest()
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",

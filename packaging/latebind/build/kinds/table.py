@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 KINDS: tuple[PackageKind, ...] = (Wheels(), Sdists(), Nupkgs(), SymbolArchives())
 
 
-def plan(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
+def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
     """The files of all packages for those targets, by kind."""
     suited = {name: [rid for rid in rids if not unsupplied(config, name, rid)] for name in config.packages}
     return tuple(row for kind in KINDS for row in kind.plan(config, suited, rids))

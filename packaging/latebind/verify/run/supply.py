@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.nuget.nuspec import Nuspec, render, semantic_version
+from latebind.nuget.nuspec import Nuspec, render_nuspec, semantic_version
 from latebind.nuget.opc import CoreProperties, write_nupkg
 from latebind.system.archive import Entry, sha256
 from latebind.system.run import run
@@ -226,7 +226,7 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
     properties = CoreProperties(
         identifier=nuspec.id, version=nuspec.version, creator=nuspec.authors[0], description=nuspec.description
     )
-    write_nupkg(path, render(nuspec), files, properties)
+    write_nupkg(path, render_nuspec(nuspec), files, properties)
     return path
 
 
