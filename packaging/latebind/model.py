@@ -66,6 +66,23 @@ class Target:
     """What a clean PATH holds apart from the interpreter's folder."""
     lists_libraries: bool = False
     """Whether a process can list its own libraries without help: /proc/self/maps."""
+    libc_title: str
+    """What people call the thing that `floor` is a version of."""
+    binary_format: Literal["elf", "macho", "pe"] = "elf"
+    cmake_system: str = "Linux"
+    """CMAKE_SYSTEM_NAME."""
+    osx_architecture: str = ""
+    """CMAKE_OSX_ARCHITECTURES, or "" where CMake has no such setting."""
+    dlltool_machine: str = ""
+    """The `-m` of dlltool, with which import libraries are made; "" where libraries need none."""
+    abi3_suffix: str = ".abi3.so"
+    """How the names of Python modules of the stable ABI end."""
+    linker_scripts: bool = True
+    """Whether zig's linker reads a script that leaves out debug information of its own libraries."""
+    debug_symbols: Literal["in the file", "dsymutil", "none"] = "in the file"
+    """Where debug information is kept: in the library, in what dsymutil makes, or nowhere (docs/symbols.md)."""
+    compiler_advice: str = "Install one (Debian: apt install gcc)"
+    """What to do where the machine's own compiler is missing."""
 
 
 SYMBOLS_SUFFIX = "-symbols.zip"

@@ -65,7 +65,7 @@ class Extension:
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
             f"-DLATEBIND_PYTHON_SUFFIX={module_suffix(self.kind, self.target)}",
-            f"-DLATEBIND_PYTHON_LIBRARY={self._library(place, floor) if self.target.system == 'windows' else ''}",
+            f"-DLATEBIND_PYTHON_LIBRARY={self._library(place, floor) if self.target.dlltool_machine else ''}",
         ]
 
     def _copied(self, include: Path) -> Path:
@@ -171,7 +171,7 @@ def module_suffix(kind: str, target: Target) -> str:
     """How the file names of modules end: `.abi3.so`, `.pyd`, or what this CPython calls its own."""
     if kind == "cpython":
         return str(sysconfig.get_config_var("EXT_SUFFIX"))
-    return ".pyd" if target.system == "windows" else ".abi3.so"
+    return target.abi3_suffix
 
 
 def fits(kind: str, library: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, NotRun
 from latebind.system.run import run
-from latebind.tables.targets import host_rid
+from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,9 +34,8 @@ class _Host:
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # it needs no files
         chosen = [f"-DCMAKE_C_COMPILER={self.compiler}"]
-        if target.system == "macos":  # elsewhere the floor is the machine's own, which the audit compares
-            arch = {"aarch64": "arm64"}.get(target.arch, target.arch)
-            chosen += [f"-DCMAKE_OSX_ARCHITECTURES={arch}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
+        if target.osx_architecture:  # elsewhere the floor is the machine's own, which the audit compares
+            chosen += [f"-DCMAKE_OSX_ARCHITECTURES={target.osx_architecture}", f"-DCMAKE_OSX_DEPLOYMENT_TARGET={floor}"]
         return chosen
 
     def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:  # noqa: ARG002  # it needs no files
@@ -102,21 +101,15 @@ def find_host(target: Target) -> Toolchain:
     raise NotRun(
         "no-compiler",
         f"no C compiler ({', '.join(wanted)}) is on PATH",
-        advice=f'{_INSTALL[target.system]}, or write toolchain = "zig" below [targets.{target.rid}].',
+        advice=f'{target.compiler_advice}, or write toolchain = "zig" below [targets.{target.rid}].',
     )
-
-
-_INSTALL = {
-    "linux": "Install one (Debian: apt install gcc)",
-    "macos": "Install one (xcode-select --install)",
-    "windows": "Run latebind from a Developer Command Prompt (vcvarsall.bat x64)",
-}
 
 
 def _own_targets() -> tuple[str, ...]:
     """What the machine's own compiler builds for: Xcode's for both processors, MSVC's for what its prompt says."""
     host = host_rid()
-    if host.startswith("osx-"):
-        return ("osx-arm64", "osx-x64")
+    row = targets().get(host)
+    if row is not None and row.osx_architecture:
+        return tuple(sorted(rid for rid, other in targets().items() if other.osx_architecture))
     prompt = os.environ.get("VSCMD_ARG_TGT_ARCH", "")
-    return (f"win-{prompt}",) if host.startswith("win-") and prompt else (host,)
+    return (f"win-{prompt}",) if row is not None and row.dlltool_machine and prompt else (host,)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Target
 
-_FORMATS = {"linux": "elf", "macos": "macho", "windows": "pe"}
 _SHOWN = 3
 _NAMED = 10
 
@@ -34,10 +33,10 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
     row, floor = target(stage.rid), stage.manifest.floor
     for library in libraries:
         images = read_images(library.read_bytes(), str(library))
-        if not any((image.format, image.arch) == (_FORMATS[row.system], row.arch) for image in images):
+        if not any((image.format, image.arch) == (row.binary_format, row.arch) for image in images):
             seen = " and ".join(f"{image.format} {image.arch}" for image in images) or "no native code"
             raise BuildError(
-                f"{library.name} is {seen}, and {row.rid} runs {_FORMATS[row.system]} {row.arch}",
+                f"{library.name} is {seen}, and {row.rid} runs {row.binary_format} {row.arch}",
                 where=str(library),
                 advice="Stage the library that was built for this target.",
             )
@@ -45,7 +44,7 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
             need, reason = _need(image, row)
             if floors.padded(need) > floors.padded(floors.numeric(floor)):
                 raise BuildError(
-                    f"{library.name} needs {reason}, and the floor of {row.rid} is {_NAMES[row.libc]} {floor}",
+                    f"{library.name} needs {reason}, and the floor of {row.rid} is {row.libc_title} {floor}",
                     where=str(library),
                     advice=_advice(row, floor, floors.version_text(need)),
                 )
@@ -78,15 +77,12 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
 def is_floor_unknown(stage: Stage) -> bool:
     """Whether nothing shows that the libraries run on the floor: the machine's own libc, and no LIEF to read them."""
     is_own = stage.manifest.toolchain.startswith("host ") and not stage.manifest.imported
-    return is_own and target(stage.rid).system == "linux" and not _can_read()
+    return is_own and target(stage.rid).binary_format == "elf" and not _can_read()
 
 
 def _can_read() -> bool:
     """Whether libraries can be read here: a build from an sdist has no LIEF."""
     return importlib.util.find_spec("lief") is not None
-
-
-_NAMES = {"glibc": "glibc", "darwin": "macOS", "musl": "musl", "ucrt": "Windows"}
 
 
 def _need(image: Image, row: Target) -> tuple[floors.Version, str]:
@@ -105,4 +101,4 @@ def _advice(row: Target, floor: str, need: str) -> str:
         "glibc": f"with zig, or in the image manylinux_{floor.replace('.', '_')}",
         "macos": f"with MACOSX_DEPLOYMENT_TARGET={floor}",
     }[key]
-    return f'Build it for {_NAMES[row.libc]} {floor} ({how}), or write {key} = "{need}" below [targets].'
+    return f'Build it for {row.libc_title} {floor} ({how}), or write {key} = "{need}" below [targets].'

@@ -14,6 +14,7 @@ import msgspec
 from latebind.errors import BuildError
 from latebind.model import Rid, Sha256  # noqa: TC001
 from latebind.system.archive import sha256, write_text
+from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,10 +93,10 @@ class Stage:
         return tuple((path.removeprefix(folder), self.root / path) for path in paths)
 
     def import_libraries(self, component: str) -> tuple[Path, ...]:
-        """What a program for Windows is linked with; none for other targets."""
+        """What a program is linked with where libraries have import libraries: on Windows."""
+        needed = bool(target(self.rid).dlltool_machine)
         paths = [file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
-        windows = self.rid.startswith("win-")
-        return tuple(self.root / path for path in paths if windows and path.endswith(".lib"))
+        return tuple(self.root / path for path in paths if needed and path.endswith(".lib"))
 
 
 def open_stage(root: Path) -> Stage | None:

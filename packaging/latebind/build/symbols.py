@@ -68,11 +68,11 @@ def _made(workdir: Path) -> Path:
 
 
 def _separator(stage: Stage) -> Path | None:
-    """dsymutil for macOS, where debug information stays in the objects; None for Linux, which needs no tool."""
-    system = target(stage.rid).system
-    if system == "linux":
+    """dsymutil where debug information stays in the objects, None where it is in the library."""
+    place = target(stage.rid).debug_symbols
+    if place == "in the file":
         return None
-    if system == "windows":
+    if place == "none":
         raise NotRun(
             _REASON,
             f"{stage.rid}: not made for Windows, where zig keeps unused code once it writes a .pdb: another DLL",

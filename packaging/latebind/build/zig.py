@@ -33,8 +33,6 @@ _CACHE_VARIABLE = "ZIG_GLOBAL_CACHE_DIR"
 _CXX = frozenset({".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".mm"})
 _WORTH_ANNOUNCING = 30
 """Seconds."""
-_CMAKE_SYSTEM = {"linux": "Linux", "macos": "Darwin", "windows": "Windows"}
-_DLLTOOL_MACHINE = {"x86_64": "i386:x86-64", "aarch64": "arm64"}
 
 
 def find_zig() -> Path | None:
@@ -86,7 +84,7 @@ class _Zig:
         file = folder / "toolchain.cmake"
         text = fill(
             "toolchain.cmake",
-            system=_CMAKE_SYSTEM[target.system],
+            system=target.cmake_system,
             processor=target.arch,
             triple=zig_triple(target, floor),
             zig=_quoted(self.zig),
@@ -98,7 +96,7 @@ class _Zig:
 
     def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
         maps = f"-DLATEBIND_PREFIX_MAP={self.zig.resolve().parent}=zig;{made}=build"
-        if target.system != "linux":
+        if not target.linker_scripts:
             return [maps]
         script = folder / "symbols.ld"
         write_text(script, fill("symbols.ld"))
@@ -109,8 +107,7 @@ class _Zig:
 
     def import_library(self, definition: Path, target: Target) -> Path:
         library = definition.with_suffix(".lib")
-        machine = _DLLTOOL_MACHINE[target.arch]
-        run([self.zig, "dlltool", "-m", machine, "-d", definition, "-l", library], timeout=60)
+        run([self.zig, "dlltool", "-m", target.dlltool_machine, "-d", definition, "-l", library], timeout=60)
         return library
 
     def environment(self, tree: Path) -> Mapping[str, str]:
