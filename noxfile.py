@@ -44,7 +44,7 @@ def package(session: nox.Session) -> None:
 @nox.session(tags=["main"])
 def audit(session: nox.Session) -> None:
     """Check everything in dist/."""
-    sessions.latebind(session, "audit", "--output", "reports/audit.json", *session.posargs)
+    sessions.latebind(session, "audit", "--output", "reports", *session.posargs)
 
 
 @nox.session(tags=["main"])

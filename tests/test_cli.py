@@ -104,7 +104,7 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
         (["verify", "--format", "json", "--format=text"], "--format"),
         (["verify", "--jobs", "1", "--jobs", "2"], "--jobs"),
         (["verify", "--dist", "a", "--dist", "b"], "--dist"),
-        (["verify", "--output-dir", "a", "--output-dir", "a"], "--output-dir"),
+        (["verify", "--output", "a", "--output", "a"], "--output"),
         (["audit", "--output", "a", "--output", "b"], "--output"),
         (["stage", "--target", "linux-x64", "--target", "win-x64"], "--target"),
         (["-C", "a", "-C", "b", "plan"], "-C/--project"),
@@ -427,4 +427,4 @@ def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
 
 def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
     packed(latebind, tiny)
-    refused(latebind("-C", tiny, "audit", "--output", tiny), "is a folder", "--output FILE")
+    refused(latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes")

@@ -58,9 +58,9 @@ def test_formats(latebind, package):
 
 
 def test_markdown_and_a_json_file_beside_it(latebind, package, tmp_path):
-    result = latebind("audit", "--format", "markdown", "--output", tmp_path / "report.json", package)
+    result = latebind("audit", "--format", "markdown", "--output", tmp_path / "reports", package)
     assert result.stdout.startswith("## ❌ latebind audit")
-    assert json.loads((tmp_path / "report.json").read_text("utf-8"))["subjects"] == 1
+    assert json.loads((tmp_path / "reports" / "audit.json").read_text("utf-8"))["subjects"] == 1
 
 
 def test_an_unknown_format_is_a_usage_error(latebind, package):

@@ -22,7 +22,7 @@ def declare_audit(add: Add) -> None:
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; default: dist/")
     formats = ("text", "json", "sarif", "junit", "markdown", "github")
     audit.add_argument("--format", choices=formats, default="text", help="format of the report; default: text")
-    audit.add_argument("--output", type=Path, metavar="FILE", help="also write the report to FILE, as JSON")
+    audit.add_argument("--output", type=Path, metavar="DIR", help="also write the report to DIR/audit.json")
     audit.add_argument("--explain", metavar="CODE", help="explain a check and how to fix its findings, then exit")
     audit.add_argument(
         "--preset",
@@ -45,9 +45,10 @@ def _audit(arguments: argparse.Namespace) -> int:
     report = audit_paths(paths, _policy(arguments, config))
     print(RENDERERS[arguments.format](report), end="")
     if arguments.output:
-        if arguments.output.is_dir():
-            raise LatebindError("is a folder", where=str(arguments.output), advice="Name a file: --output FILE.")
-        write_text(arguments.output, audit_json(report))
+        if arguments.output.is_file() or arguments.output.suffix == ".json":
+            advice = "Name a folder: --output reports writes reports/audit.json."
+            raise LatebindError("is a file, and --output takes a folder", where=str(arguments.output), advice=advice)
+        write_text(arguments.output / "audit.json", audit_json(report))
     return report.exit_status
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 SHELLS = ("bash", "zsh", "fish", "powershell", "tcsh")
 _FILES = frozenset({
-    "changelog", "check", "dist", "folder", "machines", "merge", "output", "output_dir", "paths", "previous", "project",
+    "changelog", "check", "dist", "folder", "machines", "merge", "output", "paths", "previous", "project",
     "report", "sources", "workdir",
 })  # fmt: skip
 

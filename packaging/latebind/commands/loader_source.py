@@ -19,7 +19,7 @@ def declare_loader_source(add: Add) -> None:
     command = add("loader-source", _write, "write C files for described runtimes, to build with plain CMake")
     add_format(command)
     command.add_argument(
-        "output_dir", type=Path, metavar="FOLDER", help="folder to write to; then cmake -DLATEBIND_DESCRIBED=FOLDER"
+        "output", type=Path, metavar="FOLDER", help="folder to write to; then cmake -DLATEBIND_DESCRIBED=FOLDER"
     )
 
 
@@ -27,7 +27,7 @@ def _write(arguments: argparse.Namespace) -> int:
     from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
 
     config, _ = configured(arguments)
-    made = write_sources(config, arguments.output_dir.resolve())
+    made = write_sources(config, arguments.output.resolve())
     if not made:
         raise LatebindError(
             "no runtime is described here, and presets need no files",

@@ -26,7 +26,7 @@ def declare_release(add: Add) -> None:
         "release", _release, "packages, sums, bills, reports and API changes as one folder; or check such a one"
     )
     what = release.add_mutually_exclusive_group(required=True)
-    what.add_argument("--output", type=Path, metavar="FOLDER", help="make the release there")
+    what.add_argument("--output", type=Path, metavar="DIR", help="make the release in this new folder")
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check a release, offline; make nothing")
     release.add_argument("--dry-run", action="store_true", help="make it also while the gate is shut, and say so in it")
     release.add_argument("--dist", type=Path, metavar="DIR", help="the packages; by default dist/")

@@ -42,7 +42,7 @@ def declare_verify(add: Add) -> None:
         "--merge", type=Path, action="extend", nargs="+", default=[], metavar="REPORT.json",
         help="run nothing: merge the reports of several machines on the same packages",
     )  # fmt: skip
-    verify.add_argument("--output-dir", type=Path, metavar="DIR", help="the folder of the reports; by default reports/")
+    verify.add_argument("--output", type=Path, metavar="DIR", help="folder for the reports (default: reports/)")
 
 
 def declare_gate(add: Add) -> None:
@@ -79,7 +79,7 @@ def _assert_used(arguments: argparse.Namespace) -> None:
         "--list": arguments.list, "--dist": arguments.dist, "--machines": arguments.machines,
         "--fresh": arguments.fresh, "--jobs": arguments.jobs, "--target": arguments.target,
     }  # fmt: skip
-    written = {"--format": arguments.format != "text", "--output-dir": arguments.output_dir}
+    written = {"--format": arguments.format != "text", "--output": arguments.output}
     only, others = ("--merge", chosen) if arguments.merge else ("--list", written) if arguments.list else ("", {})
     vain = [name for name, given in others.items() if given]
     if vain:
@@ -100,7 +100,7 @@ def _run(arguments: argparse.Namespace) -> int:
         return 0
     report = verify(config, _artifacts(arguments, config), rids, workdir, options)
     logs = workdir / "build" / "verify"
-    write_reports(report, arguments.output_dir or workdir / "reports", lambda row: read_log(logs, row))
+    write_reports(report, arguments.output or workdir / "reports", lambda row: read_log(logs, row))
     _show(report, arguments.format)
     return report.exit_status
 
@@ -141,7 +141,7 @@ def _merge(arguments: argparse.Namespace) -> int:
     from latebind.verify.report.files import merge_files, write_reports  # noqa: PLC0415
 
     merged, log_of = merge_files(arguments.merge)
-    write_reports(merged, arguments.output_dir or configured(arguments)[1] / "reports", log_of)
+    write_reports(merged, arguments.output or configured(arguments)[1] / "reports", log_of)
     _show(merged, arguments.format)
     return merged.exit_status
 

@@ -101,7 +101,7 @@ def two(tmp_path):
 
 
 def test_the_command_writes_all_files_and_brings_the_logs(latebind, tmp_path, two):
-    ended = latebind("verify", "--merge", *two, "--output-dir", tmp_path / "all")
+    ended = latebind("verify", "--merge", *two, "--output", tmp_path / "all")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.endswith("2 passed, 0 failed, 0 not run\n")
     merged = read_report(tmp_path / "all" / "verify.json")
@@ -117,14 +117,14 @@ def test_the_command_refuses_and_leaves_nothing(latebind, tmp_path, two):
     document = json.loads(two[1].read_text("utf-8"))
     document["packages"][0]["sha256"] = "f" * 64
     two[1].write_text(json.dumps(document), encoding="utf-8")
-    ended = latebind("verify", "--merge", *two, "--output-dir", tmp_path / "all")
+    ended = latebind("verify", "--merge", *two, "--output", tmp_path / "all")
     assert ended.returncode == 2
     assert "the packages differ: x.tar.gz is 0000000000000000… in" in ended.stderr
     assert not (tmp_path / "all").exists()
 
 
 def test_the_command_refuses_a_file_that_is_named_twice(latebind, tmp_path, two):
-    ended = latebind("verify", "--merge", two[0], two[0].parent / ".." / "a" / "verify.json", "--output-dir", tmp_path)
+    ended = latebind("verify", "--merge", two[0], two[0].parent / ".." / "a" / "verify.json", "--output", tmp_path)
     assert (ended.returncode, "is given twice" in ended.stderr) == (2, True)
 
 
@@ -132,6 +132,6 @@ def test_a_failed_cell_is_the_exit_status(latebind, tmp_path, two):
     document = json.loads(two[1].read_text("utf-8"))
     document["cells"][0].update(outcome="failed", reason="it broke")
     two[1].write_text(json.dumps(document), encoding="utf-8")
-    ended = latebind("verify", "--merge", *two, "--output-dir", tmp_path / "all", "--format", "markdown")
+    ended = latebind("verify", "--merge", *two, "--output", tmp_path / "all", "--format", "markdown")
     assert ended.returncode == 1
     assert "### Failed" in ended.stdout
