@@ -2,7 +2,7 @@
 
     python bench/audit.py [--rounds N] [--write]
 
-Downloads (0.5 GB) and peers lie in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool, which
+Downloads (0.5 GB) and peers are in LATEBIND_BENCH_CACHE. delocate asks for otool, lipo and install_name_tool, which
 ci/llvm.py supplies.
 """
 

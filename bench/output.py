@@ -1,4 +1,4 @@
-"""Time and peak memory of one large output whose shape only the computation knows: latenn beside onnxruntime.
+"""Time and peak memory of one large output whose shape only the computation knows: latenn next to onnxruntime.
 
     python bench/output.py [--megabytes N] [--rounds N]
 

@@ -1,4 +1,4 @@
-"""Times runs of models by latenn beside onnxruntime's own, in one process; prints rows as JSON for latency.py.
+"""Times runs of models by latenn next to onnxruntime's own, in one process; prints rows as JSON for latency.py.
 
     python bench/runs.py [--rounds N]
 
@@ -147,7 +147,7 @@ def _bound(kind: str, nodes: int) -> tuple[Any, Any]:
 
 
 def _floor(kind: str, nodes: int) -> tuple[Any, Any]:
-    """What is left of a run when nothing is done but to compute: all is bound. Beside a plain run of the other."""
+    """What is left of a run when nothing is done but to compute: all is bound. Next to a plain run of the other."""
     model, session = _both(kind, nodes)
     given, taken, binding = _inputs(kind)[0], np.empty(SHAPES[kind][1], np.float32), model.bind()
     binding.inputs["x"], binding.outputs["y"] = given, taken

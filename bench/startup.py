@@ -2,8 +2,8 @@
 
     python bench/startup.py [--rounds N] [--write]
 
-The import is what `python -X importtime` says of it, everything it imports included. The help is a whole process,
-beside one of the same Python that does nothing.
+The import is what `python -X importtime` reports it, including everything that it imports. The help is a whole process,
+next to one of the same Python that does nothing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def main() -> None:
         "latebind --help": lambda: run([*program, "--help"]),
         "Python alone": lambda: run([sys.executable, "-c", "pass"]),
     }
-    for go in contenders.values():  # once, so that all lies in the system's cache
+    for go in contenders.values():  # once, so that all is in the system's cache
         go()
     samples = in_turn(contenders, arguments.rounds)
     imports = [imported() for _ in range(arguments.rounds)]

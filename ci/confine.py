@@ -31,7 +31,7 @@ _KEPT: list[int] = []
 
 
 class LimitError(Exception):
-    """A run went over a limit and was ended; the message says over which. `output` is what it had said."""
+    """A run went over a limit and was ended; the message says over which. `output` is its output."""
 
     output: bytes = b""
 
@@ -140,7 +140,7 @@ class Group:
         os.setsid()
         os.close(theirs)
         nothing = os.open(os.devnull, os.O_RDWR)
-        for standard in range(3):  # whoever reads our output must not wait for this one
+        for standard in range(3):  # anyone who reads our output must not wait for this one
             os.dup2(nothing, standard)
         os.read(ours, 1)
         self.close()
@@ -159,7 +159,7 @@ class Group:
                 waiting = [ended, *(pipe.ours for pipe in pipes)]
                 ready, _, _ = select.select(waiting, [], [], _LOOK_SECONDS)
                 for pipe in pipes:
-                    pipe.read()  # after the end, too: what it had said is in there by then
+                    pipe.read()  # after the end, too: the output is complete by then
                 if ended in ready:
                     child.wait()
                     return

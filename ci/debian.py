@@ -35,7 +35,7 @@ def unpack(packages: Sequence[str], folder: Path, *, suite: str, architecture: s
     """
     for program in ("apt-get", "dpkg-deb"):
         if shutil.which(program) is None:
-            raise NotAvailableError(f"{program} is missing: this is no Debian system")
+            raise NotAvailableError(f"{program} is missing: this is not a Debian system")
     with tempfile.TemporaryDirectory(prefix="debian-") as name:
         for package in _download(packages, Path(name), suite, architecture):
             _run(["dpkg-deb", "-x", str(package), str(folder)], Path(name))
@@ -124,7 +124,7 @@ def _rename(aside: Path, dest: Path) -> None:
     try:
         aside.rename(dest)
     except OSError:
-        if (dest / _READY).is_file():  # somebody else was quicker, and theirs is as good
+        if (dest / _READY).is_file():  # someone else was quicker, and theirs is as good
             return
         shutil.rmtree(dest)  # made by something else, or not whole
         aside.rename(dest)

@@ -216,7 +216,7 @@ def _check(file: Path, pin: Pin) -> None:
 def _assemble(sdk: Path, application: Path, root: Path) -> Path:
     """A dotnet folder: host, SDK, and the shared framework that a self-contained application carries.
 
-    Which of the application's files are the framework's is said by its own .deps.json (runtimepack).
+    The application's .deps.json (runtimepack) says which of its files are the framework's.
     """
     files = application / "dist"
     target: dict[str, Any] = json.loads((files / "azmcp.deps.json").read_bytes())["targets"][_FRAMEWORK]

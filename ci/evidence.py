@@ -1,4 +1,4 @@
-"""The evidence behind docs/truth.md: what other tools say of the same files; runs them, and judges no package itself.
+"""The evidence behind docs/truth.md: what other tools report on the same files.
 
 Each row of docs/truth/evidence.toml names a wheel, a code, one command and what its output shows or lacks. A row whose
 verdict is "clear" says that the audit is right not to report that code.
@@ -89,7 +89,7 @@ def gaps(document: Mapping[str, Any], found: Sequence[Evidence]) -> list[str]:
             for wheel, code in proved - verdicts
         ),
         *(
-            f"{wheel}: is said to be clear of {code}, which the audit reports"
+            f"{wheel}: is reported to be clear of {code}, which the audit reports"
             for wheel, code in sorted(cleared & verdicts)
         ),
         *(f"{wheel} is in no row of the table" for wheel in sorted({row.wheel for row in found} - files)),

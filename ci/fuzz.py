@@ -1,4 +1,4 @@
-"""Audits mutated wheels, nupkgs and binaries and tells which of them crash, hang, hoard memory or write a file.
+"""Audits mutated wheels, nupkgs and binaries and reports which of them crash, hang, hoard memory or write a file.
 
     python ci/fuzz.py --count 100000        # some minutes; the same cases in every run
     python ci/fuzz.py --case 4711 --keep x  # one case again, and its file in the folder x

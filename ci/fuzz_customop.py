@@ -1,4 +1,4 @@
-"""Loads damaged models through latenn's operator and tells which of them open anything that no model may reach.
+"""Loads damaged models through latenn's operator and reports which of them open anything that no model may reach.
 
     python ci/fuzz_customop.py --count 50000          # the same cases in every run
     python ci/fuzz_customop.py --case 4711 --keep x   # one case again, and its file in the folder x
@@ -29,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "ci")]
 
-import hostile  # noqa: E402  # beside this file
+import hostile  # noqa: E402  # next to this file
 import opened  # noqa: E402
 
 _CHUNK = 1000
@@ -88,7 +88,7 @@ def evil(folder: Path) -> bytes:
 
 
 def work(chunk: Chunk) -> None:
-    """Load good models, then the cases; say of each how it ended."""
+    """Load good models, then the cases; report how each one ended."""
     import latenn_customop  # noqa: PLC0415  # of the site
     import numpy as np  # noqa: PLC0415
     import onnxruntime  # noqa: PLC0415

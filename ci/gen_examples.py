@@ -19,9 +19,9 @@ finds such targets and shows the changes for your own project.
 
 """
 _TAIL = """
-`tinyrun_open()` is new: the host tells where the runtime may be, or nothing, and gets a report. `OrtApi` is asked for
+`tinyrun_open()` is new: the caller passes where the runtime may be, or nothing, and gets a report. It asks for `OrtApi`
 at the version of the floor, which every runtime that was bound has. `latebind.toml`, the Python package and the script
-of the verification lie beside it in [examples/linked-to-late/after](../examples/linked-to-late/after).
+of the verification are next to it in [examples/linked-to-late/after](../examples/linked-to-late/after).
 
 C++: define `ORT_API_MANUAL_INIT` before `onnxruntime_cxx_api.h`, and call `Ort::InitApi()` with the table that was
 bound before anything else of it; without, its globals link the runtime.
@@ -44,8 +44,8 @@ says when all of it is gone: [LB101](checks/index.md) linked, [LB102](checks/ind
 [LB103](checks/index.md) bundled, [LB104](checks/index.md) a renamed copy, [LB105](checks/index.md) a copy inside
 another library, [LB108](checks/index.md) and [LB109](checks/index.md) search paths.
 
-Tell users one thing: `pip install yours` alone brings no runtime any more, `pip install "yours[cpu]"` does. Who forgets
-it is told so, in a sentence, when the first model is loaded.
+Tell users that `pip install yours` no longer installs a runtime, and `pip install "yours[cpu]"` does. If they forget,
+the error message at the first model says so.
 """
 
 

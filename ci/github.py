@@ -4,7 +4,7 @@
     python ci/github.py folder DEST --previous FOLDER    # the release folder, from dist/ and reports/
     python ci/github.py publish FOLDER                   # the folder as a release of the tag TAG
 
-DRY_RUN=true makes the folder also while the gate is shut.
+DRY_RUN=true makes the folder even if the gate failed.
 """
 
 from __future__ import annotations

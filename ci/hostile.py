@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "latenn" / "verify"))
-import tflite_cases as tflite  # lies beside latenn's consumers
+import tflite_cases as tflite  # is next to latenn's consumers
 
 SIGN = "hostile"
 """Is in every name that no model may reach."""

@@ -31,7 +31,7 @@ def cells(session: nox.Session) -> None:
 
 
 def gate(session: nox.Session, folder: str) -> None:
-    """Add up the reports of all machines below a folder, and ask the gate."""
+    """Merge the reports of all machines below a folder, and run the gate."""
     reports = sorted(str(path) for path in Path(folder).glob("*/verify.json"))
     try:
         latebind(session, "verify", "--merge", *reports)

@@ -179,7 +179,7 @@ class Run:
 
 
 def _defaults(document: Mapping[Any, Any]) -> dict[str, str]:
-    """Of the inputs of whoever calls or starts it. YAML 1.1 reads the key `on` as true."""
+    """The inputs of its callers. YAML 1.1 reads the key `on` as true."""
     events = document.get(True)
     called = [row or {} for row in events.values()] if isinstance(events, dict) else []
     given = {name: row.get("default", "") for event in called for name, row in event.get("inputs", {}).items()}

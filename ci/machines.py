@@ -4,8 +4,8 @@
     latebind verify --machines DEST ...
 
 Windows x64 is wine with a CPython (wine.py, windows_python.py), Linux arm64 is qemu with Debian's (qemu.py,
-arm64_python.py). What is there already is not made again; what cannot be had is told with what brings it, and is no
-failure.
+arm64_python.py). What is there already is not made
+again. What is missing is reported with how to install it; that is not an error.
 """
 
 from __future__ import annotations

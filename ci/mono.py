@@ -42,7 +42,7 @@ MONO_CFG_DIR="$root/etc" exec "$root/usr/bin/mono-sgen" "$@"
 
 
 def prepare(dest: Path) -> Path:
-    """The folder with `mono`, whose libraries and reference assemblies lie where the file itself is, in ../lib/mono.
+    """The folder with `mono`, whose libraries and reference assemblies are relative to it, in ../lib/mono.
 
     Raises NotAvailableError on another system or processor, and without apt-get or a mirror.
     """
@@ -59,7 +59,7 @@ def _make(folder: Path) -> None:
     start = folder / "usr/bin/mono"
     start.write_text(_START, encoding="utf-8")
     start.chmod(0o755)
-    (folder / "bin").mkdir()  # alone, without the compilers and tools beside it
+    (folder / "bin").mkdir()  # alone, without the compilers and tools next to it
     (folder / "bin/mono").symlink_to("../usr/bin/mono")
 
 

@@ -54,7 +54,7 @@ def _byte(out: bytearray, chance: random.Random) -> None:
 
 
 def _number(out: bytearray, chance: random.Random) -> None:
-    """A number at the edge of what some field can hold, or near what stands there."""
+    """A number at the edge of what some field can hold, or near what is there."""
     size = chance.choice((2, 4, 8))
     place = min(_place(out, chance) & ~(size - 1), len(out) - size)
     if place < 0:

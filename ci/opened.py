@@ -1,4 +1,4 @@
-"""Runs a program under strace and tells which files it opened, made or started, step by step; must not judge them.
+"""Runs a program under strace and reports which files it opened, made or started, step by step; must not judge them.
 
 The program says where a step begins: it looks for the file `mark(step)`, which is never there. Linux only.
 """

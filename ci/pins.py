@@ -2,7 +2,7 @@
 
     python ci/pins.py [--write]
 
-`--write` puts the newest releases into ci/actions.toml; a label in targets.toml is a choice, so it is only told.
+`--write` puts the newest releases into ci/actions.toml; a label in targets.toml is a choice, so it is only reported.
 Exit status: 0 all is new, 1 something is not.
 """
 
@@ -28,7 +28,7 @@ _LABEL = re.compile(r"`([a-z]+-[a-z0-9.-]+)`")
 
 
 def newest(action: Action, host: str = HOST) -> Action:
-    """The newest release of an action that is no preview. Raises SystemExit when it has none."""
+    """The newest release of an action, without previews. Raises SystemExit when it has none."""
     found: dict[str, str] = {}
     for match in map(_TAG.fullmatch, _git("ls-remote", "--tags", f"{host}/{action.uses}").splitlines()):
         if match and (match[3] or match[2] not in found):  # what an annotated tag points to comes second

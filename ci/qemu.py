@@ -42,7 +42,7 @@ CPU revision\t: 1
 
 
 def find() -> Path:
-    """The emulator. Raises NotAvailableError with the command that brings it."""
+    """The emulator. Raises NotAvailableError with the command that provides it."""
     for name in ("qemu-aarch64-static", "qemu-aarch64"):
         found = shutil.which(name)
         if found:

@@ -22,7 +22,7 @@ _HEAD = """\
 
 # C headers
 
-What each function promises stands above it, here as in the headers. What is not on this page is not public.
+What each function promises is above it, here as in the headers. What is not on this page is not public.
 
 """
 _DIVIDER = re.compile(r"/\* -{4,} (.+?) -{4,} \*/")
@@ -90,7 +90,7 @@ def _header(path: Path) -> str:
 
 
 def _runtimes() -> str:
-    lines = ["## Runtimes", "", "`latebind_add_runtime()` brings the header that describes a runtime to `lb_bind()`."]
+    lines = ["## Runtimes", "", "`latebind_add_runtime()` provides the header that describes a runtime to `lb_bind()`."]
     lines += ["", "| header | description | reads the version | file or folder | floor |", "|---|---|---|---|---|"]
     for name, row in presets().items():
         cells = [f"latebind/{name}.h", f"lb_{name}", f"lb_{name}_read_version()", row.environment]

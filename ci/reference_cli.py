@@ -21,7 +21,7 @@ _HEAD = """\
 latebind [-C DIR] [--workdir DIR] [-v | -q] COMMAND ...
 ```
 
-What each exit status means stands in [versions](../versions.md). `NO_COLOR` is obeyed. `latebind COMMAND --help` prints
+What each exit status means is in [versions](../versions.md). `NO_COLOR` is obeyed. `latebind COMMAND --help` prints
 what is below.
 """
 

@@ -59,14 +59,14 @@ def packed(scratch: Path) -> Path:
 
 
 def tried(way: Way, good: Path) -> Caught:
-    """What became of one way; told at once."""
+    """Try one way and print the result at once."""
     started = time.monotonic()
     caught = run_layers(way, good, SCRATCH, load(LATENN / "latebind.toml"))
     codes = " ".join(f"{code} {severity}" for code, severity in caught.audit.items()) or "nothing"
-    cells = ", ".join(f"{kind} {said}" for kind, said in caught.cells.items())
+    cells = ", ".join(f"{kind} {result}" for kind, result in caught.cells.items())
     print(f"{way.name:24} audit {codes}; {cells}  {time.monotonic() - started:.1f} s", flush=True)
-    for kind, said in caught.says.items():
-        print(f"    {kind}: {said[:300]}", flush=True)
+    for kind, message in caught.says.items():
+        print(f"    {kind}: {message[:300]}", flush=True)
     return caught
 
 

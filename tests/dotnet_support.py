@@ -146,7 +146,7 @@ def without(package: Path, part: str, folder: Path) -> Path:
 
 @cache
 def cases_script() -> ModuleType:
-    """latenn/verify/cases.py, which is no part of a package."""
+    """latenn/verify/cases.py, which is not part of a package."""
     spec = importlib.util.spec_from_file_location("latenn_cases", LATENN / "verify" / "cases.py")
     assert spec is not None
     module = importlib.util.module_from_spec(spec)

@@ -23,7 +23,7 @@ def snapshot(folder):
 
 
 def packed(latebind, tiny):
-    """A project that was packed once; returns what lies in dist/."""
+    """A project that was packed once; returns what is in dist/."""
     result = latebind("-C", tiny, "pack")
     assert result.returncode == 0, result.stderr
     made = snapshot(tiny / "dist")

@@ -24,7 +24,7 @@ TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
 
 
 def packed(source, out, *more):
-    """Pack a copy of latenn that lies in `source`; everything is made below `out`."""
+    """Pack a copy of latenn that is in `source`; everything is made below `out`."""
     try:
         env = dotnet_environment()
     except pytest.skip.Exception:
@@ -168,7 +168,7 @@ def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):
 
 @pytest.mark.slow
 def test_an_editable_installation_finds_its_libraries(tmp_path):
-    """Of a copy, since the native build lies in the tree, and in an environment that sees this one's tools."""
+    """Of a copy, since the native build is in the tree, and in an environment that sees this one's tools."""
     shutil.copytree(ROOT, tmp_path / "copy", ignore=shutil.ignore_patterns(".*", "build", "dist", "stage", "tests"))
     latenn = tmp_path / "copy" / "latenn"
     environment = tmp_path / "environment"

@@ -1,4 +1,4 @@
-"""latebind's own wheel is small, and stands before the audit that it brings."""
+"""latebind's own wheel is small, and stands before the audit that it provides."""
 
 import subprocess
 import sys

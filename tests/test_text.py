@@ -1,4 +1,4 @@
-"""Text of strangers in terminals and documents."""
+"""Text of third parties in terminals and documents."""
 
 import pytest
 from hypothesis import given

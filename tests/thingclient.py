@@ -63,7 +63,7 @@ TELLS = {
     " { *a = %d; *b = %d; *c = %d; *d = 7; }",
     "own": "int thing_version(void) { return (%d * 100 + %d) * 100 + %d; }",
 }
-"""How a runtime tells its version, in C, for each word of the description."""
+"""How a runtime reports its version, in C, for each word of the description."""
 OWN_READER = """
 int lb_thing_read_version(void* entry, char* text, size_t size)
 {

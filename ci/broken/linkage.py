@@ -44,7 +44,7 @@ def _too_new(packages: Packages) -> None:
 
 
 def _unreachable(packages: Packages) -> None:
-    """The library that is needed lies beside the backend, and nothing tells the loader to look there."""
+    """The library that is needed is next to the backend, where the loader does not look."""
     packages.beside("liblatenn_text.so", natives.compiled(_STRTOL))
     packages.replace(natives.needing("liblatenn_text.so"))
 
@@ -54,7 +54,7 @@ WAYS: Sequence[Way] = (
         breaks=_replaced(natives.needing("libonnxruntime.so.1"))),
     Way(name="runtime-linked-windows", title="the backend for Windows imports onnxruntime.dll",
         breaks=_linked_windows, target="win-x64"),
-    Way(name="runtime-bundled", title="ONNX Runtime lies beside the backend",
+    Way(name="runtime-bundled", title="ONNX Runtime is next to the backend",
         breaks=_beside("libonnxruntime.so.1", natives.runtime)),
     Way(name="runtime-hashed", title="ONNX Runtime is bundled under a name with a hash, as repair tools write it",
         breaks=lambda packages: packages.beside(
@@ -68,9 +68,9 @@ WAYS: Sequence[Way] = (
         breaks=_replaced(natives.searching("/home/runner/work/latenn/build/lib"))),
     Way(name="library-lacking", title="the backend needs a library that no package holds",
         breaks=_replaced(natives.needing("liblatenn_helper.so.1"))),
-    Way(name="library-unreachable", title="the backend needs a library beside it and does not search there",
+    Way(name="library-unreachable", title="the backend needs a library next to it and does not search there",
         breaks=_unreachable),
-    Way(name="other-processor", title="the library for arm64 lies where that for x64 should be",
+    Way(name="other-processor", title="the library for arm64 is where that for x64 should be",
         breaks=_other_processor),
     Way(name="newer-glibc", title="a library needs a newer glibc than the tag promises", breaks=_too_new),
     Way(name="cxx-exported", title="a C++ function is exported",

@@ -33,7 +33,7 @@ def _backend(source: str) -> Callable[[Packages], object]:
 
 
 def _helper(source: str, *flags: str) -> Callable[[Packages], object]:
-    """The backend needs a library beside it, found by its own folder, that does something when it is loaded."""
+    """The backend needs a library next to it, found by its own folder, that does something when it is loaded."""
 
     def add(packages: Packages) -> None:
         soname = "-Wl,-soname,liblatenn_helper.so"
@@ -60,7 +60,7 @@ WAYS: Sequence[Way] = (
     Way(name="prints-at-load", title="a library prints when it is loaded", breaks=_helper(_PRINTS)),
     Way(name="rounds-otherwise", title="a library changes how the processor rounds when it is loaded",
         breaks=_helper(_ROUNDS)),
-    Way(name="flushes-tiny", title="a library takes tiny numbers for nought once it is loaded, as -ffast-math does",
+    Way(name="flushes-tiny", title="a library takes tiny numbers for zero once it is loaded, as -ffast-math does",
         breaks=_helper(_FLUSHES)),
     Way(name="handles-signals", title="a library takes over a signal when it is loaded", breaks=_helper(_HANDLES)),
     Way(name="sets-variables", title="a library sets a variable of the environment when it is loaded",

@@ -61,15 +61,15 @@ def _named(text: str, new: str) -> Callable[[Packages], object]:
 
 
 WAYS: Sequence[Way] = (
-    Way(name="rids-exchanged", title="the libraries for x64 and arm64 lie in each other's folders",
+    Way(name="rids-exchanged", title="the libraries for x64 and arm64 are in each other's folders",
         breaks=_edited(_swapped)),
-    Way(name="rid-unknown", title="the folder is named linux-x86_64, which is no RID",
+    Way(name="rid-unknown", title="the folder is named linux-x86_64, which is not a RID",
         breaks=_moved("runtimes/linux-x64/", "runtimes/linux-x86_64/")),
     Way(name="rid-of-distribution", title="the folder is named ubuntu.22.04-x64",
         breaks=_moved("runtimes/linux-x64/", "runtimes/ubuntu.22.04-x64/")),
-    Way(name="nested", title="the library lies in a folder below the native folder",
+    Way(name="nested", title="the library is in a folder below the native folder",
         breaks=_moved("runtimes/linux-x64/native/", "runtimes/linux-x64/native/lib/")),
-    Way(name="not-native", title="the library lies beside the native folder",
+    Way(name="not-native", title="the library is next to the native folder",
         breaks=_moved("runtimes/linux-x64/native/", "runtimes/linux-x64/")),
     Way(name="rid-lacking", title="the library of one target was forgotten",
         breaks=_edited(lambda members: members.pop(in_nupkg(BACKEND)))),

@@ -69,7 +69,7 @@ class Packages:
         self.edit(self.nupkg(library), lambda members: members.update({in_nupkg(library, rid): data}))
 
     def beside(self, name: str, data: bytes, rid: str = LINUX) -> None:
-        """Put another native file beside the backend, in wheel and nupkg alike."""
+        """Put another native file next to the backend, in wheel and nupkg alike."""
         self.edit(self.wheel(BACKEND, rid), lambda members: members.update({f"{_FOLDERS[BACKEND]}/{name}": data}))
         self.edit(self.nupkg(BACKEND), lambda members: members.update({f"runtimes/{rid}/native/{name}": data}))
 

@@ -1,4 +1,4 @@
-// Stands in for dxcore.dll, which wine 8 lacks and ONNX Runtime 1.20 to 1.23 import: there is no adapter.
+// Replaces dxcore.dll, which wine 8 lacks and ONNX Runtime 1.20 to 1.23 import: there is no adapter.
 __declspec(dllexport) long DXCoreCreateAdapterFactory(const void* interface_id, void** factory);
 
 long DXCoreCreateAdapterFactory(const void* interface_id, void** factory) {

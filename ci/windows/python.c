@@ -1,4 +1,4 @@
-// python.exe for a Windows CPython whose DLL lies beside it and whose own python.exe is not to be had.
+// python.exe for a Windows CPython whose DLL is next to it and whose own python.exe is not to be had.
 #include <wchar.h>
 #include <windows.h>
 

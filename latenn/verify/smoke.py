@@ -4,8 +4,8 @@
     python smoke.py --cases FOLDER --out RESULT.json [--runtime R] --reference
 
 It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through the
-runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute is no failure
-of latenn's. RESULT.json:
+runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute does not
+count as a failure of latenn. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}

@@ -3,7 +3,7 @@
     python tflite_cases.py FOLDER
 
 Needs ai-edge-litert and NumPy. Writes cases.json and cases.bin as cases.py does; what a model gives is what the
-interpreter of ai-edge-litert itself says of it, once, when the cases are made.
+interpreter of ai-edge-litert itself computes, once, when the cases are made.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ static int lb_try_open(lb_search* search, lb_source source, const char* path) {
   return 0;
 }
 
-/* Somebody gave the path of this very file: then it is meant, wherever it is. */
+/* The caller gave the path of this very file: then it is used, wherever it is. */
 static int lb_is_named(const lb_search* search, lb_source source) {
   return search->is_file && (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT);
 }

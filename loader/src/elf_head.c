@@ -1,5 +1,5 @@
 /*
- * elf_head.c: tells from a file's first bytes whether the system's loader should see it at all; must not map it (a
+ * elf_head.c: reports from a file's first bytes whether the system's loader should see it at all; must not map it (a
  * truncated library that is mapped ends the process with SIGBUS).
  */
 #include <elf.h>
@@ -108,7 +108,7 @@ lb_outcome lb_elf_inspect(const lb_file* file, char* why, size_t why_size) {
   size_t have = file->read(file, head, sizeof head, 0);
   if (!lb_starts(head, have, ELFMAG, SELFMAG)) return lb_refuse_kind(head, have, "ELF", why, why_size);
   if (have < sizeof header) return lb_refuse_short(file, "header", why, why_size);
-  /* e_type and e_machine lie at the same place in both classes; their byte order is the file's own. */
+  /* e_type and e_machine are at the same place in both classes; their byte order is the file's own. */
   unsigned big = head[EI_DATA] == ELFDATA2MSB;
   unsigned machine = big ? (unsigned)head[18] << 8 | head[19] : lb_little16(head + 18);
   lb_outcome outcome = lb_check_machine(machine, head[EI_CLASS], head[EI_DATA], why, why_size);

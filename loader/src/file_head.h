@@ -32,12 +32,12 @@ uint64_t lb_little64(const unsigned char* at);
 uint32_t lb_big32(const unsigned char* at);
 uint64_t lb_big64(const unsigned char* at);
 
-/* What a file is that is no library of this system; `format` is "ELF", "Mach-O" or "PE". */
+/* What a file is that is not a library of this system; `format` is "ELF", "Mach-O" or "PE". */
 lb_outcome lb_refuse_kind(const unsigned char* head, size_t have, const char* format, char* why, size_t why_size);
 lb_outcome lb_refuse_short(const lb_file* file, const char* within, char* why, size_t why_size);
 lb_outcome lb_refuse_size(const lb_file* file, uint64_t needed, char* why, size_t why_size);
 
-/* LB_OUTCOME_BOUND when the file is a whole shared library for this process; else `why` tells in words. */
+/* LB_OUTCOME_BOUND when the file is a whole shared library for this process; else `why` reports in words. */
 lb_outcome lb_elf_inspect(const lb_file* file, char* why, size_t why_size);
 lb_outcome lb_macho_inspect(const lb_file* file, char* why, size_t why_size);
 lb_outcome lb_pe_inspect(const lb_file* file, char* why, size_t why_size);

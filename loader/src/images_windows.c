@@ -51,7 +51,7 @@ static size_t lb_read_mapped(const lb_file* file, void* into, size_t size, uint6
   return count;
 }
 
-/* AddDllDirectory()'s folders: Windows tells nobody which they are, but maps a file from one of them, as data. */
+/* AddDllDirectory()'s folders: Windows reports nobody which they are, but maps a file from one of them, as data. */
 static int lb_use_added(const char* name, void (*use)(void* imports, const lb_file* file), void* imports) {
   MEMORY_BASIC_INFORMATION region;
   wchar_t* wide = lb_wide(name);
@@ -149,7 +149,7 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
     snprintf(why, why_size, "out of memory");
     return NULL;
   }
-  int quiet = SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* no window that waits for somebody */
+  int quiet = SetThreadErrorMode(SEM_FAILCRITICALERRORS, &mode); /* no window that waits for someone */
   HMODULE module = LoadLibraryExW(wide, NULL, LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
   DWORD error = GetLastError();
   if (quiet) SetThreadErrorMode(mode, NULL);
@@ -191,7 +191,7 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size) {
   lb_free(folder);
   if (refused) {
     snprintf(why, why_size,
-             "it lies in the system folder, whose copy is another program's and often old; to use it, name this very "
+             "it is in the system folder, whose copy is another program's and often old; to use it, name this very "
              "file");
   }
   return refused;

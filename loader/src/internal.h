@@ -73,7 +73,7 @@ lb_record* lb_record_create(const lb_runtime* runtime, lb_version minimum);
 void lb_record_release(lb_record* record);
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail);
-/* The attempt that tells most about a failure; NULL when nothing was tried. */
+/* The attempt that reports most about a failure; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
 /* ---- sentence.c ------------------------------------------------------------------------------------------------ */

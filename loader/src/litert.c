@@ -1,5 +1,5 @@
 /*
- * litert.c: LiteRT's version, which it tells nobody: so it is read from what each release exports for the first time.
+ * litert.c: LiteRT's version, which it reports nobody: so it is read from what each release exports for the first time.
  * Must not call anything in the runtime.
  */
 #include "latebind/litert.h"

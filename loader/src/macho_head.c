@@ -1,5 +1,5 @@
 /*
- * macho_head.c: tells from a Mach-O file's first bytes, thin or fat, whether dyld should see it at all; must not need
+ * macho_head.c: reports from a Mach-O file's first bytes, thin or fat, whether dyld should see it at all; must not need
  * a Mac's headers, so that its tests run anywhere. Numbers: <mach-o/loader.h>, <mach-o/fat.h>, <mach/machine.h>.
  *
  * In a fat file only this processor's slice counts. Subtypes (arm64e) are left to dyld, which knows what it takes.

@@ -13,7 +13,7 @@ typedef struct lb_ov_version {
 typedef int (*lb_ov_get_version)(lb_ov_version* version);
 typedef void (*lb_ov_free_version)(lb_ov_version* version);
 
-/* OpenVINO copies its texts for whoever asks; who has no function to free them with leaves them. */
+/* OpenVINO copies its texts for the caller; without a function to free them they are left. */
 static void lb_openvino_free_version(void* entry, lb_ov_version* version) {
   lb_ov_free_version free_version = NULL;
   void* handle = lb_os_hold(entry);

@@ -40,9 +40,9 @@ typedef enum lb_place {
   LB_PLACE_REFUSED /* there may be something, but we may not look */
 } lb_place;
 
-/* What `path` is. `identity` tells files apart whatever they are called; `why` gets the system's words on failure. */
+/* What `path` is. `identity` reports files apart whatever they are called; `why` gets the system's words on failure. */
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size);
-/* `path` made absolute without resolving links (a library may look for others beside the link). */
+/* `path` made absolute without resolving links (a library may look for others next to the link). */
 char* lb_os_absolute(const char* path);
 char* lb_os_folder_of(const char* path); /* "/a" of "/a/b"; NULL where there is none */
 char* lb_os_join(const char* folder, const char* name);
@@ -52,7 +52,7 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
 
 /*
  * 1 when libraries in that place are never the runtime, though they would load: on Windows the system folder, where
- * copies belong to somebody else and grow old.
+ * copies belong to someone else and grow old.
  */
 int lb_os_is_refused(const char* path, char* why, size_t why_size);
 /*

@@ -56,7 +56,7 @@ char* lb_narrow(const wchar_t* text) {
 typedef BOOL(WINAPI* lb_open_token)(HANDLE process, DWORD access, HANDLE* token);
 typedef BOOL(WINAPI* lb_get_token)(HANDLE token, TOKEN_INFORMATION_CLASS kind, void* into, DWORD size, DWORD* needed);
 
-/* By name: whoever holds this loader needs to link nothing but KERNEL32. */
+/* By name: anyone who holds this loader needs to link nothing but KERNEL32. */
 int lb_is_elevated(void) {
   lb_open_token open_token = NULL;
   lb_get_token get_token = NULL;

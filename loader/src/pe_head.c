@@ -1,5 +1,5 @@
 /*
- * pe_head.c: tells from a PE file's headers whether Windows should be given it at all, and what it imports; must not
+ * pe_head.c: reports from a PE file's headers whether Windows should be given it at all, and what it imports; must not
  * need Windows' headers, so that its tests run anywhere. Numbers: "PE Format" in Microsoft's documentation.
  *
  * On Windows for Arm an x64 process runs emulated. It loads x64 files (ARM64EC files say x64, too) and, of arm64

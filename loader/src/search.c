@@ -102,7 +102,7 @@ static int lb_is_given(const char* text) {
   return text && *text;
 }
 
-/* Step 1. Returns 1 when somebody named a place, found or not: then the search is over. */
+/* Step 1. Returns 1 when someone named a place, found or not: then the search is over. */
 static int lb_search_explicit(lb_search* search) {
   if (lb_is_given(search->options->path)) {
     lb_try_place(search, LB_SOURCE_EXPLICIT, search->options->path);

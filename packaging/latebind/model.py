@@ -88,7 +88,7 @@ class Target:
 SYMBOLS_SUFFIX = "-symbols.zip"
 """How the names of archives of native debug symbols end."""
 SYMBOLS_MANIFEST = "symbols.json"
-"""What such an archive says of itself, in a file of this name."""
+"""The file in which such an archive describes itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +114,7 @@ class NotMade:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing that an audit saw, with what proves it and what mends it.
+    """One thing that an audit saw, with what proves it and what fixes it.
 
     `subject` is `package-file!inner/path`, or a path alone for a bare file.
     """

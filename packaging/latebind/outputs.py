@@ -1,4 +1,4 @@
-"""Tells what latebind writes from what it reads: folders that are never sources, wherever sources are read."""
+"""Distinguishes the folders that latebind writes from sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Packs a project twice under different circumstances and tells where the results differ; leaves nothing behind."""
+"""Packs a project twice under different circumstances and reports where the results differ; leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _ignored(made: Folders) -> Callable[[str, list[str]], set[str]]:
     def ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder).resolve()
         found = {name for name in names if is_scratch(name) or (here / name).resolve() in made}
-        if any(name.endswith("proj") for name in names):  # MSBuild's own, beside a .csproj
+        if any(name.endswith("proj") for name in names):  # MSBuild's own, next to a .csproj
             found |= {"bin", "obj"} & set(names)
         return found
 

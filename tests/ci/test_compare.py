@@ -1,4 +1,4 @@
-"""Native wheels beside cross-built ones."""
+"""Native wheels next to cross-built ones."""
 
 import shutil
 import zipfile

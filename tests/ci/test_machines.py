@@ -1,4 +1,4 @@
-"""The makers of machines: what is not what was pinned is refused, and what cannot be had is told with its cure."""
+"""The makers of machines: what is not what was pinned is refused, and what is missing is reported with its cure."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class TestGroup:
                 found.append(bool(confine._environment(running.pid)))
             assert running.communicate()[1] == b""
         while not found[-1]:
-            found.pop()  # it had ended, and nobody had been told yet
+            found.pop()  # it had ended, and nothing had been notified yet
         assert len(found) > 100
         assert all(found)
 

@@ -36,7 +36,7 @@ def commands_and_options():
 
 
 def section(page, title):
-    """What stands below a heading, and the common options that stand once."""
+    """What is below a heading, and the common options that stand once."""
     found = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     return found[1] if found else ""
 

@@ -1,4 +1,4 @@
-"""The tutorial's commands are those of the rendered page, and all of them succeed for somebody who has nothing."""
+"""The tutorial's commands are those of the rendered page, and all of them succeed for someone who has nothing."""
 
 import re
 import sys

@@ -169,7 +169,7 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     script = [sys.executable, "ci/local_workflow.py", "--files", str(tmp_path / "files")]
     subprocess.run([*script, "ci", "lint"], cwd=clone, check=True)
     here = ["--matrix", "target=linux-x64"]
-    subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate is shut
+    subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate fails
     report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
     assert not [row["id"] for row in report["cells"] if row["outcome"] == "failed"]
     assert len([row for row in report["cells"] if row["outcome"] == "passed"]) >= 50

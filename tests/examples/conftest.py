@@ -47,7 +47,7 @@ def installed(tmp_path_factory):
 
 @pytest.fixture
 def example(tmp_path):
-    """A copy of an example, as a stranger has it."""
+    """A copy of an example, as a user has it."""
 
     def copy(name):
         return Path(shutil.copytree(ROOT / "examples" / name, tmp_path / Path(name).name))

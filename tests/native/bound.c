@@ -96,7 +96,7 @@ void* __libc_realloc(void* old, size_t size);
 
 static int counting;
 static int ours;   /* asked for by a library of latenn */
-static int others; /* by anybody else: the runtime */
+static int others; /* by anything else: the runtime */
 
 static void count_call(void* caller) {
   Dl_info info;

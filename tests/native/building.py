@@ -116,7 +116,7 @@ def build_programs(shared: pathlib.Path, sanitizers: str) -> Programs:
         if not (folder / "done").exists():
             compiler = system_compiler()
             if compiler is None and sanitizers:
-                sanitizers = "undefined"  # zig brings no runtime for the others
+                sanitizers = "undefined"  # zig has no runtime for the others
             compiler = compiler or zig_wrapper(shared)
             if compiler is None:
                 raise CannotBuildError("there is no C compiler: neither cc, gcc, clang nor the ziglang package")

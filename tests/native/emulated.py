@@ -122,7 +122,7 @@ class Emulated:
         return self.folder / "stand-ins" / f"{name}{self.library_suffix}"
 
     def program(self, name: str) -> pathlib.Path:
-        """A program of the tree; on Windows those that link the core lie beside it."""
+        """A program of the tree; on Windows those that link the core are next to it."""
         place = self.folder / f"{name}{self.suffix}"
         return place if place.exists() else self.folder / "latenn" / place.name
 

@@ -84,7 +84,7 @@ static latenn_status* load(all* it, const char* path) {
   return status;
 }
 
-/* The third time the runtime is not told anew what is bound. */
+/* The third time the runtime is not set again. */
 static latenn_status* repeat(all* it) {
   static const int64_t rows[] = {WIDTH, 1};
   latenn_status* status = latenn_value_create(it->model, LATENN_INT64, 2, rows, cpu, &it->places);

@@ -1,7 +1,7 @@
 /*
- * heads.c: prints what the loader's readers say of files. Its words: macho FILE, pe FILE, imports FILE, run-paths FILE,
- * cache FILE NAME (what an ld.so.cache has for a name), missing FILE FOLDER (what keeps a PE file from loading when
- * libraries are in that folder alone, and how many of them were opened to find out).
+ * heads.c: prints what the loader's readers find in files. Its words: macho FILE, pe FILE, imports FILE, run-paths
+ * FILE, cache FILE NAME (what an ld.so.cache has for a name), missing FILE FOLDER (what keeps a PE file from loading
+ * when libraries are in that folder alone, and how many of them were opened to find out).
  */
 #include <stdio.h>
 #include <stdlib.h>

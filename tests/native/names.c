@@ -37,7 +37,7 @@ static uint32_t next(uint32_t* state) {
   return *state ^= *state << 5;
 }
 
-/* A copy of exactly its size, so that a sanitizer sees whoever reads on. */
+/* A copy of exactly its size, so that a sanitizer sees anyone who reads on. */
 static void damage(const unsigned char* good, size_t size, uint32_t* state, const char* scratch) {
   size_t kept = next(state) % 4 ? size : 1 + next(state) % size;
   unsigned char* bytes = malloc(kept);

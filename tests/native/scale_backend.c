@@ -1,5 +1,5 @@
 /*
- * scale_backend.c: a backend of somebody else (synthetic): y = 2 x, float32 of any length. It knows latenn_backend.h
+ * scale_backend.c: a backend of someone else (synthetic): y = 2 x, float32 of any length. It knows latenn_backend.h
  * and nothing else of latenn. -DABI, -DSIZE and -DLACKS make one that the core must refuse.
  */
 #include <stdlib.h>

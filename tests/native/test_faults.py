@@ -1,4 +1,4 @@
-"""Every allocation of latenn's and every call of the runtime fails once: told, released, and well the next time."""
+"""Every allocation of latenn's and every call of the runtime fails once: reported, released, and fine the next time."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Backends built outside the tree with the header alone: they work, and what is wrong with one is said in words."""
+"""Backends built outside the tree with the header alone: they work, and what is wrong with one is reported."""
 
 import json
 import shutil

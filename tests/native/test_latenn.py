@@ -196,7 +196,7 @@ def test_a_backend_by_path_and_by_environment(programs, tmp_path):
 def test_the_encoding_chooses_the_backend(programs, tmp_path, name, content, backend):
     model = tmp_path / name
     model.write_bytes(content)
-    # Beside the core in the build tree lie the real backends: a wrong path for a runtime keeps this to the choice.
+    # Next to the core in the build tree lie the real backends: a wrong path for a runtime keeps this to the choice.
     (answer,) = programs.runner("path", model, "--runtime", "/gone")
     assert answer["error"] == RUNTIME_UNAVAILABLE
     assert answer["report"]["runtime"] == backend

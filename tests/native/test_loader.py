@@ -315,7 +315,7 @@ NOBODY = 65534
 
 @pytest.fixture
 def unprivileged(programs):
-    """A folder that everybody may enter, and a way to run there as somebody for whom permissions count."""
+    """A folder that everybody may enter, and a way to run there as someone for whom permissions count."""
     with tempfile.TemporaryDirectory(prefix="latebind-test-") as name:
         folder = pathlib.Path(name)
         folder.chmod(0o755)

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 
 @pytest.fixture(scope="module")
 def alpine(shared):
-    # zig links programs for musl statically unless told otherwise, and those cannot load anything. What its own
+    # zig links programs for musl statically by default, and those cannot load anything. What its own
     # checks need is newer than the musl that runs them.
     words = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
     try:

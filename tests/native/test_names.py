@@ -14,7 +14,7 @@ def model(names):
 
 @pytest.fixture
 def told(programs, tmp_path):
-    """Give what is told of bytes: from memory, then from a file."""
+    """Reported for bytes: from memory, then from a file."""
 
     def ask(data):
         (tmp_path / "model").write_bytes(data)

@@ -79,7 +79,7 @@ LAYOUT = ROOT / "latenn/native/src/customop/layout.h"
 
 
 def layout_checks():
-    """Give C that compiles only when our struct of a custom operator lies in memory as the official one does."""
+    """Give C that compiles only when our struct of a custom operator is in memory as the official one does."""
     yield '#include "onnxruntime_c_api.h"\n#include "layout.h"\n#include <stddef.h>\n'
     names = re.findall(r"CALL\* ?(\w+)\)\(", LAYOUT.read_text())
     assert len(names) == 25

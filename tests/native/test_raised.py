@@ -65,7 +65,7 @@ def test_a_backend_that_the_environment_names_is_not_opened(raised, plain, tmp_p
     library = plain.folder / "backends" / "liblatenn_backend_echo.so"
     said = raised("runner", "path", onnx_sum(tmp_path / "m.onnx"), feed="report\n", LATENN_BACKEND=str(library))
     assert "echo" not in said
-    assert "ONNX Runtime was not found in" in said  # the backend beside the core was taken
+    assert "ONNX Runtime was not found in" in said  # the backend next to the core was taken
 
 
 @pytest.mark.parametrize("folder", ["loader", "latenn/native"])

@@ -166,7 +166,7 @@ static void test_unbound(void) {
   CHECK(strcmp(lb_report_json(NULL), "{}") == 0);
 }
 
-/* What is said of a call that is wrong, and that nothing in its report is NULL. */
+/* The report of a wrong call, in which nothing is NULL. */
 static int is_refused(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report,
                       const char* says) {
   int outcome = lb_bind(binding, runtime, options, report);
@@ -205,7 +205,7 @@ static OrtStatus* create_status(OrtErrorCode code, const char* message) {
   return (OrtStatus*)(void*)kept;
 }
 
-/* A runtime of 1.14: what is newer is told by name, and its slot, which is not there, is never touched. */
+/* A runtime of 1.14: what is newer is reported by name, and its missing slot is never touched. */
 static void test_gates(void) {
   lb_ort_table table;
   memset(&table, 0, sizeof table);

@@ -38,7 +38,7 @@ def latenn(site):
         os.environ.pop(f"{name}_LIB_PATH", None)
     sys.path.insert(0, str(site))
     try:
-        import latenn as package  # noqa: PLC0415  # it lies in a folder that this fixture made
+        import latenn as package  # noqa: PLC0415  # it is in a folder that this fixture made
 
         assert Path(package.__file__).is_relative_to(site)
         yield package

@@ -55,13 +55,13 @@ def relu(count, shape):
 
 
 def untrue(width):
-    """A Relu whose output is said to have 100 rows, as an exporter may write it; it has as many as the input."""
+    """A Relu whose output declares 100 rows, as an exporter may write it; it has as many as the input."""
     node = helper.make_node("Relu", ["x"], ["y"])
     return model([node], [("x", TensorProto.FLOAT, ("n", width))], [("y", TensorProto.FLOAT, (100, width))])
 
 
 def doubled():
-    """y = x after x, of twice the rows, which are said to be as many as those of x: an exporter's wrong name."""
+    """y = x after x, of twice the rows, which are reported to be as many as those of x: an exporter's wrong name."""
     node = helper.make_node("Concat", ["x", "x"], ["y"], axis=0)
     return model([node], [("x", TensorProto.FLOAT, ("n", 300))], [("y", TensorProto.FLOAT, ("n", 300))])
 

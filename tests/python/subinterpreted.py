@@ -1,4 +1,4 @@
-"""A model run in a subinterpreter, beside one in the main interpreter: it computes, or importing is refused in words.
+"""A model run in a subinterpreter, next to one in the main interpreter: it computes, or importing is refused in words.
 
 python subinterpreted.py MODEL RUNTIME
 """

@@ -205,7 +205,7 @@ WRONG_OUTPUTS = {
     "read-only": (read_only(), "it is read-only"),
     "strided DLPack": (OnlyDlpack(np.ones(8, np.float32)[::2]), "A DLPack tensor is not C-contiguous"),
     "older DLPack": (OlderDlpack(floats()), "it is read-only, or cannot say that it is not"),
-    "a list": ([1, 2], "it is no array"),
+    "a list": ([1, 2], "it is not an array"),
     "no device": ("moon", "output 'next' cannot be left on 'moon'. Give an array, or a device"),
     "a device of another model": ("cuda", 'output "next" cannot stay on a device (type 2)'),
 }

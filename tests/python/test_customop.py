@@ -21,7 +21,7 @@ from tests.python import models
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "latenn" / "verify"))
-import tflite_cases as tflite  # lies beside the consumers
+import tflite_cases as tflite  # is next to the consumers
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="not run: onnxruntime is not installed")
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")

@@ -293,7 +293,7 @@ def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, fold
 
 
 def with_group(name):
-    """A TensorFlow Lite model that says of a file that it holds weights."""
+    """A TensorFlow Lite model that names a file with weights."""
     data = tflite.write(tflite.CASES["add"])
     made = tflite.schema.ModelT.InitFromObj(tflite.schema.Model.GetRootAs(data, 0))
     group, buffer = tflite.schema.ExternalBufferGroupT(), tflite.schema.ExternalBufferT()

@@ -222,7 +222,7 @@ LOSSY = {
     "a number among texts": (TensorProto.STRING, ["a", 1], "holds 1 (int), the model takes strings. Give str or bytes"),
     "a number in an array": (TensorProto.STRING, np.array(["a", 1], object), "holds 1 (int), the model takes strings"),
     "None among texts": (TensorProto.STRING, ["a", None], "holds None, the model takes strings"),
-    "half a surrogate pair": (TensorProto.STRING, ["\ud800"], "which is no Unicode text: surrogates not allowed"),
+    "half a surrogate pair": (TensorProto.STRING, ["\ud800"], "which is not Unicode text: surrogates not allowed"),
     "a buffer for texts": (TensorProto.STRING, bytearray(b"ab"), "is uint8, the model takes strings"),
     "no numbers for texts": (TensorProto.STRING, np.ones(0), "is float64, the model takes strings"),
 }

@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "latenn" / "verify"))
-import tflite_cases as tflite  # lies beside the consumers
+import tflite_cases as tflite  # is next to the consumers
 
 WHERE = tflite.Case(
     {"x": tflite.Tensor("bool", (4,)), "y": tflite.Tensor("int64", (-1, 1))},

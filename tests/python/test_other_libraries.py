@@ -1,4 +1,4 @@
-"""Tensors in PyTorch and JAX: the same memory, in both kinds of capsules, whoever goes first.
+"""Tensors in PyTorch and JAX: the same memory, in both kinds of capsules, anyone who goes first.
 
 A session of its own (`python3 noxfile.py -s libraries`), which installs both; elsewhere this is not run.
 """

@@ -1,4 +1,4 @@
-"""Trees of processes: found by their mark, ended whole, also when whoever started them was killed."""
+"""Trees of processes: found by their mark, ended whole, also when anyone who started them was killed."""
 
 import os
 import signal

@@ -264,7 +264,7 @@ def unplugged(monkeypatch, tmp_path, url):
 
 
 def assert_not_run(tmp_path, tool):
-    """pip says of a refused connection what it says of a name that the index has not."""
+    """pip reports a refused connection like a name that the index lacks."""
     reasons = {"no-index"} if tool.name == "uv" else {"no-index", "no-distribution"}
     tool.home.mkdir()
     with pytest.raises(NotRun) as asked:

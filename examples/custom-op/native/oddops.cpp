@@ -1,4 +1,4 @@
-// oddops: the operator oddops::Square for ONNX Runtime; linked to nothing, told everything by RegisterCustomOps().
+// oddops: the operator oddops::Square for ONNX Runtime; linked to nothing; RegisterCustomOps() passes everything.
 #include "onnxruntime_c_api.h"
 
 namespace {
@@ -70,7 +70,7 @@ extern "C" __attribute__((visibility("default"))) OrtStatus* RegisterCustomOps(O
                                                                                const OrtApiBase* base) {
   static const OrtCustomOp square = MakeSquare();
   const OrtApi* ort = base->GetApi(kFloor);
-  if (!ort) return nullptr;            // older than the floor: it has said so itself
+  if (!ort) return nullptr;            // older than the floor: it has printed so
   OrtCustomOpDomain* domain = nullptr; // which sessions use for as long as they live
   if (OrtStatus* failed = ort->CreateCustomOpDomain("oddops", &domain)) return failed;
   if (OrtStatus* failed = ort->CustomOpDomain_Add(domain, &square)) return failed;

@@ -35,7 +35,7 @@ struct Ort {
   }
 };
 
-// To be called first; "" says nothing. The loader's report, as JSON; throws what mends it.
+// To be called first; "" says nothing. The loader's report, as JSON; throws what fixes it.
 using Text = const std::string&;
 inline std::string Bind(Text folder, Text path, Text minimum, Text advice) {
   const char* folders[] = {folder.c_str()};

@@ -285,7 +285,7 @@ namespace Checks
                     }
                     catch (ObjectDisposedException)
                     {
-                        // What a run that comes too late is told.
+                        // The error of a run that comes too late.
                     }
                 })).ToArray();
                 Thread.Yield();

@@ -40,9 +40,9 @@ namespace Latenn
         }
 
         /// <summary>
-        /// Loads the file of this process's processor on .NET Framework, which looks beside the application alone, where
+        /// Loads the file of this process's processor on .NET Framework, which looks next to the application alone, where
         /// an AnyCPU application has the file of one processor at most: the package's build file lays all of them below
-        /// runtimes/. Windows then answers DllImport with what is loaded. Whatever fails here, DllImport tells.
+        /// runtimes/. Windows then answers DllImport with what is loaded. Whatever fails here, DllImport reports.
         /// </summary>
         private static void LoadOnClassicFramework()
         {

@@ -7,7 +7,7 @@ namespace Latenn
 {
     /// <summary>
     /// The folders in which .NET keeps native files of packages: .NET searches them for <c>DllImport</c> only, so a
-    /// library that is opened by another library must be told of them. It opens nothing.
+    /// library that another library opens needs them. It opens nothing.
     /// </summary>
     internal static class HostDirectories
     {
@@ -68,7 +68,7 @@ namespace Latenn
             }
             catch (Exception problem) when (problem is ArgumentException || problem is NotSupportedException || problem is IOException)
             {
-                // The host listed something that is no path on this system: there is nothing to search in it.
+                // The host listed something that is not a path on this system.
             }
         }
     }

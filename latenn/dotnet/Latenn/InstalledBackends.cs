@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Latenn
 {
-    /// <summary>The backends that lie in given folders, by the names of their libraries. It opens nothing.</summary>
+    /// <summary>The backends that are in given folders, by the names of their libraries. It opens nothing.</summary>
     internal static class InstalledBackends
     {
         private const string Stem = "latenn_backend_";

@@ -5,11 +5,11 @@ namespace Latenn
 {
     /// <summary>
     /// Reads one text out of a JSON object: netstandard2.0 has no JSON without a package, and the report needs no
-    /// more. It never throws: what is no JSON has no members.
+    /// more. It never throws: invalid JSON has no members.
     /// </summary>
     internal static class JsonText
     {
-        /// <summary>The text of a member of the outermost object; "" where there is none or it is no text.</summary>
+        /// <summary>The text of a member of the outermost object; "" where there is none or it is not text.</summary>
         public static string Member(string json, string name)
         {
             int depth = 0;

@@ -35,7 +35,7 @@ namespace Latenn
         /// <summary>The report on the runtime that the backend bound, as JSON.</summary>
         public string Report { get; }
 
-        /// <summary>Loads a model from a file. Data that the model keeps beside itself is found next to it.</summary>
+        /// <summary>Loads a model from a file. Data that the model keeps next to itself is found next to it.</summary>
         /// <exception cref="LatennException">The native library, a backend, the runtime or the model is at fault.</exception>
         /// <exception cref="ArgumentException">The path or an option cannot be given to C.</exception>
         public static Model Load(string path, LoadOptions? options = null)

@@ -4,7 +4,7 @@ using System.Collections.Generic;
 
 namespace Latenn
 {
-    /// <summary>Looks at the outputs of a run while they lie in the runtime's memory.</summary>
+    /// <summary>Looks at the outputs of a run while they are in the runtime's memory.</summary>
     /// <param name="outputs">Good until the reader returns.</param>
     public delegate void OutputReader(OutputViews outputs);
 

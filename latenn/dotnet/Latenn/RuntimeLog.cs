@@ -23,7 +23,7 @@ namespace Latenn
         Fatal = 4,
     }
 
-    /// <summary>Hands a runtime's log to whoever asked for it.</summary>
+    /// <summary>Hands a runtime's log to anyone who asked for it.</summary>
     internal static class RuntimeLog
     {
         /// <summary><c>latenn_log_fn</c>.</summary>

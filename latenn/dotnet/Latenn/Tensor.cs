@@ -6,7 +6,7 @@ namespace Latenn
 {
     /// <summary>
     /// A tensor: elements in C order, a type and a shape. It holds the array that it was made from and does not copy
-    /// it; whoever changes that array changes the tensor. Reading one tensor from several threads is safe.
+    /// it; anyone who changes that array changes the tensor. Reading one tensor from several threads is safe.
     /// </summary>
     public sealed partial class Tensor
     {

@@ -4,7 +4,7 @@ using System.Buffers;
 
 namespace Latenn
 {
-    /// <summary>What the newer framework adds: tensors over memory that is no array of their own. Nothing is copied.</summary>
+    /// <summary>What the newer framework adds: tensors over memory that is not their own array. Nothing is copied.</summary>
     public sealed partial class Tensor
     {
         private readonly MemorySource? _memory;

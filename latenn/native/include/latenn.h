@@ -1,5 +1,5 @@
 /*
- * latenn.h: run a model with a runtime that somebody else supplies.
+ * latenn.h: run a model with a runtime that someone else supplies.
  *
  * The shape is wasi-nn's: load, create an execution context, set inputs, compute, get outputs. The core knows no
  * runtime; a backend is a shared library (latenn_backend_<name>) that is opened when a model first needs it.
@@ -168,7 +168,7 @@ typedef struct latenn_load_options {
 
 typedef struct latenn_model latenn_model;
 
-/* Loads a model from a file (UTF-8 path). Data that the model keeps beside itself is found next to it. */
+/* Loads a model from a file (UTF-8 path). Data that the model keeps next to itself is found next to it. */
 LATENN_API latenn_status* latenn_load_path(const char* path, const latenn_load_options* options, latenn_model** model);
 /* Loads a model from memory, which may be freed afterwards. */
 LATENN_API latenn_status* latenn_load_bytes(const void* bytes, size_t size, const latenn_load_options* options,
@@ -227,7 +227,7 @@ typedef struct latenn_device {
 typedef struct latenn_value latenn_value;
 
 /* The caller's memory as a value, without a copy: numbers, aligned to their size. The memory must stay until
- * release(owner) is called, once, by whoever is the last holder, on that thread; release may be NULL. The shape is
+ * release(owner) is called once by the last holder, on its thread; release may be NULL. The shape is
  * copied. On failure release is not called. */
 LATENN_API latenn_status* latenn_value_wrap(latenn_model* model, const latenn_tensor* tensor, latenn_device device,
                                             void (*release)(void* owner), void* owner, latenn_value** value);
@@ -260,7 +260,7 @@ LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t ind
 /* ---- DLPack ----------------------------------------------------------------------------------------------- */
 
 /* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It is
- * one more holder, who leaves when its deleter is called: by anyone, on any thread. */
+ * one more holder, who leaves when its deleter is called, on any thread. */
 LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
 /* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
  * its last holder leaves. One that is marked read-only, or of before DLPack 1.0, which has no such mark, is never

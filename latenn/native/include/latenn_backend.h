@@ -71,7 +71,7 @@ typedef struct latenn_backend {
   void (*free_text)(char* text);
 
   /* ---- here ends the first version: what follows may be missing or NULL, each alone; the core then copies, or says
-   * what cannot be done. Whoever gives out values gives release_value. ---- */
+   * what cannot be done. Anyone who gives out values gives release_value. ---- */
 
   /* Memory of the core or its caller, which outlives the value, as a value; numbers only. NULL values are never given,
    * and a device that the backend does not know is its to refuse. */

@@ -72,7 +72,7 @@ namespace Smoke
         private static long Allocated()
         {
 #if NETFRAMEWORK
-            return 0; // not told by that framework
+            return 0; // that framework does not report it
 #else
             return GC.GetAllocatedBytesForCurrentThread();
 #endif

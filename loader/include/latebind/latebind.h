@@ -60,7 +60,7 @@ typedef struct lb_runtime {
   lb_read_version read_version;
   lb_version minimum; /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
   lb_version built;   /* the newest version whose interface the host was written for */
-  const char* advice; /* the command that mends a missing runtime, or NULL */
+  const char* advice; /* the command that fixes a missing runtime, or NULL */
   int is_calendar;    /* the major version is a year: another one is newer or older, not another interface */
 } lb_runtime;
 
@@ -105,7 +105,7 @@ typedef enum lb_outcome {
   LB_OUTCOME_OTHER_MAJOR = 7,
   LB_OUTCOME_NO_VERSION = 8,        /* the version could not be read */
   LB_OUTCOME_REFUSED = 9,           /* a place or a permission forbids it */
-  LB_OUTCOME_LOAD_FAILED = 10,      /* anything else that the system's loader said: see detail */
+  LB_OUTCOME_LOAD_FAILED = 10,      /* any other error of the system's loader: see detail */
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
   LB_OUTCOME_BOUND_OLDER = 12       /* bound already, and older than the minimum of this call */
 } lb_outcome;
@@ -115,7 +115,7 @@ typedef struct lb_attempt {
   lb_source source;
   lb_outcome outcome;
   const char* path;    /* the file, folder or name that was tried, UTF-8 */
-  const char* version; /* what the runtime said of itself, or "" */
+  const char* version; /* the version that the runtime reports, or "" */
   const char* detail;  /* the system's own words, or "" */
 } lb_attempt;
 
@@ -135,7 +135,7 @@ typedef struct lb_report {
   size_t image_count; /* images with the entry symbol in this process; over 1 is worth a warning */
   const lb_attempt* attempts;
   size_t attempt_count;
-  const char* sentence; /* one ready sentence: what was wrong and the command that mends it; or what was bound */
+  const char* sentence; /* one ready sentence: what was wrong and the command that fixes it; or what was bound */
   const char* warning;  /* a sentence about more than one image; or "" */
   void* storage;        /* private */
 } lb_report;

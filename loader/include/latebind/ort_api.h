@@ -306,7 +306,7 @@ typedef struct lb_ort_base {
 typedef struct lb_ort_api {
   const lb_ort_table* table;
   uint32_t version;   /* the API version that was asked for: slots up to it exist */
-  lb_version runtime; /* what the runtime says of itself */
+  lb_version runtime; /* the version that the runtime reports */
 } lb_ort_api;
 
 /* Functions by name, for lb_ort_available() and lb_ort_explain(). */

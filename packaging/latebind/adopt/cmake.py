@@ -22,7 +22,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Argument:
-    """One argument: its text without quotes, and where it stands in the file."""
+    """One argument: its text without quotes, and where it is in the file."""
 
     text: str
     start: int
@@ -46,7 +46,7 @@ class Command:
 
 
 def commands(text: str) -> list[Command]:
-    """The commands of a CMake file in their order. What is no command is passed over."""
+    """The commands of a CMake file in their order. Everything else is skipped."""
     found: list[Command] = []
     tokens = [match for match in _TOKEN.finditer(text) if not match["comment"] and not match["space"]]
     at = 0

@@ -20,7 +20,7 @@ _CALL = re.compile(r"(?<![\w.>])OrtGetApiBase\s*\(\s*\)")
 _BINDING = """
 static lb_binding latebind_ort = LB_BINDING_INIT;
 
-/* What OrtGetApiBase() gave. Without a usable ONNX Runtime it ends the program with a sentence that says what mends it,
+/* What OrtGetApiBase() gave. Without a usable ONNX Runtime it ends the program with a sentence that says what fixes it,
  * as the system's loader did; hand report.sentence to your own way of telling errors instead. */
 static const OrtApiBase* latebind_ort_base(void) {
   lb_report report = {sizeof report};

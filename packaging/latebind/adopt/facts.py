@@ -31,7 +31,7 @@ _LICENCES = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What packages say of a project; "" where nothing says it."""
+    """What packages state about a project; "" for what is not known."""
 
     name: str
     version: str

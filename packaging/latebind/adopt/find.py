@@ -41,7 +41,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What a project says of itself and of runtimes."""
+    """What a project states about itself and its runtimes."""
 
     root: Path
     source: Path

@@ -23,12 +23,16 @@ if TYPE_CHECKING:
 def declare_release(add: Add) -> None:
     """`latebind release`."""
     release = add(
-        "release", _release, "packages, sums, bills, reports and API changes as one folder; or check such a one"
+        "release",
+        _release,
+        "make a release folder with packages, checksums, SBOMs, reports and API changes, or check one",
     )
     what = release.add_mutually_exclusive_group(required=True)
     what.add_argument("--output", type=Path, metavar="DIR", help="make the release in this new folder")
     what.add_argument("--check", type=Path, metavar="FOLDER", help="check a release, offline; make nothing")
-    release.add_argument("--dry-run", action="store_true", help="make it also while the gate is shut, and say so in it")
+    release.add_argument(
+        "--dry-run", action="store_true", help="make it even if the gate failed, and list what blocks publishing"
+    )
     release.add_argument("--dist", type=Path, metavar="DIR", help="the packages; by default dist/")
     release.add_argument("--report", type=Path, metavar="FILE", help="by default reports/verify.json")
     release.add_argument("--changelog", type=Path, metavar="FILE", help="by default CHANGELOG.md of the project")

@@ -1,4 +1,4 @@
-"""What types cannot say of a configuration: names that must exist, versions that must be versions."""
+"""Checks of a configuration that types cannot express: names that must exist, valid versions."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def check_source(config: Config, reader: Reader) -> None:
     document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
-        reader.problem(("native", "source"), f"the native source {document.native.source} lies outside {config.root}")
+        reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
     elif not (source / "CMakeLists.txt").is_file():
         reader.problem(
             ("native", "source"),
@@ -130,7 +130,7 @@ def _check_verify(config: Config, reader: Reader) -> None:
             reader.problem(("verify", "each_minor"), f"{rid!r} is not a target", nearest(rid, map(str, targets())))
     for minor in verify.pythons:
         if not _MINOR.match(minor):
-            reader.problem(("verify", "pythons"), f"{minor!r} is no minor version of CPython", 'Write it as "3.11".')
+            reader.problem(("verify", "pythons"), f"{minor!r} is not a minor version of CPython", 'Write it as "3.11".')
     advice = 'Write the runtime version from which on the number holds: { "1.19" = 1000 }.'
     counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
     for name, own in verify.own.items():
@@ -143,7 +143,7 @@ def _check_verify(config: Config, reader: Reader) -> None:
 def _check_packages(config: Config, reader: Reader) -> None:
     for name, package in config.packages.items():
         if package.wheel is not None and not _DISTRIBUTION.match(config.wheel_name(name)):
-            text = f"{config.wheel_name(name)!r} is no name of a distribution"
+            text = f"{config.wheel_name(name)!r} is not the name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
         if wrong := kind_problem(name, kind, config.module_kind, nuget=package.nuget is not None):

@@ -49,7 +49,7 @@ class DescribedPython(Table, frozen=True):
     folder: Annotated[str, Meta(description="The folder of the library below site-packages: thing/lib.")]
     extras: Annotated[
         dict[str, str],
-        Meta(description='The distribution that each extra brings, the ordinary one first: { cpu = "thing" }.'),
+        Meta(description='The distribution that each extra provides, the ordinary one first: { cpu = "thing" }.'),
     ]
 
 
@@ -66,14 +66,14 @@ class DescribedRuntime(Table, frozen=True):
     entry: Annotated[
         str,
         Meta(
-            description="An exported function that no other library has, and that tells the version.",
+            description="An exported function that no other library has, and that reports the version.",
             extra_json_schema={"pattern": _FUNCTION.pattern},
         ),
     ]
     version: Annotated[
         Literal["text", "three-numbers", "four-numbers", "own"],
         Meta(
-            description="How it tells: const char* entry(void); void entry(unsigned*, unsigned*, unsigned*), or with "
+            description="How it reports: const char* entry(void); void entry(unsigned*, unsigned*, unsigned*), or with "
             "a fourth; own: the project defines lb_<name>_read_version() of <latebind/latebind.h>."
         ),
     ]
@@ -91,7 +91,7 @@ class DescribedRuntime(Table, frozen=True):
         tuple[str, ...],
         Meta(description="Texts that only the runtime itself holds: a copy linked in is found by them."),
     ] = ()
-    calendar: Annotated[bool, Meta(description="The major version is a year: a later one is no other interface.")] = (
+    calendar: Annotated[bool, Meta(description="The major version is a year: a later one has the same interface.")] = (
         False
     )
     libc: Annotated[
@@ -140,7 +140,7 @@ def _copies(system: str, name: str) -> tuple[str, ...]:
 
 
 def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) -> Iterator[Problem]:
-    """What types cannot say of a description; `systems` are those of the project's targets."""
+    """What types cannot check in a description; `systems` are those of the project's targets."""
     if described.name in presets():
         text = f"{described.name} is a runtime that latebind knows"
         yield ("name",), text, f'Write preset = "{described.name}" instead of the description, or choose another name.'
@@ -148,12 +148,16 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         text = f"{described.name!r} cannot be part of a name in C"
         yield ("name",), text, "Use small letters, digits and _, a letter first."
     if described.environment and not _FUNCTION.match(described.environment):
-        text = f"{described.environment!r} is no name of a variable"
+        text = f"{described.environment!r} is not the name of a variable"
         yield ("environment",), text, f"Leave it out: it is {described.name.upper()}_LIB_PATH then."
     if not described.title.isprintable() or set('"\\*') & set(described.title):
         yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line ends.'
     if not _FUNCTION.match(described.entry):
-        yield ("entry",), f"{described.entry!r} is no name of a C function", "Name an exported one: nm -D shows them."
+        yield (
+            ("entry",),
+            f"{described.entry!r} is not the name of a C function",
+            "Name an exported one: nm -D shows them.",
+        )
     yield from _version_problems(described, minimum)
     yield from _file_problems(described.files, systems)
     yield from _supply_problems(described)
@@ -180,14 +184,14 @@ def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Pr
         ending, example = _ENDINGS[system]
         for name in names:
             if not _FILE.match(name) or not ending.search(name):
-                text = f"{name!r} is no file name of a library on {system}"
+                text = f"{name!r} is not the file name of a library on {system}"
                 yield ("files", system), text, f'Write the plain name, without a folder: "{example}".'
 
 
 def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
     folder = PurePosixPath(described.python.folder)
     if not described.python.folder or folder.is_absolute() or ".." in folder.parts or "\\" in str(folder):
-        text = f"{described.python.folder!r} is no folder below site-packages"
+        text = f"{described.python.folder!r} is not a folder below site-packages"
         yield ("python", "folder"), text, 'Write where the wheel has the library: "thing/lib".'
     if not described.python.extras:
         yield ("python", "extras"), "no distribution supplies it", 'Name one: extras = { cpu = "thing" }.'
@@ -197,7 +201,7 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
             yield ("python", "extras"), text, "Write the distribution without a version: the minimum is added."
     for name in described.nuget:
         if not _PACKAGE.match(name):
-            yield ("nuget",), f"{name!r} is no id of a NuGet package", "Write the id alone."
+            yield ("nuget",), f"{name!r} is not the id of a NuGet package", "Write the id alone."
 
 
 def _is_version(text: str) -> bool:

@@ -205,13 +205,13 @@ class Verify(Table, frozen=True):
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
     python_requires: Annotated[
-        tuple[str, ...], Meta(description="What the scripts need beside the packages and the runtime.")
+        tuple[str, ...], Meta(description="What the scripts need next to the packages and the runtime.")
     ] = ()
     reference: Annotated[
         str,
         Meta(
             description="Script that computes the same without the packages; called with --reference. What it cannot "
-            "compute is no failure of theirs."
+            "compute does not count against them."
         ),
     ] = ""
     at_least: Annotated[
@@ -232,7 +232,7 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     own: Annotated[
         dict[str, VerifyOwn],
-        Meta(description="What differs for a runtime. Where there are several, the scripts are told: --runtime NAME."),
+        Meta(description="What differs for a runtime. With several runtimes, the scripts get --runtime NAME."),
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
@@ -245,7 +245,7 @@ class Verify(Table, frozen=True):
     required: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs over the ids of cells that must pass somewhere before a release: */linux-x64/*/works. "
+            description="Globs over ids of test cases that must pass somewhere before a release: */linux-x64/*/works. "
             "By default works and every negative scenario, for every target."
         ),
     ] = ()

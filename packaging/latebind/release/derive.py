@@ -94,7 +94,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
         project=config.project,
         origin=origin,
         packages=packages,
-        bills={row.artifact.path.name for row in packages if row.bill},
+        sboms={row.artifact.path.name for row in packages if row.bill},
         folders={row.artifact.path: row.artifact.path.relative_to(folder).as_posix() for row in packages},
         runtimes=config.document.runtime,
         audit=count_line(audit),

@@ -61,7 +61,7 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     plugin_symbols: tuple[str, ...] = ()
     """What a plugin for the runtime exports: a library of its own that may be named like one of the runtime's."""
     part_symbols: tuple[str, ...] = ()
-    """What other libraries of the runtime itself export: with one of them, or an entry symbol, it is no plugin."""
+    """What other libraries of the runtime itself export: with one of them, or an entry symbol, it is not a plugin."""
     markers: tuple[str, ...] = ()
     """Strings that a statically embedded copy contains."""
     floor: str
@@ -72,7 +72,7 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     python: PythonSupply
     nuget: NugetSupply = NugetSupply()
     calendar: bool = False
-    """The major version is a year: a later one is no other interface."""
+    """The major version is a year: a later one has the same interface."""
     libc: tuple[str, ...] = ()
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
 

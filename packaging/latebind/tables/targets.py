@@ -57,7 +57,7 @@ def host_rid() -> Rid:
 
 
 def like_host() -> Target:
-    """This machine's target, or one of the same system where it is no target: for facts of the system alone."""
+    """This machine's target, or another one of the same system if there is none: for facts of the system."""
     own = host_rid()
     system = own.partition("-")[0]
     return targets().get(own) or next(row for rid, row in targets().items() if rid.partition("-")[0] == system)

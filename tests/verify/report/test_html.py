@@ -84,7 +84,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Opens a report; afterwards nothing was said on the console and nothing but the file was asked for."""
+    """Opens a report; afterwards the console is empty and only the file was requested."""
     contexts, complaints, requests = [], [], []
 
     def open_page(shown, *, width=1400, log=LOG, **more):

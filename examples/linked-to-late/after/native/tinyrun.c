@@ -12,7 +12,7 @@
 
 static lb_binding runtime = LB_BINDING_INIT;
 
-/* To be called first. 0 when ONNX Runtime is bound; else an lb_outcome. `json` tells what was tried. */
+/* To be called first. 0 when ONNX Runtime is bound; else an lb_outcome. `json` reports what was tried. */
 TINYRUN_API int tinyrun_open(const char* folder, const char* path, const char* minimum, const char* advice, char* json,
                              size_t room) {
   lb_report report = {.size = sizeof report};

@@ -1,4 +1,4 @@
-/* ports.c: what a model takes and gives, as every backend tells it; must not know where it was read. */
+/* ports.c: what a model takes and gives, as every backend reports it; must not know where it was read. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -28,7 +28,8 @@ typedef struct protobuf_field {
 int reader_byte(latenn_reader* reader);
 /* Returns 0, or non-zero when there is no such place. */
 int reader_seek(latenn_reader* reader, uint64_t at);
-/* The next field of a message that ends at `end`. Returns 1; 0 when there is no more, or what follows is no field. */
+/* The next field of a message that ends at `end`. Returns 1; 0 when there is no more, or what follows is not a field.
+ */
 int protobuf_next(latenn_reader* reader, uint64_t end, protobuf_field* field);
 
 #endif

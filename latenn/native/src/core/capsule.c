@@ -9,7 +9,7 @@
 typedef int (*latenn_is_valid_fn)(void* capsule, const char* name);
 typedef void* (*latenn_get_pointer_fn)(void* capsule, const char* name);
 
-/* Addresses in the one Python of this process, the same whoever sets them. */
+/* Addresses in the one Python of this process, the same anyone who sets them. */
 static _Atomic(latenn_is_valid_fn) latenn_is_valid;
 static _Atomic(latenn_get_pointer_fn) latenn_get_pointer;
 

@@ -36,7 +36,7 @@ latenn_status* latenn_choose(const latenn_load_options* options, const char* nam
                              latenn_open_one open, latenn_backend* backend) {
   static const char origin[] = "the option \"backend\"";
   char word[LATENN_WORD_MAX + 1];
-  latenn_status* first = NULL; /* the first failure, told when nothing else serves */
+  latenn_status* first = NULL; /* the first failure, reported when nothing else serves */
   const char* suggested = encoding ? encoding->backend : "onnxruntime";
   if (latenn_lists(names, suggested)) return open(options, suggested, origin, backend);
   for (const char* rest = names; latenn_next(&rest, word);) {

@@ -36,7 +36,7 @@ enum { LATENN_SHAPE_TEXT = 256 };
 /* "[N, 3, ?]" in LATENN_SHAPE_TEXT bytes: open dimensions by the model's names. `dimensions` may be NULL. */
 const char* latenn_write_shape(char* text, int32_t rank, const int64_t* shape, const char* const* dimensions);
 
-/* Holds a tensor against the port that it is meant for. `what` is "input". */
+/* Checks a tensor against its port. `what` is "input". */
 latenn_status* latenn_check_tensor(const char* what, const latenn_port* port, const latenn_tensor* tensor);
 
 /* ---- sniff.c ---------------------------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* model.c: loads models and tells about them; must leave everything about the inside of a model to the backend. */
+/* model.c: loads models and describes their ports; the backend reads what is inside of a model. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,7 +101,7 @@ void latenn_model_hold(latenn_model* model) {
   atomic_fetch_add_explicit(&model->holders, 1, memory_order_relaxed);
 }
 
-/* Acquire and release: whoever leaves last must see all that the others did with the model. */
+/* Acquire and release: anyone who leaves last must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
   if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
   if (model->forks != latenn_forks()) return; /* the runtime would wait for threads that did not come along */

@@ -75,7 +75,7 @@ static latenn_status* latenn_check_alignment(const latenn_tensor* tensor) {
   if (wanted > 8) wanted = 8; /* complex numbers are pairs */
   if ((uintptr_t)tensor->data % wanted == 0) return NULL;
   return latenn_failure(LATENN_INVALID_ARGUMENT,
-                        "The memory of a value begins at %p, which is no multiple of %zu, as %s needs. Copy it to "
+                        "The memory of a value begins at %p, which is not a multiple of %zu, as %s needs. Copy it to "
                         "aligned memory.",
                         tensor->data, wanted, latenn_type_name(tensor->type));
 }

@@ -111,7 +111,7 @@ static latenn_status* customop_write(const lb_ort_api* api, OrtValue* value, con
   /* ONNX Runtime made room for the type of the port and this shape: nothing else may be written there. */
   if (tensor->type != port->type || latenn_count_elements(tensor->rank, tensor->shape, &count) ||
       (!is_text && (latenn_count_bytes(tensor->type, count, &bytes) || bytes != tensor->bytes))) {
-    return latenn_failure(LATENN_COMPUTE_FAILED, "The model's output \"%s\" is not the %s that the model said.",
+    return latenn_failure(LATENN_COMPUTE_FAILED, "The model's output \"%s\" is not the %s that the model declares.",
                           port->name, latenn_type_name(port->type));
   }
   if (is_text) return customop_write_strings(api, value, tensor, count);

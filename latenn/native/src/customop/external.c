@@ -1,5 +1,5 @@
 /* external.c: whether a wrapped model keeps data in other files, and where; must not trust a byte of it. LiteRT and
- * older versions of ONNX Runtime open whatever path stands there, for a model from memory from the current folder on.
+ * older versions of ONNX Runtime open whatever path is there, for a model from memory from the current folder on.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -52,7 +52,7 @@ enum { EXTERNAL_DATA_LOCATION = 14 }; /* of a tensor; 0 is: in the model itself 
 typedef struct external_scan {
   latenn_reader reader;
   const char* path;   /* of the model; NULL for one from memory */
-  const char* folder; /* that it lies in */
+  const char* folder; /* that it is in */
   char last[EXTERNAL_TEXT];
 } external_scan;
 
@@ -97,7 +97,7 @@ static const external_row* external_row_of(external_kind of, const protobuf_fiel
   return NULL;
 }
 
-/* What is no ONNX, or damaged, is left to the runtime: its parser reads no further than this one. Fields of a group,
+/* What is not ONNX, or damaged, is left to the runtime: its parser reads no further than this one. Fields of a group,
  * which ONNX does not have, are taken for those of the message around it. */
 static latenn_status* external_check(external_scan* scan, external_kind of, uint64_t end, int depth) {
   protobuf_field field;

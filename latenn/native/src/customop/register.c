@@ -18,7 +18,7 @@ static const char* LB_ORT_CALL customop_name(const customop_layout* op) {
   return CUSTOMOP_NAME;
 }
 
-/* NULL: the processor's own provider, so values lie where latenn reads them. */
+/* NULL: the CPU's provider, so values are where latenn reads them. */
 static const char* LB_ORT_CALL customop_provider(const customop_layout* op) {
   (void)op;
   return NULL;

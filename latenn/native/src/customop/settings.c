@@ -49,7 +49,7 @@ static void customop_forget(const lb_ort_api* api, OrtStatus* failed) {
   if (failed) lb_ort_ReleaseStatus(api, failed);
 }
 
-/* Room for what ONNX Runtime said is so long, its NUL counted. */
+/* Room for ONNX Runtime's message of that length, with its NUL. */
 static latenn_status* customop_make_room(customop_text* text, size_t size) {
   free(text->bytes);
   text->bytes = calloc(1, size + 1);
@@ -57,7 +57,7 @@ static latenn_status* customop_make_room(customop_text* text, size_t size) {
   return text->bytes ? NULL : customop_no_memory();
 }
 
-/* What the node lacks stays as it was: ONNX Runtime says of a missing attribute only that it failed. */
+/* What the node lacks stays as it was: for a missing attribute ONNX Runtime reports only that it failed. */
 static latenn_status* customop_read_attribute(const lb_ort_api* api, const OrtKernelInfo* info, const char* name,
                                               customop_text* text) {
   size_t size = 0;

@@ -137,7 +137,7 @@ static latenn_status* litert_make_buffer(latenn_backend_context* context, int is
   return litert_failed(context, failed, "cannot make a buffer");
 }
 
-/* An output whose shape only the computation tells has none yet, and LiteRT has no buffer for it. */
+/* An output whose shape only the computation reports has none yet, and LiteRT has no buffer for it. */
 static latenn_status* litert_shape_outputs(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   size_t count = model->described.outputs.count;

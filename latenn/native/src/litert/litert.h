@@ -10,7 +10,7 @@
 /* Binds LiteRT and takes its functions. `*report` as backend_bind() gives it. */
 latenn_status* litert_open(const latenn_host* host, const latenn_load_options* options, litert_api* api, char** report);
 
-/* NULL for success; else what was being done, LiteRT's word for the status, and `said`, its own words ("" for none). */
+/* NULL for success; else what was being done, LiteRT's word for the status, and its message ("" for none). */
 latenn_status* litert_take(const latenn_host* host, LiteRtStatus failed, latenn_code code, const char* doing,
                            const char* said);
 

@@ -44,7 +44,7 @@ latenn_status* litert_read_options(const latenn_host* host, const latenn_load_op
   return status;
 }
 
-/* LiteRT reads these options as TOML, which it frees with the function that is given beside it. */
+/* LiteRT reads these options as TOML, which it frees with the function that is passed with them. */
 static LiteRtStatus litert_add(const litert_api* api, LiteRtOptions* options, const char* identifier,
                                const char* toml) {
   LiteRtOpaqueOptions* opaque = NULL;

@@ -85,7 +85,7 @@ static int ort_lay_out(latenn_backend_context* context) {
   return on_device;
 }
 
-/* After a success every result is somebody's: the bound value's, or the context's. */
+/* After a success every result is someone's: the bound value's, or the context's. */
 static void ort_keep_results(latenn_backend_context* context) {
   for (size_t i = 0; i < context->model->described.outputs.count; i++) {
     if (context->bound_outputs[i]) {

@@ -95,7 +95,7 @@ latenn_status* ort_locate(const latenn_backend_model* model, const OrtValue* val
     return NULL;
   }
   return backend_fail(model->described.host, LATENN_UNSUPPORTED,
-                      "A tensor lies in memory that the runtime calls \"%.100s\", which "
+                      "A tensor is in memory that the runtime calls \"%.100s\", which "
                       "latenn does not know.",
                       name);
 }

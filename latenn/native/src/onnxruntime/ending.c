@@ -83,7 +83,7 @@ static void ort_end(int status, void* unused) {
   _exit(status);
 }
 
-/* Finds them; none where the runtime is part of the program, whose handlers may not be told from the runtime's. */
+/* Finds them; none where the runtime is part of the program, whose handlers look like the runtime's. */
 static void ort_find_destructors(const void* address, ort_destructors* found) {
   Dl_info info;
   struct link_map* image = NULL;

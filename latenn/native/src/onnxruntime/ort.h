@@ -142,7 +142,7 @@ latenn_status* ort_take_output(latenn_backend_context* context, size_t index, la
                                latenn_tensor* tensor, latenn_device* device);
 /* Runs with outputs left on devices; fills `results`. */
 OrtStatus* ort_run_bound(latenn_backend_context* context);
-/* Whether all is bound, and was when it was last computed: then the runtime can be told once. */
+/* Whether all is bound, and was when it was last computed: then the runtime can be set once. */
 int ort_is_repeated(latenn_backend_context* context);
 OrtStatus* ort_run_repeated(latenn_backend_context* context);
 

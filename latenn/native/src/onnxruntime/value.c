@@ -126,7 +126,7 @@ static latenn_status* ort_read_numbers(const latenn_backend_model* model, latenn
   return NULL;
 }
 
-/* A model may leave out an optional output: then there is no value, and that is told, not hidden. */
+/* A model may leave out an optional output: then there is no value, and the caller sees that. */
 static latenn_status* ort_check_value(const latenn_backend_model* model, const latenn_backend_value* output,
                                       const char* name) {
   enum ONNXType kind = ONNX_TYPE_UNKNOWN;

@@ -96,7 +96,7 @@ static latenn_status* openvino_compile(latenn_backend_model* model, const char* 
   ov_model_t* read = NULL;
   if (path && settings->weights) {
     return backend_fail(model->described.host, LATENN_INVALID_ARGUMENT,
-                        "The option weights is for a model from memory; beside %s its own are found.", path);
+                        "The option weights is for a model from memory; next to %s its own are found.", path);
   }
   latenn_status* status = path ? openvino_read_path(model, path, &read)
                                : openvino_read_bytes(model, bytes, size, options, settings->weights, &read);

@@ -16,7 +16,7 @@ static int openvino_is_property(const char* key) {
 static latenn_status* openvino_read_device(const latenn_host* host, const char* device, openvino_settings* settings) {
   const char* name = device && *device ? device : "cpu";
   if (strlen(name) >= OPENVINO_DEVICE_SIZE) {
-    return backend_fail(host, LATENN_INVALID_ARGUMENT, "The device \"%.100s...\" is no name of a device.", name);
+    return backend_fail(host, LATENN_INVALID_ARGUMENT, "\"%.100s...\" is not the name of a device.", name);
   }
   size_t i = 0;
   for (; name[i]; i++) {

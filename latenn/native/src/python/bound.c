@@ -1,4 +1,5 @@
-/* bound.c: runs with what is bound as a builtin; must not know what that is: whoever changes it takes the turn first.
+/* bound.c: runs with what is bound as a builtin; must not know what that is: anyone who changes it takes the turn
+ * first.
  */
 #include <stdlib.h>
 
@@ -9,7 +10,7 @@ struct latenn_python_bound_run {
   latenn_python_plan* plan;
   latenn_context* context;         /* kept by `slow` */
   latenn_object* slow;             /* takes the turn back, and says what is wrong */
-  _Atomic(latenn_object*) results; /* what a run gives: whoever takes it out has the turn */
+  _Atomic(latenn_object*) results; /* what a run gives: anyone who takes it out has the turn */
 };
 
 void latenn_python_lend(latenn_python_bound_run* bound, latenn_object* results) {

@@ -70,8 +70,9 @@ static latenn_status* latenn_python_check(const latenn_python_side* side, const 
       bytes == tensor->bytes) {
     return NULL;
   }
-  return latenn_failure(LATENN_COMPUTE_FAILED, "The output \"%s\" is a %s of rank %d in %zu bytes, the model said %s.",
-                        side->of->name, latenn_type_name(tensor->type), (int)tensor->rank, tensor->bytes,
+  return latenn_failure(LATENN_COMPUTE_FAILED,
+                        "The output \"%s\" is a %s of rank %d in %zu bytes, the model declares %s.", side->of->name,
+                        latenn_type_name(tensor->type), (int)tensor->rank, tensor->bytes,
                         latenn_type_name(side->of->type));
 }
 

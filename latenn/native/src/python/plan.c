@@ -56,7 +56,7 @@ static latenn_python_lane* latenn_python_lane_create(latenn_python_plan* plan) {
   for (size_t i = 0; i < plan->input_count && !status; i++) status = latenn_python_stage(plan, lane, 1, i);
   for (size_t i = 0; i < plan->output_count && !status; i++) status = latenn_python_stage(plan, lane, 0, i);
   if (!status) return lane;
-  latenn_status_release(status); /* the slow way meets it again, and tells it */
+  latenn_status_release(status); /* the slow way meets it again, and reports it */
   latenn_python_lane_release(lane);
   return NULL;
 }
@@ -75,7 +75,7 @@ latenn_python_lane* latenn_python_take(latenn_python_plan* plan) {
   return latenn_python_lane_create(plan);
 }
 
-/* Whoever closes in between has drained before or sees what was given: one of the two empties the place. */
+/* Anyone who closes in between has drained before or sees what was given: one of the two empties the place. */
 void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane) {
   for (size_t i = 0; i < LATENN_PYTHON_LANES && lane; i++) {
     latenn_python_lane* none = NULL;

@@ -92,14 +92,14 @@ typedef struct latenn_python_table {
   int (*ArraySetBaseObject)(latenn_object*, latenn_object* base);
 } latenn_python_table;
 
-/* What Python says of an input or output. */
+/* An input or output as Python describes it. */
 typedef struct latenn_python_port {
   latenn_object* name;  /* str */
   latenn_object* dtype; /* numpy.dtype */
   const char* format;   /* in the buffer protocol */
 } latenn_python_port;
 
-/* What Python says of a model. Every object is held as long as the builtin lives. */
+/* A model as Python describes it. Every object is held as long as the builtin lives. */
 typedef struct latenn_python_spec {
   size_t size; /* sizeof(latenn_python_spec) */
   latenn_python_table table;
@@ -139,7 +139,7 @@ typedef struct latenn_python_lane {
   latenn_value** blocks; /* LATENN_PYTHON_BLOCKS of each output; NULL for what was not needed yet */
   size_t block_count;
   int64_t* shapes; /* LATENN_PYTHON_RANK for each output: what follows from the run's inputs */
-  size_t evicted;  /* blocks that were given up for others, which tells whose turn it is */
+  size_t evicted;  /* blocks that were given up for others, which reports whose turn it is */
 } latenn_python_lane;
 
 /* All that a builtin knows. */
@@ -208,7 +208,7 @@ LATENN_API latenn_object* latenn_python_bound(latenn_object* capsule, latenn_con
 LATENN_API void latenn_python_lend(latenn_python_bound_run* bound, latenn_object* results);
 /* Takes the turn back. 0 where it has none, or is running: then nothing changes. */
 LATENN_API int latenn_python_recall(latenn_python_bound_run* bound);
-/* Whether the buffer of `object` is read as what Python itself says of it. */
+/* Whether the buffer of `object` is read as Python itself describes it. */
 LATENN_API int latenn_python_reads(const latenn_python_table* table, latenn_object* object, const latenn_buffer* said);
 /* What a capsule of ours holds. */
 void* latenn_python_held(latenn_object* capsule);

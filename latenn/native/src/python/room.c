@@ -1,7 +1,7 @@
 /* room.c: the memory that large outputs are written to, and their shapes before a run; must not run anything.
  *
  * What a run wrote belongs to the array that was made of it. Once that is gone, the next run may write there again: it
- * finds the memory in the cache, and the runtime neither looks for any nor tells what it found. */
+ * finds the memory in the cache, and the runtime neither looks for any nor reports what it found. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 /* ---- shapes -----------------------------------------------------------------------------------------------------
  * An open dimension of an output is as long as the input's that the model calls by the same name. Exporters are known
- * to err there: only what came out once as they said is believed. */
+ * to err there: only what came out once as declared is believed. */
 
 /* Non-zero where no input has a dimension of that name. */
 static int latenn_python_find(const latenn_python_plan* plan, const char* name, latenn_python_origin* origin) {

@@ -1,4 +1,4 @@
-"""Run a model with a runtime that somebody else supplies.
+"""Run a model with a runtime that someone else supplies.
 
     import latenn
     model = latenn.load("model.onnx")

@@ -52,10 +52,10 @@ _FUNCTIONS = (
 )
 """In the order of latenn_python_table; all belong to the stable ABI, or have stood as they are since Python 3.0."""
 _ARRAYS = {"PyArray_NewFromDescr": 94, "PyArray_GetPtr": 160, "PyArray_SetBaseObject": 282}
-"""The rest of it, and where they lie in NumPy's table, as extension modules have it compiled into them: no place of it
+"""The rest of it, and where they are in NumPy's table, as extension modules have it compiled into them: no place of it
 is given another function while the table's version stays (numpy/_core/code_generators/numpy_api.py)."""
 _VERSIONS = (1, 2)
-"""Of that table (NPY_VERSION, by its upper byte), where they lie there. NumPy 1.7 and later have the first."""
+"""Of that table (NPY_VERSION, by its upper byte), where they are there. NumPy 1.7 and later have the first."""
 
 
 class _Table(Structure):

@@ -51,5 +51,5 @@ def _work(future: RunFuture, run: Callable[..., Outputs], inputs: Mapping[str, A
         return
     try:
         future.set_result(run(inputs))
-    except BaseException as error:  # noqa: BLE001  # whoever waits is to see it
+    except BaseException as error:  # noqa: BLE001  # anyone who waits is to see it
         future.set_exception(error)

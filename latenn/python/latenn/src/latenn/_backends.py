@@ -21,15 +21,15 @@ class Backend(Protocol):
         """Folders of installed runtime distributions that may hold the runtime, best first."""
 
     def runtime_advice(self, minimum: str | None) -> str:
-        """The command that brings a usable runtime; `minimum` is a floor above the package's own, or None."""
+        """The command that provides a usable runtime; `minimum` is a floor above the package's own, or None."""
 
     def runtime_note(self) -> str:
-        """What installed metadata says of why there may be no usable runtime, one sentence, or ""."""
+        """Why there may be no usable runtime, by the installed metadata, in one sentence; or ""."""
 
 
 @dataclass(frozen=True)
 class Places:
-    """Where the backends of a choice and their runtimes may lie, and the command that brings a runtime."""
+    """Where the backends of a choice and their runtimes may lie, and the command that provides a runtime."""
 
     names: tuple[str, ...]
     libraries: tuple[str, ...]
@@ -39,7 +39,7 @@ class Places:
 
 
 def places(backend: str | None, minimum: str | None) -> Places:
-    """What the C library is told for a choice of backend: a name, a path, or None for any.
+    """What the C library gets for a choice of backend: a name, a path, or None for any.
 
     Reading metadata takes milliseconds and loading a small model takes less, so the answer is kept for as long as the
     folders of sys.path do not change.
@@ -48,7 +48,7 @@ def places(backend: str | None, minimum: str | None) -> Places:
 
 
 def note(backend: str | None) -> str:
-    """What metadata says of why a runtime may be missing, for an error; "" when it has nothing to say."""
+    """Why a runtime may be missing, by its metadata, for an error; "" when it does not show."""
     return " ".join(found for package in _chosen(backend).values() if (found := package.runtime_note()))
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class Bound:
     """What a Binding does. See there.
 
-    Whoever runs or binds has the turn, and others are refused: it lies in `_turn`, or with the builtin that `fastest`
+    Anyone who runs or binds has the turn, and others are refused: it is in `_turn`, or with the builtin that `fastest`
     made, which takes it for runs that change nothing here.
     """
 

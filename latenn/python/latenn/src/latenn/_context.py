@@ -1,6 +1,6 @@
 """One context of the way through ctypes: what is bound to it, and how values go in and come out.
 
-Small values of fixed shapes lie in memory that is bound for good, and NumPy copies in and out: to fetch the address of
+Small values of fixed shapes are in memory that is bound for good, and NumPy copies in and out: to fetch the address of
 an array costs more than to copy such a one. Larger ones go in by their address. They come out in arrays that are bound
 in turn, or with the runtime's memory where that would keep too much.
 """

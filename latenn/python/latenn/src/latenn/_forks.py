@@ -1,4 +1,4 @@
-"""Tells a forked child's own models from those that came along; must not be imported where it could load a runtime.
+"""Distinguishes a forked child's own models from inherited ones. Importing it loads no runtime.
 
 Threads do not come along at fork(): a runtime's pool is gone in the child, and a model that computes with it would
 wait for ever.

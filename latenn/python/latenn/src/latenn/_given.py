@@ -58,7 +58,7 @@ def as_output(model: ctypes.c_void_p, name: str, number: int, given: Any) -> Giv
     if not isinstance(given, np.ndarray) and hasattr(given, "__dlpack__"):
         return Given(given, _taken_output(model, name, given), writable=True)
     if type(given) is not np.ndarray:
-        raise _unusable(name, given, "it is no array")
+        raise _unusable(name, given, "it is not an array")
     wanted = _tensors.dtype_of(number)
     for wrong, why in (
         (given.dtype != wanted, f"it is {given.dtype}, the model gives {wanted}"),
@@ -89,7 +89,7 @@ def _unusable(name: str, given: Any, why: str) -> InvalidArgumentError:
 
 
 def _take(model: ctypes.c_void_p, name: str, given: Any, *, strict: bool) -> Held | None:
-    """What speaks DLPack and is no NumPy array, as it is; None where a copy is to be tried."""
+    """What supports DLPack and is not a NumPy array, as it is; None where a copy is to be tried."""
     if isinstance(given, np.ndarray) or not hasattr(given, "__dlpack__"):
         return None
     try:

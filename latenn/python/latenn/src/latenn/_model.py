@@ -247,7 +247,7 @@ def _c_text(
     try:
         text = encode(value)
     except (TypeError, UnicodeEncodeError) as error:
-        raise InvalidArgumentError(f"{argument} is {value!r}, which is no text: {error}. Give a str.") from None
+        raise InvalidArgumentError(f"{argument} is {value!r}, which is not text: {error}. Give a str.") from None
     if b"\0" in text:
         raise InvalidArgumentError(f"{argument} is {value!r}: C would end it at the NUL. Give it without one.")
     if not text and not may_be_empty:

@@ -122,7 +122,7 @@ _FUNCTIONS = (
 
 @cache
 def library() -> ctypes.CDLL:
-    """The core library, which lies in this package. Raises ImportError when it is missing or of another interface."""
+    """The core library, which is in this package. Raises ImportError when it is missing or of another interface."""
     path = _path(_NAMES.get(sys.platform, "liblatenn_core.so"))
     try:
         loaded = ctypes.CDLL(str(path))
@@ -141,7 +141,7 @@ def library() -> ctypes.CDLL:
 
 
 def _path(name: str) -> Path:
-    """Where a file of this package is: beside this one, but for an editable installation, which keeps it elsewhere."""
+    """Where a file of this package is: next to this one, but for an editable installation, which keeps it elsewhere."""
     folders = [str(Path(__file__).parent), *sys.modules["latenn"].__path__]
     found = (Path(folder, name) for folder in folders)
     return next((path for path in found if path.is_file()), Path(__file__).with_name(name))

@@ -117,7 +117,7 @@ class Contexts:
 class Shapes:
     """Runs of a model with open shapes: those of outputs are guessed from the run before with the same inputs' shapes.
 
-    A wrong guess is told by the runtime, and not made again.
+    The runtime reports a wrong guess, which is not made again.
     """
 
     def __init__(self, runner: Runner, inputs: Side, outputs: Side) -> None:

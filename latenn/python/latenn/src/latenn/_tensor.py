@@ -59,7 +59,7 @@ class Tensor:
     def numpy(self) -> NDArray[Any]:
         """The tensor as an array over the same memory. Strings and 4-bit integers, which NumPy packs otherwise, copy.
 
-        Raises UnsupportedError when the memory is no processor's.
+        Raises UnsupportedError when the memory is not the CPU's.
         """
         if self._held.device[0] not in _ON_HOST:
             raise UnsupportedError(

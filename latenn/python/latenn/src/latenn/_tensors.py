@@ -134,7 +134,7 @@ def _encoded(name: str, value: object) -> bytes:
             return value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError as error:
             raise InvalidArgumentError(
-                f"input {name!r} holds {_values.shown(value)}, which is no Unicode text: {error.reason}. Give bytes."
+                f"input {name!r} holds {_values.shown(value)}, which is not Unicode text: {error.reason}. Give bytes."
             ) from None
     raise _values.not_text(name, value)
 

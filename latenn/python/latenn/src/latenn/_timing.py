@@ -55,7 +55,7 @@ def _work(model: Model, inputs: dict[str, Any], until: float, times: list[float]
             before = clock()
             run(inputs)
             times.append(clock() - before)
-    except Exception as error:  # noqa: BLE001  # told by the thread that waits
+    except Exception as error:  # noqa: BLE001  # raised by the thread that waits
         failed.append(error)
 
 

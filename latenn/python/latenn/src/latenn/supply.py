@@ -41,7 +41,7 @@ class Supply:
         return list(dict.fromkeys(folder for folder in folders if folder))
 
     def runtime_advice(self, minimum: str | None = None) -> str:
-        """The command that brings a usable runtime: an upgrade of what is installed, a repair of it, else the extra."""
+        """The command that installs a usable runtime: an upgrade, a repair, or else the extra."""
         for name, floor, _ in _suppliers(self.distribution):
             version, needed = _version(name), minimum or floor
             if version:

@@ -1,4 +1,4 @@
-"""Tells the operator, through entries of the session, what is installed and what is wanted; imports no runtime."""
+"""Passes to the operator, through session entries, what is installed and what is wanted. Imports no runtime."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 OPERATOR = "Model"
 _KEYS = ("backend", "device", "options", "runtime_path", "runtime_minimum", "directory", "allow_any_path")
-"""What may be said of all nodes, or of one by its name."""
+"""What may be set for all nodes, or for one by its name."""
 
 
 class _SessionOptions(Protocol):
@@ -98,7 +98,7 @@ def _installed(minimum: str | None) -> dict[str, str]:
 
 
 def _texts(node: str, choices: Mapping[str, Any]) -> dict[str, str]:
-    """The choices as entries; what is None is not said."""
+    """The choices as entries, without those that are None."""
     where = f"nodes[{node!r}]" if node else "register"
     if unknown := sorted(set(choices) - set(_KEYS)):
         raise InvalidArgumentError(f"{where} does not know {unknown[0]!r}. Known: {', '.join(_KEYS)}.")

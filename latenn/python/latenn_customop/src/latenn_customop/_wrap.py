@@ -98,7 +98,7 @@ def _below(path: Path, folder: Path) -> str:
 
 
 def _with_data(path: Path, content: bytes) -> bytes:
-    """An ONNX model with the data that it keeps in files beside it."""
+    """An ONNX model with the data that it keeps in files next to it."""
     import onnx  # noqa: PLC0415  # only here
 
     whole = onnx.load(path)

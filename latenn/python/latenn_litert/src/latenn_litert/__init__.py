@@ -1,4 +1,4 @@
-"""latenn's backend for LiteRT: tells latenn where the backend library lies and where a runtime may lie."""
+"""latenn's backend for LiteRT: reports latenn where the backend library lies and where a runtime may lie."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ __all__ = ["open_runtime", "run"]
 
 
 def open_runtime(path="", minimum=""):
-    """Bind the runtime, as run() needs, and return the loader's report. Raises RuntimeError that says what mends it."""
+    """Bind the runtime, as run() needs, and return the loader's report. Raises RuntimeError that says what fixes it."""
     try:  # found by its metadata, not imported
         folder = str(metadata.distribution("onnxruntime").locate_file("onnxruntime/capi"))
     except metadata.PackageNotFoundError:

@@ -10,7 +10,7 @@ _LIBRARY = ctypes.CDLL(str(Path(__file__).with_name("libovtiny.so")))
 
 
 def open_runtime(path=None, minimum=None):
-    """Bind the runtime and return the loader's report. Raises OSError with a sentence that says what mends it."""
+    """Bind the runtime and return the loader's report. Raises OSError with a sentence that says what fixes it."""
     try:
         folder = str(metadata.distribution("openvino").locate_file("openvino/libs"))  # by its metadata, not imported
     except metadata.PackageNotFoundError:

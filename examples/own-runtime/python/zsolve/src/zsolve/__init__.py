@@ -11,7 +11,7 @@ _LIBRARY = ctypes.CDLL(str(Path(__file__).with_name(_NAME)))
 
 
 def open_runtime(path=None, minimum=None):
-    """Bind Z3 and return the loader's report. Raises OSError with a sentence that says what mends it."""
+    """Bind Z3 and return the loader's report. Raises OSError with a sentence that says what fixes it."""
     try:  # found by its metadata, not imported
         folder = str(metadata.distribution("z3-solver").locate_file("z3/lib"))
     except metadata.PackageNotFoundError:

@@ -12,7 +12,7 @@ _LIBRARY = ctypes.CDLL(str(Path(__file__).with_name(_NAME)))
 
 
 def open_runtime(path=None, minimum=None):
-    """Bind the runtime and return the loader's report. Raises OSError with a sentence that says what mends it."""
+    """Bind the runtime and return the loader's report. Raises OSError with a sentence that says what fixes it."""
     folder, installed = None, ""
     try:
         runtime = metadata.distribution("onnxruntime")  # found by its metadata, not imported
