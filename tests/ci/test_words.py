@@ -17,7 +17,7 @@ def found(name, text):
         ("docs/x.md", "It lies in build/.\n", [(1, "lies in")]),
         ("docs/x.md", "```\nIt lies in build/\n```\n\nand `lies in`\n\nMend it.\n", [(7, "Mend")]),
         ("docs/x.md", "1 errors, 11 errors, 1 error\n", [(1, "1 errors")]),
-        ("docs/x.md", "a test case, a cell\n", [(1, "cell")]),
+        ("docs/x.md", "a cell, two cells\n", [(1, "cells")]),
         ("packaging/latebind/x.py", "# beside it\nbeside = 1\n", [(1, "beside")]),
         (
             "packaging/latebind/x.py",

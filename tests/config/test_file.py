@@ -63,12 +63,12 @@ def test_a_target_has_its_own_table(tiny):
         (("linux-x64", "linux-x86"), "latebind.toml:12", "'linux-x86' is not a target", "Did you mean linux-x64?"),
         (('"2.28"', '"2,28"'), "latebind.toml:13", "targets.glibc must match", ""),
         (('["tiny_*"]', "[]"), "latebind.toml:17", "package.tiny.exports must not be empty", ""),
-        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "component must be a string", 'Write it as "7"'),
+        (('"tiny"\nexports', "7\nexports"), "latebind.toml:16", "package.tiny.component must be a string", "Write"),
         (('id = "Tiny"', 'id = "Ti ny"'), "latebind.toml:19", "package.tiny.nuget.id must match", ""),
         (('id = "Tiny"', 'name = "Tiny"'), "latebind.toml:19", "unknown key package.tiny.nuget.name", "Known"),
         (("exports = ", "extras = 1\nexports = "), "latebind.toml:17", "unknown key package.tiny.extras", "Did you"),
         (('"native"', '"nativ"'), "latebind.toml:9", "the native source nativ/CMakeLists.txt is not there", "Set n"),
-        (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. lies outside", ""),
+        (('"native"', '"../.."'), "latebind.toml:9", "the native source ../.. is outside", ""),
     ],
 )  # fmt: skip
 def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, message, advice):
