@@ -7,9 +7,10 @@ import time
 from pathlib import Path
 
 import chromium
+import msgspec
 import pytest
 from latebind.verify.report.html import LOG_LIMITS, clipped, report_html
-from latebind.verify.report.report import Report
+from latebind.verify.report.report import Provenance, Report
 
 from tests.verify.reports import HOSTILE, large, report, row
 
@@ -64,6 +65,13 @@ def test_every_cell_has_a_name_that_tells_state_and_place():
     page = page_of(report(row(), row("not run", target="win-x64", version="1.19.2")))
     labels = re.findall(r'class="m ." data-i="\d" aria-label="([^"]*)"', page)
     assert labels == ["passed: linux-x64, works, onnxruntime 1.31.1", "not run: win-x64, works, onnxruntime 1.19.2"]
+
+
+def test_the_page_names_project_version_commit_and_date():
+    source = Provenance(project="latenn<b>", version="0.1.0", commit="1f92bad" + "0" * 33, date="2026-11-21")
+    page = page_of(msgspec.structs.replace(report(row()), source=source))
+    assert "<title>latenn&lt;b&gt; 0.1.0, commit 1f92bad, 2026-11-21 – passed: " in page
+    assert f'<p class="source" title="{source.commit}">latenn&lt;b&gt; 0.1.0, commit 1f92bad, 2026-11-21</p>' in page
 
 
 def test_a_report_of_nothing_is_a_page():

@@ -2,6 +2,7 @@
 
 import json
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,7 +10,7 @@ from latebind.errors import InputError
 from latebind.model import State
 from latebind.verify.report.files import write_reports
 from latebind.verify.report.merge import merge
-from latebind.verify.report.report import read_report
+from latebind.verify.report.report import Provenance, read_report
 
 from tests.verify.reports import report, row
 
@@ -81,6 +82,17 @@ def test_a_machine_may_lack_what_is_for_other_targets_alone(only_first):
     first = on(LINUX, row(), packages=["x.tar.gz", only_first])
     second = on(WINDOWS, row(target="win-x64"), row("not run"), packages=["x.tar.gz"])
     assert [package.file for package in merge({"a": first, "b": second}).packages] == sorted([only_first, "x.tar.gz"])
+
+
+def test_the_sources_are_those_of_all_reports_and_must_not_differ():
+    """A machine without git knows no commit."""
+    first, second, other = (
+        msgspec.structs.replace(report(row(version=commit or "1.0")), source=Provenance(project="x", commit=commit))
+        for commit in ("a" * 40, "", "b" * 40)
+    )
+    assert merge({"a": first, "b": second}).source == first.source
+    with pytest.raises(InputError, match="the reports differ in commit"):
+        merge({"a": first, "c": other})
 
 
 def test_a_report_that_is_given_twice_is_refused():

@@ -83,7 +83,9 @@ def test_a_core_package_without_its_native_file_fails_in_every_consumer(tmp_path
 
     ended = run_smoke(consumer([broken, packages[1]], runtime, layout=layout(name)), cases, tmp_path / "w")
 
-    assert (ended.status, ended.document.error.code) == (3, "CoreUnavailable")
+    assert (ended.status, ended.document.error.code, ended.document.passed) == (3, "CoreUnavailable", [])
+    for part in ("latenn_core", RID, "NuGet package Latenn", "DllNotFoundException"):
+        assert part in ended.document.error.message
 
 
 TARGETS = b"""<Project>
