@@ -1,11 +1,11 @@
-"""The Python consumer that a verify cell runs inside a clean environment: ONNX's node tests through latenn.
+"""The Python consumer that `latebind verify` runs in clean environments: ONNX's node tests through latenn.
 
     python smoke.py --cases FOLDER --out RESULT.json [--runtime R] [--runtime-path P] [--runtime-minimum V] [--sample N]
     python smoke.py --cases FOLDER --out RESULT.json [--runtime R] --reference
 
 It needs NumPy and latenn; ml_dtypes for the types that NumPy lacks. `--reference` runs the same cases through the
 runtime's own Python API instead (runtimes.py), in an environment without latenn: what that cannot compute does not
-count as a failure of latenn. RESULT.json:
+count against latenn. RESULT.json:
 
     {"report": the loader's report, "passed": [names], "failed": [{"name", "message"}], "out_of_scope": {name: reason},
      "libraries": [mapped files of latenn and the runtime]}
@@ -202,7 +202,7 @@ def _agree(outputs: list[Any], expected: list[NDArray[Any]], rtol: float, atol: 
 
 
 def _mapped(*words: str) -> Iterator[str]:
-    """Libraries in this process whose name holds one of the words; nothing where there is no /proc."""
+    """Libraries in this process whose name contains one of the words; nothing without /proc."""
     maps = Path("/proc/self/maps")
     if maps.exists():
         lines = maps.read_text("utf-8", "surrogateescape").splitlines()

@@ -1,9 +1,9 @@
-"""Makes what the consumers compute with LiteRT: small TensorFlow Lite models of many types, written with its schema.
+"""Writes the cases for LiteRT: small TensorFlow Lite models of many types, written with its schema.
 
     python tflite_cases.py FOLDER
 
-Needs ai-edge-litert and NumPy. Writes cases.json and cases.bin as cases.py does; what a model gives is what the
-interpreter of ai-edge-litert itself computes, once, when the cases are made.
+Needs ai-edge-litert and NumPy. Writes cases.json and cases.bin as cases.py does. The expected outputs are those of
+ai-edge-litert's own interpreter when the cases are written.
 """
 
 from __future__ import annotations

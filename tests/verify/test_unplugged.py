@@ -264,7 +264,7 @@ def unplugged(monkeypatch, tmp_path, url):
 
 
 def assert_not_run(tmp_path, tool):
-    """pip reports a refused connection like a name that the index lacks."""
+    """pip prints the same for a refused connection and for a name that the index does not have."""
     reasons = {"no-index"} if tool.name == "uv" else {"no-index", "no-distribution"}
     tool.home.mkdir()
     with pytest.raises(NotRun) as asked:

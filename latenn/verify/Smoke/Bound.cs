@@ -72,7 +72,7 @@ namespace Smoke
         private static long Allocated()
         {
 #if NETFRAMEWORK
-            return 0; // that framework does not report it
+            return 0; // that framework cannot measure it
 #else
             return GC.GetAllocatedBytesForCurrentThread();
 #endif

@@ -92,7 +92,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser, tmp_path):
-    """Opens a report; afterwards the console is empty and only the file was requested."""
+    """Opens a report; afterwards the console must be empty, and only the file may have been requested."""
     contexts, complaints, requests = [], [], []
 
     def open_page(shown, *, width=1400, log=LOG, **more):

@@ -377,7 +377,7 @@ int demo_answer(void) { return rt_answer(); }
 def test_control_a_library_that_links_its_runtime_fails_straight_from_the_package_cache(  # a table
     tmp_path, source, linked, works
 ):
-    """dotnet/core-setup#4303: nobody reports the OS's loader of another package's folder, where the runtime lies."""
+    """dotnet/core-setup#4303: the system's loader does not search the folder of another package, with the runtime."""
     compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
     (tmp_path / "rt.c").write_text("int rt_answer(void) { return 42; }", encoding="utf-8")
     (tmp_path / "demo.c").write_text(source, encoding="utf-8")
