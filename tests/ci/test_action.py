@@ -38,9 +38,9 @@ def test_a_bad_package_fails_with_an_annotation_and_a_summary(run, tmp_path, cap
     assert '"2.1.0"' in (tmp_path / "audit.sarif").read_text("utf-8")
 
 
-def test_a_path_that_is_not_there_is_told(run, tmp_path, capfd):
+def test_a_missing_path_is_refused(run, tmp_path, capfd):
     assert run(tmp_path / "none") == 2
-    assert "there is no such file or folder" in capfd.readouterr().err
+    assert "no such file or folder" in capfd.readouterr().err
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ _SHOWN = 8
     "Newer glibc needed than promised",
     "error",
     scope="binary",
-    example="liblatenn.so needs GLIBC_2.34 because of pthread_create; the tag promises 2.28",
+    example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
     cure="Build for the older glibc (zig -target x86_64-linux-gnu.2.28, or a manylinux image), or raise the floor.",
 )
 def glibc_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
