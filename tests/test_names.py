@@ -8,8 +8,6 @@ ROOT = Path(__file__).resolve().parent.parent / "packaging" / "latebind"
 ALLOWED = {
     "main": "the entry point of each program",
     "find": "each module finds its own program or file, and is named with it: dotnet.find, mono.find",
-    # Rooms that are still being renamed: remove the name here when it is unique.
-    "check": "audit, config",
 }
 """Names that may be defined in several modules, each with the reason."""
 

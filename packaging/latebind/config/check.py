@@ -25,7 +25,7 @@ _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9]
 """packaging.python.org, "Names and normalization"."""
 
 
-def check(config: Config, reader: Reader) -> None:
+def check_config(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     document = config.document
     if _version(document.project.version) is None:

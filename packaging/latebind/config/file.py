@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.config.check import check, check_source
+from latebind.config.check import check_config, check_source
 from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.document import Document
 from latebind.config.lines import Key, headers
@@ -58,7 +58,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
         root = file.parent.resolve()
         unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
         config = Config(root=root, file=file, document=document, unpacked=unpacked)
-        check(config, reader)
+        check_config(config, reader)
         if not alone:
             check_source(config, reader)
     if reader.problems or document is None:
