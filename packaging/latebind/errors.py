@@ -1,4 +1,4 @@
-"""Typed errors that tell a user what, where, why and what to do next; nothing here prints or exits."""
+"""Defines errors with four parts: what, where, why, and what to do next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names the files of packages: the one place that planning, packing and verifying take them from."""
+"""Names the files of packages, for planning, packing and verifying."""
 
 from __future__ import annotations
 

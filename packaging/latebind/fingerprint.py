@@ -1,4 +1,4 @@
-"""Identifies this latebind: its own code and the versions of what it runs on, which all decide what it makes."""
+"""Hashes this latebind: its code and the versions of its libraries, which are part of every key."""
 
 from __future__ import annotations
 

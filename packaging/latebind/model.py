@@ -1,4 +1,4 @@
-"""The nouns of latebind as frozen data; no behaviour beyond what follows from the data itself."""
+"""Declares the nouns of latebind as frozen data."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Target:
 SYMBOLS_SUFFIX = "-symbols.zip"
 """How the names of archives of native debug symbols end."""
 SYMBOLS_MANIFEST = "symbols.json"
-"""The file in which such an archive describes itself."""
+"""The file with the metadata of such an archive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Distinguishes the folders that latebind writes from sources."""
+"""Knows the folders that latebind writes, which are never sources."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def unsupplied(config: Config, package: str, rid: str) -> str:
-    """Why a package is of no use on a target: nobody supplies the runtime that it binds for its C library; "" if not.
+    """Why a package cannot work on a target: the runtime that it binds does not exist for its C library; "" if not.
 
     Such a package would install and never work.
     """

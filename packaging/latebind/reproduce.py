@@ -1,4 +1,4 @@
-"""Packs a project twice under different circumstances and reports where the results differ; leaves nothing behind."""
+"""Packs a project twice under different circumstances and reports where the results differ."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
 
     What was made in the project, also in a working folder inside it, is not copied.
 
-    Raises BuildError with the words of a run that failed.
+    Raises BuildError with the output of a run that failed.
     """
     with tempfile.TemporaryDirectory(prefix="latebind-reproduce-") as place, watched_over():
         clock = _make_clock(Path(place))

@@ -1,4 +1,4 @@
-"""Renders the Jinja2 templates that ship with latebind; a name that a template does not get is an error."""
+"""Renders the Jinja2 templates that ship with latebind; a missing value is an error."""
 
 from __future__ import annotations
 

@@ -33,12 +33,12 @@ def test_only_latebind_itself_is_left_out_of_what_the_build_needs(tiny):
 @pytest.mark.parametrize("source", ["../python/tiny", "/python/tiny"])
 def test_a_wheel_source_outside_the_project_is_refused(tiny, source):
     write_client(tiny, latebind=CONFIG.replace('"python/tiny"', f'"{source}"'))
-    with pytest.raises(LatebindError, match=r"package\.tiny\.wheel\.source = .*: lies outside"):
+    with pytest.raises(LatebindError, match=r"package\.tiny\.wheel\.source = .*: is outside"):
         written(tiny)
 
 
 @pytest.mark.parametrize(
-    ("script", "words"), [("absent.py", "is not there"), ("../outside.py", "lies outside"), ("", "")]
+    ("script", "words"), [("absent.py", "does not exist"), ("../outside.py", "is outside"), ("", "")]
 )
 def test_the_script_that_tries_a_wheel_must_be_in_the_project(tiny, script, words):
     (tiny.parent / "outside.py").touch()

@@ -216,7 +216,7 @@ def test_a_manifest_cannot_point_outside(built, tmp_path, path):
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     manifest["files"][0]["path"] = path
     (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(InputError, match="does not lie in a component's folder"):
+    with pytest.raises(InputError, match="is not in a component's folder"):
         import_native(config, [folder], tmp_path / "here")
     assert not (tmp_path / "here").exists()
 

@@ -131,13 +131,13 @@ TAMPERED = {
 UNLIKE = "is not what the packages and reports give"
 HIDDEN = {
     "a flipped byte": (flip_wheel, WHEEL, "damaged member"),
-    "a bill": (edited(BILL, "zig", "gcc"), BILL, "is not the bill inside its package"),
+    "an SBOM": (edited(BILL, "zig", "gcc"), BILL, "is not the SBOM inside its package"),
     "a report on other packages": (other_hash, NUPKG, "reports/verify.json is about 0000000000000000"),
     "a missing cell": (lose_cell, "manifest.json", "cells.passed is"),
     "an extra file": (written("evil.sh", "rm"), "evil.sh", "belongs to no release"),
     "an extra package": (add_package, EVIL, "is not among the packages"),
     "a lower minimum": (edited("latebind.toml", "1.20", "1.19"), WHEEL, "and latebind.toml says 1.19"),
-    "a lower minimum inside": (lower, WHEEL, "its bill binds onnxruntime vers:generic/>=1.10|<2"),
+    "a lower minimum inside": (lower, WHEEL, "its SBOM binds onnxruntime vers:generic/>=1.10|<2"),
     "a removed export": (edited("api/api.json", "tiny_add", "tiny_bad"), "api/api.json", '"tiny_bad", they give'),
     "an export renamed inside": (rename_export, ARM, "does not export what it does in another package"),
     "a swapped twin": (swap, WHEEL, "LB"),

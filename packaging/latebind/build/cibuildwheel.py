@@ -24,15 +24,15 @@ CIBUILDWHEEL_FILE = "cibuildwheel.toml"
 _IMAGES = ((2, 17, "manylinux2014"), (2, 28, "manylinux_2_28"), (2, 34, "manylinux_2_34"))
 """The images of pypa/manylinux that cibuildwheel pins, by the glibc in them."""
 _ANY = "cp312-*"
-"""Whatever CPython builds a wheel that suits them all."""
+"""The CPython that builds a wheel for all versions."""
 
 
 def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     """The text of cibuildwheel.toml for a package's wheel; equal inputs give equal text.
 
-    `latebind` is the requirement that brings latebind into the build: `latebind[native]==1.0`, or a path.
+    `latebind` is the requirement that installs latebind for the build: `latebind[native]==1.0`, or a path.
 
-    Raises BuildError when the package has no wheel, or its sources or the script that tries it lie outside the
+    Raises BuildError when the package has no wheel, or its sources or its test script are outside the
     repository; InputError when its wheel source has no readable pyproject.toml, or the script is not there.
     """
     wheel = config.packages[package].wheel if package in config.packages else None
@@ -76,7 +76,7 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
     find = ("pip", "install", "--no-index", "--no-deps", "--find-links", "{project}/wheelhouse", *siblings)
     script = config.root / verify.wheel
     if verify.wheel and not script.is_file():
-        raise InputError("the script that tries a wheel is not there", where=f"verify.wheel = {script}")
+        raise InputError("the script that tests a wheel does not exist", where=f"verify.wheel = {script}")
     return {
         "before_test": _command(*find) if siblings else "",
         "test_extra": use.known.python.extra if use is not None and with_extra else "",
@@ -88,7 +88,7 @@ def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[s
 
 
 def _repairs(runtimes: list[RuntimePreset]) -> dict[str, str]:
-    """The repair commands; each tool is told in its own way what to leave alone: a glob, a part of a path, a name."""
+    """The repair commands. Each tool excludes libraries in its own way: by a glob, a part of a path, or a name."""
     globs = [
         glob for row in runtimes for glob in row.linked_globs if any(fnmatch(one, glob) for one in row.names.linux)
     ]
@@ -129,7 +129,7 @@ def _backend(pyproject: Path) -> list[str]:
 def _inside(root: Path, path: Path, key: str) -> str:
     """A path as cibuildwheel's containers see it: below the repository. Raises BuildError for one outside."""
     if not path.resolve().is_relative_to(root):
-        raise BuildError(f"lies outside {root}, all of which cibuildwheel copies", where=f"{key} = {path}")
+        raise BuildError(f"is outside {root}, and cibuildwheel copies only that folder", where=f"{key} = {path}")
     return path.resolve().relative_to(root).as_posix()
 
 

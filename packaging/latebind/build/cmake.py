@@ -114,7 +114,7 @@ class NativeBuild:
         return arguments
 
     def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
-        """Empty a tree that was made otherwise: CMake's cache would keep an old compiler and removed definitions."""
+        """Empty a tree with another configuration: CMake's cache would keep an old compiler and removed definitions."""
         whose = [self.toolchain.fingerprint(), self.python.identity if self.python else "", self.target.rid, self.floor]
         stamp = digest([*whose, str(self.config.native_source), str(tree), *arguments])
         mark = tree / ".latebind"

@@ -66,7 +66,9 @@ def _resolved(paths: set[Path]) -> tuple[Path, ...]:
 def _reply(tree: Path, kind: str) -> Any:
     index = max((tree / _API / "reply").glob("index-*.json"), key=lambda path: path.name, default=None)
     if index is None:
-        raise BuildError("CMake did not say what it will build", where=str(tree), advice="Use CMake 3.25 or newer.")
+        raise BuildError(
+            "CMake wrote no reply about what it will build", where=str(tree), advice="Use CMake 3.25 or newer."
+        )
     return _read(tree, _read(tree, index.name)["reply"][_CLIENT][kind]["jsonFile"])
 
 

@@ -1,4 +1,4 @@
-"""Which commit a project's sources are, for the nuspec; changes nothing and trusts no tree that was edited since.
+"""Finds the commit of a project's sources for the nuspec.
 
 A package may name a commit only if that commit has what is in the package. So a work tree with edited files has none,
 and neither has a project that its repository does not track. Untracked files do not count: build outputs are such

@@ -1,4 +1,4 @@
-"""What the native build needs of CPython to make extension modules: headers, import library, names; compiles nothing.
+"""Provides what CMake needs from CPython to build extension modules: headers, import library, file names.
 
 Modules of the stable ABI are built for every target from the headers of this very CPython, whose limited API is the
 same everywhere. Modules of one CPython's own ABI are built by that CPython, for its own machine.
@@ -71,7 +71,7 @@ class Extension:
     def _copied(self, include: Path) -> Path:
         """The headers with the pyconfig.h of the target: one that asks the compiler, or this CPython's own.
 
-        They are copied because Python.h takes the pyconfig.h beside it, wherever else one lies, and that one may
+        They are copied because Python.h includes the pyconfig.h of its own folder first, and that one may
         describe another machine (a cross build) or lead to a folder that only the system's compiler searches (Debian).
         """
         shutil.copytree(self.headers, include, ignore=shutil.ignore_patterns(_PYCONFIG, "internal"))
@@ -112,7 +112,7 @@ def extension(kind: str, target: Target, toolchain: Toolchain) -> Extension | No
 
 
 def find_headers() -> Path:
-    """The folder of this CPython's headers. Raises BuildError with the command that brings them."""
+    """The folder of this CPython's headers. Raises BuildError with the command that installs them."""
     headers = Path(sysconfig.get_path("include"))
     if not (headers / "Python.h").is_file():
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
@@ -125,7 +125,7 @@ def find_headers() -> Path:
 
 
 def _own_pyconfig(headers: Path) -> Path:
-    """The pyconfig.h of this CPython; on Debian that beside Python.h only includes the one of a multiarch folder."""
+    """The pyconfig.h of this CPython; on Debian, the one next to Python.h includes another in a multiarch folder."""
     multiarch = headers.parent / str(sysconfig.get_config_var("MULTIARCH") or "") / headers.name / _PYCONFIG
     return multiarch if multiarch.is_file() else Path(sysconfig.get_config_h_filename())
 

@@ -1,4 +1,4 @@
-"""The two hatchling hooks: metadata from the one number, and the staged native files into wheel and sdist.
+"""The two hatchling hooks: one fills in metadata, one puts the native files into wheels and sdists.
 
 A project's pyproject.toml names `latebind` below [tool.hatch.metadata.hooks] and [tool.hatch.build.hooks], each with
 `package = "<name>"`, the package in latebind.toml that the distribution is made of.
@@ -111,7 +111,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             self._add_libraries(build_data, editable=version == "editable")
 
     def _leave_out(self) -> None:
-        """Keep hatchling's own choice of files away from what latebind writes, maybe at this very moment."""
+        """Exclude the folders that latebind writes from hatchling's own choice of files."""
         made = outputs(self._project, self._workdir)
         for place, folders, _ in os.walk(self.root):
             ours = {name for name in folders if Path(place, name).resolve() in made}
@@ -161,13 +161,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             chosen.update(self._search_path(folder))
         else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
-            bill = self._made / SBOM_FILE
+            file = self._made / SBOM_FILE
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
-            bill.write_bytes(sbom(config, package, [stage], purl))
-            build_data["sbom_files"].append(str(bill))
+            file.write_bytes(sbom(config, package, [stage], purl))
+            build_data["sbom_files"].append(str(file))
 
     def _search_path(self, folder: str) -> dict[str, str]:
-        """Two files by which Python finds the native files of a package whose sources lie elsewhere.
+        """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.
 
         An editable wheel holds a path to the sources, and the native files, which do not belong among sources.
         """
@@ -180,7 +180,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
 
     def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
-        """A file that says what the libraries were built from, so that the wheel can be imported elsewhere."""
+        """A file that records what the libraries were built from, so that `stage --import` can read the wheel."""
         rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
         text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
         file = (self._made or Path()) / Path(WHEEL_MANIFEST).name

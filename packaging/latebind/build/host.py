@@ -61,12 +61,12 @@ class _Host:
 
 @cache
 def compiler_version(compiler: Path, *words: str) -> str:
-    """The first line that a compiler says of its version; asked once, however many targets and keys want it."""
+    """The first line of a compiler's version; each compiler is asked once."""
     return "".join(run([compiler, *words], timeout=60).output.strip().splitlines()[:1])
 
 
 def steers(key: str) -> bool:
-    """Whether a variable changes what a compiler makes: for the machine's own it counts, and zig never sees it."""
+    """Whether a variable changes a compiler's output: part of the key for the host's compiler, removed for zig."""
     return key in _COMPILER_VARIABLES or (key.startswith("CMAKE_") and key not in _HARMLESS)
 
 

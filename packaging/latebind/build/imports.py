@@ -191,7 +191,7 @@ def _manifest(raw: bytes, where: str) -> StageManifest:
         path = PurePosixPath(file.path)
         plain = str(path) == file.path and file.path.isprintable() and "\\" not in file.path
         if not plain or path.is_absolute() or ".." in path.parts or len(path.parts) < 2:  # noqa: PLR2004
-            raise InputError(f"the path {file.path!r} does not lie in a component's folder", where=where)
+            raise InputError(f"the path {file.path!r} is not in a component's folder", where=where)
     return manifest
 
 

@@ -1,4 +1,4 @@
-"""What a package is made from beside its own folder: found out, so that a change of it is never missed."""
+"""Finds the files outside its own folder that a package is made from, so that no change of them is missed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""build/pack.json: which key made which files of dist/, so that equal inputs make nothing twice."""
+"""Keeps build/pack.json, which records the inputs of each file in dist/: unchanged packages are not made again."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
 
 
 def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
-    """What differs between the builds of one project; equal bytes come out wherever project and `obj` lie."""
+    """What differs between the builds of one project; the output has the same bytes wherever project and `obj` are."""
     return {
         "TargetFramework": framework,
         # Otherwise a source file in the system's temporary folder, whose path the symbols name.

@@ -31,7 +31,7 @@ ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "docto
 def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     """The stage of a target, built when what it is made from has changed since the last build.
 
-    A failed or interrupted build leaves an earlier stage as it was. Imported files are kept for as long as the sources
+    A failed or interrupted build leaves the earlier stage unchanged. Imported files are kept for as long as the sources
     are the same.
 
     Raises BuildError or ToolError with the compiler's messages, BuildError for imported files of another floor; NotRun

@@ -1,7 +1,7 @@
-"""Packs staged native files and a compiled managed project as nupkgs; compiles nothing and asks no network.
+"""Packs staged native files and a compiled managed project as nupkgs.
 
 One package holds all targets, or, when it is split, `Id.runtime.<rid>` holds one target each and `Id` the managed part
-and a dependency on all of those (docs/decisions/0016). What lies where is decided in nugetfiles.py.
+and a dependency on all of those (docs/decisions/0016). nugetfiles.py decides the places of files.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
 
     `stages` are the targets to put in; `managed` is what build_managed made of `nuget.managed`; `commit` is the
     sources' commit where it is known; `feed_limit` is the size in bytes above which `split = "auto"` splits. Managed
-    symbols become a .snupkg beside.
+    symbols become a .snupkg.
 
     Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of
     one name, a managed and a native file whose names differ by case alone, metadata that a feed would refuse.
@@ -93,7 +93,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
 
 
 def describe(config: Config, package: str, *, frameworks: Sequence[str] = (), commit: str = "") -> Nuspec:
-    """What the nupkg of a package says of itself. `frameworks` are the managed part's, none without one.
+    """The metadata of a package's nupkg. `frameworks` are the managed part's, none without one.
 
     Raises BuildError when the package has no [package.<name>.nuget] table, or its version has no form in NuGet.
     """
@@ -136,7 +136,7 @@ def _split(job: _Job) -> list[Artifact]:
     """The package of the plain id, and one for each target, which are good for nothing but each other."""
     whole = job.nuspec
     rids = [stage.rid for stage in job.stages]
-    # A target's files meet the managed ones in an application, though they lie in another package.
+    # An application gets a target's files and the managed ones in one folder, though they come from two packages.
     nugetfiles.refuse_twins(
         [*nugetfiles.native(job.stages, job.component), *nugetfiles.managed(job.managed)], where=whole.id
     )
@@ -168,13 +168,15 @@ def _split(job: _Job) -> list[Artifact]:
 def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = ()) -> Artifact:
     nuspec, project = job.nuspec, job.config.project
     purl = f"pkg:nuget/{nuspec.id}@{nuspec.version}"
-    bill = sbom(job.config, job.package, job.stages, purl, parts=[f"pkg:nuget/{p.id}@{nuspec.version}" for p in parts])
+    document = sbom(
+        job.config, job.package, job.stages, purl, parts=[f"pkg:nuget/{p.id}@{nuspec.version}" for p in parts]
+    )
     nuget = settings(job.config, job.package)
     everything = [
         *files,
         *nugetfiles.readme(job.config.root, project.readme),
         *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
-        Entry(name=f"sbom/{SBOM_FILE}", data=bill),
+        Entry(name=f"sbom/{SBOM_FILE}", data=document),
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)

@@ -1,4 +1,4 @@
-"""The files of a nupkg and where they lie in it; writes no package.
+"""Decides the files of a nupkg and their places in it.
 
 `runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
 empty `_._`, which tells NuGet that a package of native files alone suits that framework. `build/` and
@@ -69,8 +69,8 @@ def symbols(builds: Sequence[ManagedBuild]) -> list[Entry]:
 def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] = (), part_of: str = "") -> list[Entry]:
     """The build file for .NET Framework, for direct and for transitive references; NuGet imports it by the id's name.
 
-    `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It tells applications for
-    a processor that none of them serves; a part, named as such by the whole's id, leaves that to the whole.
+    `rids` are those of the package itself, `elsewhere` those of packages that it depends on. It warns applications for
+    a processor that none of them serves; for a part of a split package, the whole does that.
     """
     known = [*rids, *elsewhere]
     text = render(

@@ -1,4 +1,4 @@
-"""Holds staged files against what their target promises, before any package does; what else may be wrong is audited."""
+"""Checks staged libraries against the floor and the exports that their packages promise."""
 
 from __future__ import annotations
 

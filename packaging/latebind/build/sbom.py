@@ -1,4 +1,4 @@
-"""The software bill of materials of a package: its libraries, what compiled them, and what it binds late.
+"""Writes the SBOM of a package: its libraries, what compiled them, and what it binds late.
 
 CycloneDX 1.7, the first version that can say "not in here, and any version of this range will do" (isExternal,
 versionRange). There is no time and no serial number in it: equal inputs give equal bytes.
@@ -25,7 +25,7 @@ _SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
 
 
 def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, parts: Sequence[str] = ()) -> bytes:
-    """The bill of a package that holds those stages' libraries; `purl` is the package's own package URL.
+    """The SBOM of a package that holds those stages' libraries; `purl` is the package's own package URL.
 
     `parts` are the URLs of the packages that hold the libraries instead, where a package was split.
     """
@@ -90,7 +90,7 @@ def _library(stage: Stage, name: str, component: str) -> dict[str, Any]:
 
 
 def _part(purl: str, version: str) -> dict[str, Any]:
-    """One of the packages that a package was split into; it has a bill of its own."""
+    """One of the packages that a package was split into; it has an SBOM of its own."""
     name = purl.partition("/")[2].partition("@")[0]
     return {
         "type": "library",
@@ -104,7 +104,7 @@ def _part(purl: str, version: str) -> dict[str, Any]:
 
 
 def _bound(use: RuntimeUse) -> dict[str, Any]:
-    """The runtime, which somebody else supplies."""
+    """The runtime, which another distribution supplies."""
     known = use.known
     return {
         "type": "library",

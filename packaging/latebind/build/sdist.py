@@ -1,4 +1,4 @@
-"""Makes an sdist and shows that it builds the wheel that the project's tree builds, before anybody gets it."""
+"""Makes an sdist and checks that it builds the same wheel as the project's tree."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
         return
     ours, theirs = _members(tree), _members(sdist)
     changed = _changed(ours, theirs)
-    told = [file for file in changed if not file.endswith("/RECORD")] or changed
-    words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in told]
-    shown = ", ".join(f"{file} {word}" for file, word in list(zip(told, words, strict=True))[:_SHOWN])
+    named = [file for file in changed if not file.endswith("/RECORD")] or changed
+    words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
+    shown = ", ".join(f"{file} {word}" for file, word in list(zip(named, words, strict=True))[:_SHOWN])
     raise BuildError(
         f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
         where=name,

@@ -1,4 +1,4 @@
-"""The files that native code is made from: what a stage is keyed by and what an sdist carries."""
+"""Lists and hashes the files that native code is made from, for the keys of stages and for sdists."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def hash_sources(config: Config, workdir: Path) -> str:
 def native_files(config: Config, workdir: Path) -> list[Path]:
     """The files of the native code, sorted: all below its folder but outputs, packages of this project, and `exclude`.
 
-    A package's folder counts where it is the folder of the native code itself: it cannot be told apart then.
+    A package's folder counts where it is the folder of the native code itself: the two cannot be distinguished then.
     """
     native = config.native_source
     found = list_tree(native, outputs=outputs(config, workdir))

@@ -1,4 +1,4 @@
-"""stage/<rid>/<component>/: the native files of one target, with a manifest that says what they were made from."""
+"""Reads and writes stage/<rid>/<component>/: the native files of a target, with a manifest of their inputs."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def open_stage(root: Path) -> Stage | None:
 def write_manifest(  # noqa: PLR0913  # what a manifest says
     root: Path, *, rid: Rid, key: str, source_hash: str, toolchain: str, floor: str
 ) -> None:
-    """Describe the files that lie below `root`, which becomes the stage once it is swapped in."""
+    """Describe the files below `root`, which becomes the stage once it is swapped in."""
     files = tuple(
         StagedFile(path=path.relative_to(root).as_posix(), sha256=sha256(path), size=path.stat().st_size)
         for path in sorted(_files(root))
@@ -123,7 +123,7 @@ def write_manifest(  # noqa: PLR0913  # what a manifest says
 
 
 def put_manifest(root: Path, manifest: StageManifest) -> None:
-    """Write a manifest beside the files that it describes, and give those one mode, which packages keep."""
+    """Write a manifest next to the files that it describes, and give those one mode, which packages keep."""
     for file in manifest.files:
         (root / file.path).chmod(0o644)
     write_text(root / MANIFEST, manifest_text(manifest))

@@ -1,4 +1,4 @@
-"""The archive of native debug symbols of a target, beside the packages; what is shipped stays as it is.
+"""Makes the archive of native debug symbols of a target; the shipped libraries do not change.
 
 The native project is built once more, in a tree of its own, with debug information that is kept. What a system loads
 must then be the shipped library's, byte for byte, but for the id that the linker hashes from the whole file: the
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 _REASON = "no-symbols"
 _TIME_LIMIT = 600.0
 _KEPT = ("Info.plist", "Resources/DWARF")
-"""What debuggers read of a .dSYM bundle; newer dsymutil put notes about the build beside."""
+"""What debuggers read of a .dSYM bundle; newer versions of dsymutil add notes about the build."""
 
 
 def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> Path:
@@ -95,7 +95,7 @@ def _libraries(config: Config, stage: Stage) -> list[Path]:
 
 
 def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -> tuple[dict[str, str], list[Entry]]:
-    """A row of the manifest, and the files that hold the symbols of a library, whose twin lies below `prefix`."""
+    """A row of the manifest, and the files that hold the symbols of a library, whose twin is below `prefix`."""
     inner = library.relative_to(root)
     twin = prefix / inner
     shipped = _matched(root.name, library, twin)
@@ -123,7 +123,7 @@ def _matched(rid: str, library: Path, twin: Path) -> Loaded:
     if places := _difference(shipped, other):
         raise NotRun(
             _REASON,
-            f"{rid}: {library.name} comes out otherwise when it is built with debug information: {places}",
+            f"{rid}: {library.name} is different when it is built with debug information: {places}",
             advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
         )
     return shipped

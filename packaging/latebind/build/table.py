@@ -1,4 +1,4 @@
-"""The table of packages that a pack run made: for the console, as JSON, as Markdown; makes nothing."""
+"""Renders the result of `latebind pack` for the console, as JSON and as Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def to_console(packed: PackResult, folder: str) -> str:
 
 
 def to_json(packed: PackResult) -> str:
-    """The same for programs; `made_from` names the stages and the beginning of their keys."""
+    """The result as JSON; `made_from` names the stages and the beginning of their keys."""
     rows = [
         {
             "file": _place(row),
@@ -37,7 +37,7 @@ def to_json(packed: PackResult) -> str:
 
 
 def to_markdown(packed: PackResult) -> str:
-    """The same for people: a job summary, a release's description."""
+    """The result as Markdown, for a job summary or the description of a release."""
     lines = ["# Packages", "", "| package | kind | bytes | SHA-256 |", "| --- | --- | ---: | --- |"]
     lines += [f"| `{_place(row)}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]
     lines += ["", *(f"- {not_made(row)}" for row in packed.not_made)] if packed.not_made else []
@@ -50,5 +50,5 @@ def not_made(row: NotMade) -> str:
 
 
 def _place(row: Artifact) -> str:
-    """Where a file lies below dist/."""
+    """The place of a file below dist/."""
     return f"symbols/{row.path.name}" if row.kind == "symbols" else row.path.name

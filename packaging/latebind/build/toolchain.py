@@ -44,7 +44,7 @@ class Toolchain(Protocol):
         """
 
     def import_library(self, definition: Path, target: Target) -> Path:
-        """The import library of a module definition file, made beside it, for a Windows target.
+        """The import library of a module definition file, written next to it, for a Windows target.
 
         Raises BuildError or ToolError.
         """
@@ -75,15 +75,15 @@ def missing_requirements(name: str) -> list[str]:
 
 
 def program(name: str) -> Path | None:
-    """A program beside this Python (where wheels put theirs), on Python's path (build environments), or on PATH."""
+    """A program next to this Python, where wheels put theirs, or on PATH."""
     suffix = ".exe" if sys.platform == "win32" else ""
-    beside = Path(sys.executable).parent / f"{name}{suffix}"
-    return beside if beside.is_file() else which(name)
+    own = Path(sys.executable).parent / f"{name}{suffix}"
+    return own if own.is_file() else which(name)
 
 
 def require(name: str, requirement: str) -> Path:
-    """A program that the build cannot do without. Raises BuildError with the command that brings it."""
+    """A program that the build cannot do without. Raises BuildError with the command that installs it."""
     found = program(name)
     if found is None:
-        raise BuildError(f"{name} is not on this machine", advice=f'Run: pip install "{requirement}"')
+        raise BuildError(f"{name} is not installed", advice=f'Run: pip install "{requirement}"')
     return found

@@ -1,4 +1,4 @@
-"""What a wheel of a package says of itself, and making wheels and sdists through the project's PEP 517 backend."""
+"""Computes the metadata of a wheel, and makes wheels and sdists through the project's PEP 517 backend."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def build_distribution(
         "LATEBIND_WORKDIR": str(workdir.resolve()),
         "PYTHONDONTWRITEBYTECODE": "1",
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),
-        HELD_VARIABLE: str(workdir.resolve()),  # the hook runs below whoever called this
+        HELD_VARIABLE: str(workdir.resolve()),  # the hook is a child of the process that holds the lock
     }
     if rid:
         environment["LATEBIND_TARGET"] = rid
@@ -124,7 +124,7 @@ def build_distribution(
 
 
 def _own_words(error: ToolError) -> str:
-    """What latebind's own hook said, without the frontend's traceback around it; "" when it was not the hook."""
+    """The message of latebind's own hook, without the frontend's traceback around it; "" when it was not the hook."""
     _, found, words = error.message.rpartition("latebind.errors.")
     lines = [line.strip() for line in words.partition(": ")[2].splitlines()]
     kept = itertools.takewhile(lambda line: line and not line.startswith(("ERROR ", "error: ", "hint: ")), lines)

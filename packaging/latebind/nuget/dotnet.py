@@ -68,7 +68,7 @@ def own_framework(version: str) -> str:
 
 
 def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
-    """An environment in which `dotnet` keeps packages and settings below `home` and sees nobody else's."""
+    """An environment in which `dotnet` keeps packages and settings below `home` and ignores the user's."""
     packages = home / "packages"
     packages.mkdir(parents=True, exist_ok=True)
     return {

@@ -1,4 +1,4 @@
-"""What a nupkg says of itself: ids, versions and licences in NuGet's own terms, checked, and rendered as a nuspec.
+"""Checks the metadata of a nupkg in NuGet's own terms, and renders it as a nuspec.
 
 NuGet's schema rejects unknown elements and a missing id, but neither a wrong version nor a wrong licence: those are
 refused here, with what would be right.
@@ -80,7 +80,7 @@ def render_nuspec(nuspec: Nuspec) -> bytes:
 
 
 def render_symbols(nuspec: Nuspec) -> bytes:
-    """The nuspec of the symbol package beside a package, with the elements that `dotnet pack` writes there.
+    """The nuspec of the symbol package of a package, with the elements that `dotnet pack` writes there.
 
     Raises BuildError as render_nuspec().
     """

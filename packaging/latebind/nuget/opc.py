@@ -1,4 +1,4 @@
-"""Writes a nupkg's container: OPC parts around the files, as NuGet writes them; it knows nothing of what is packed.
+"""Writes a nupkg's container: OPC parts around the files, as NuGet writes them.
 
 The layout is what `dotnet pack` makes (compared part by part in tests/nuget/test_against_nuget.py) and ECMA-376 part
 2: a content type for every part, a relationship to the nuspec and to the core properties. Like NuGet, and unlike the
@@ -42,7 +42,7 @@ _UNPORTABLE = re.compile(r'[<>:"|?*\x00-\x1f\x7f]|[. ](/|$)|%[0-9A-Fa-f]{2}')
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreProperties:
-    """What the container itself says of the package; the nuspec is what NuGet reads."""
+    """The metadata in the container itself; the nuspec is what NuGet reads."""
 
     identifier: str
     version: str
@@ -55,7 +55,7 @@ def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: C
     """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
 
     The archive is written aside and renamed. Raises InputError when a name is no plain relative path, has
-    characters that some system cannot store, stands where OPC keeps its own parts, is there twice, or differs from
+    characters that some system cannot store, is in a place of OPC's own parts, is there twice, or differs from
     another by case alone (part names are equal then: ECMA-376 part 2, 6.2.2.3).
     """
     manifest = f"{properties.identifier}.nuspec"
@@ -75,7 +75,7 @@ def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: C
 
 
 _STEP = 128
-"""Seconds from one patch release to the next: room for 64 moments that a zip can tell apart."""
+"""Seconds from one patch release to the next: room for 64 moments that a zip distinguishes."""
 
 
 def _age(version: str) -> int:
@@ -103,7 +103,7 @@ def _check_names(names: Sequence[str], *, where: str) -> None:
         if _UNPORTABLE.search(name):
             raise InputError(f"{name!r} cannot be unpacked under that name on every system", where=where)
         if path.parts[0].lower() in _RESERVED or name.lower() == CONTENT_TYPES.lower():
-            raise InputError(f"{name} stands where the container keeps its own parts", where=where)
+            raise InputError(f"{name} is in a place that the container keeps for its own parts", where=where)
         other = seen.setdefault(name.casefold(), name)
         if other != name or names.count(name) > 1:
             detail = "is there twice" if other == name else f"differs from {other} by case alone"

@@ -1,1 +1,1 @@
-"""A release as a folder that proves itself: packages, bills, reports, API, sums; checked offline by making it again."""
+"""Makes a release folder with packages, SBOMs, reports, API and checksums; checks it offline by making it again."""

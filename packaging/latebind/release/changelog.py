@@ -29,5 +29,5 @@ def names(text: str, version: str) -> bool:
 
 
 def heading(config: Config, *, named: bool) -> str:
-    """What the changelog of a release begins with; it tells whether the whole one names the version."""
+    """The first line of a release's changelog; `named` is whether the project's changelog has the version."""
     return f"# {config.project.name} {config.project.version}{'' if named else ', ' + UNRELEASED.lower()}"

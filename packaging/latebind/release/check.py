@@ -110,7 +110,7 @@ def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Contrad
 
 def _how(name: str, there: bytes, wanted: bytes) -> str:
     if name.startswith(f"{SBOMS}/"):
-        return "is not the bill inside its package"
+        return "is not the SBOM inside its package"
     if name.endswith(".json"):
         try:
             rows = list(_paths(json.loads(there), json.loads(wanted), ""))

@@ -1,4 +1,4 @@
-"""What no release may hold, whoever made it: parts that say different things, or a break that its version denies."""
+"""Finds contradictions in a release: parts that disagree, or a breaking change that the version does not announce."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
 
 
 def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction]:
-    """The range of each runtime in a package's bill is that of the configured minimum."""
+    """The range of each runtime in a package's SBOM is that of the configured minimum."""
     if not package.bill:
         return
     bill: dict[str, Any] = msgspec.json.decode(package.bill)
@@ -65,7 +65,7 @@ def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction
         name, told = part.get("name", ""), part.get("versionRange", "")
         use = wanted.get(name)
         if part.get("bom-ref", "").startswith("late-bound/") and (use is None or told != version_range(use)):
-            why = f"its bill binds {name} {told}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
+            why = f"its SBOM binds {name} {told}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 

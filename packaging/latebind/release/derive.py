@@ -110,7 +110,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
 
 
 def _renderings(folder: Path, report: Report) -> Mapping[str, str]:
-    """The report in its other forms, with the logs that lie beside it."""
+    """The report in its other forms, with its logs."""
     return renderings(report, lambda row: read_log(folder / REPORTS, row))
 
 

@@ -83,7 +83,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
 
 
 def obstacles(config: Config, packages: Sequence[ReleasePackage], report: Report, changes: str) -> tuple[Block, ...]:
-    """What blocks a release beside the gate: unreported cells, targets without packages, a silent changelog."""
+    """What blocks a release apart from the gate: unreported cells, targets without packages, a silent changelog."""
     return (*_unreported(config, report), *_unmade(config, packages), *_untold(config, changes))
 
 
@@ -120,7 +120,7 @@ def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Bloc
 
 
 def _tools(package: ReleasePackage) -> Iterator[str]:
-    """The compilers that the package's bill names."""
+    """The compilers that the package's SBOM names."""
     if not package.bill:
         return
     bill: Mapping[str, Any] = msgspec.json.decode(package.bill)

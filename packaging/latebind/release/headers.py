@@ -44,7 +44,7 @@ def _members(part: str) -> list[str]:
 
 
 def _statements(text: str) -> list[str]:
-    """The parts between semicolons that lie outside braces."""
+    """The parts between semicolons that are outside braces."""
     parts, depth, start = [], 0, 0
     for index, char in enumerate(text):
         if char == "{":

@@ -1,4 +1,4 @@
-"""Where everything lies in a release folder, and which of it is given and which follows from the rest."""
+"""Names the files of a release folder: those that are given, and those that follow from them."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class ReleaseInputs:
     dist: Path
     """The folder of the packages."""
     report: Path
-    """The verification report, with its logs beside it."""
+    """The verification report, with its logs in the same folder."""
     changelog: Path
     previous: Path | None = None
     """The last release: its folder, or its api.json. None for the first one."""
@@ -147,7 +147,7 @@ def _replacing(output: Path) -> Iterator[Path]:
         None,
     )
     if holder is not None:
-        text = f"lies inside the release {holder}, which names every file that it has"
+        text = f"is inside the release {holder}, whose manifest names every file"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")
     aside, old = (output.with_name(f".{output.name}.{os.getpid()}.{word}") for word in ("part", "old"))
     aside.mkdir(parents=True)

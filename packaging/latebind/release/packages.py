@@ -1,4 +1,4 @@
-"""What the packages of a release say and hold: names, versions, targets, bills, libraries, headers; judges nothing."""
+"""Reads the packages of a release: names, versions, targets, SBOMs, libraries, headers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows' jobs: a process with all that it starts, ended at once, also when whoever holds the job is killed."""
+"""Puts processes into Windows' jobs, which end with all that they started when their holder ends."""
 
 from __future__ import annotations
 

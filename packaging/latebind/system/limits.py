@@ -1,4 +1,4 @@
-"""What a program and all that it started may take, and how all of it is ended; psutil counts and finds them."""
+"""Limits what a program and its descendants may use, and ends them all; psutil counts and finds them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MARK = "LATEBIND_RUN"
-"""The variable that a limited program and all that it starts can be told by: the folder that it was started in."""
+"""The variable that marks a limited program and its descendants: the folder that it was started in."""
 
 
 class PastLimitError(Exception):
@@ -68,5 +68,5 @@ def end_marked(folder: Path) -> None:
             mark = process.environ().get(MARK)
             if mark and process.pid != os.getpid() and Path(mark).is_relative_to(folder):
                 process.kill()
-        except (psutil.Error, OSError):  # it has ended, or is somebody else's
+        except (psutil.Error, OSError):  # it has ended, or is another user's
             continue

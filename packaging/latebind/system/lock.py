@@ -1,4 +1,4 @@
-"""One latebind at a time in a working folder: others wait; what killed ones left behind is cleared away."""
+"""Lets one latebind at a time use a working folder; clears away what killed ones left behind."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _clear(workdir: Path) -> None:
 def _end_earlier(stream: BinaryIO, mark: str) -> None:
     """End what a holder of the lock left running that was killed together with what watched over it.
 
-    The file names whoever holds the lock by its mark, and nobody once the work has ended.
+    The file holds the mark of the current holder; it is empty once the work has ended.
     """
     stream.seek(0)
     earlier = stream.read().decode("ascii", "replace").split()

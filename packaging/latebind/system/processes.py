@@ -126,7 +126,7 @@ def _is_below(mark: str, marks: Iterable[str]) -> bool:
 
 
 def main(mark: str) -> None:
-    """Wait until whoever holds the other end of standard input is gone; end its tree unless it was dismissed first."""
+    """Wait until the process at the other end of standard input is gone; end its tree unless it was dismissed first."""
     for number in (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if sys.platform != "win32" else [])):
         signal.signal(number, signal.SIG_IGN)
     if sys.stdin.buffer.read(1) != DISMISSED:

@@ -1,4 +1,7 @@
-"""The only place that starts a process: argument lists, time limits, captured output shown on failure."""
+"""Runs programs: argument lists without a shell, limits, captured output.
+
+Nothing else starts a process, except processes.py, which starts its watcher and `ps` to end what this module started.
+"""
 
 from __future__ import annotations
 

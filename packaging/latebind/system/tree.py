@@ -1,4 +1,4 @@
-"""Folders of sources: which files belong to them, and one hash of all; decides nothing about what they mean."""
+"""Lists the source files of a folder and hashes them."""
 
 from __future__ import annotations
 
