@@ -123,7 +123,7 @@ def _matched(rid: str, library: Path, twin: Path) -> Loaded:
     if places := _difference(shipped, other):
         raise NotRun(
             _REASON,
-            f"{rid}: {library.name} is different when it is built with debug information: {places}",
+            f"{rid}: {library.name} differs from the shipped library when it is built with debug information: {places}",
             advice="docs/symbols.md has the usual reasons: C++ with zig, a stage from elsewhere, options that differ.",
         )
     return shipped
