@@ -16,6 +16,7 @@ from latebind.build.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 from latebind.system import resources
+from latebind.system.log import LOG
 from latebind.system.processes import watched_over
 from latebind.system.run import run
 from latebind.system.tree import is_scratch
@@ -126,7 +127,9 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config)}
     if around.other_date and clock is not None:
         env["LD_PRELOAD"] = str(clock)
-    run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)
+    which = "the first copy" if around is FIRST else "the second copy"
+    with LOG.step(f"packing {which}", f"packed {which}"):
+        run(argv, env=env, timeout=_TIME_LIMIT, umask=around.umask)
     if not (work / "dist").is_dir():
         raise BuildError("packing made nothing", where=str(project))
     return work / "dist"

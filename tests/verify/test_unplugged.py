@@ -141,7 +141,7 @@ def begun(project):
     """`verify` with a consumer that hangs, and the consumer's process."""
     pid = project.root / "pid"
     (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
-    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, "verify", "--dist", project.dist]
     process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
@@ -170,7 +170,7 @@ def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_beg
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
                                     {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
 def test_results_are_utf_8_in_every_locale(project, locale, form):
-    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, "verify", "--dist", project.dist]
     ended = subprocess.run([*map(str, command), "--format", form], env={**os.environ, **locale},
                            capture_output=True, timeout=300, check=False)  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, b"")

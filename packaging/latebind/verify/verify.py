@@ -19,6 +19,7 @@ from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
 from latebind.tables.targets import host_rid
+from latebind.text import plural
 from latebind.verify.plan.machine import Machine, host_machine, unusable
 from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
@@ -85,7 +86,9 @@ def verify(
         memory=Memory(config, artifacts, workdir, (*pins, tool.name, _sdk(config))),
         fresh=options.fresh,
     )
-    outcomes = each(lambda planned: _with_entries(run, planned), _longest_first(cells), jobs=options.jobs)
+    cases = plural(len(cells), "test case")
+    with LOG.step(f"verifying {cases}", f"verified {cases}"):
+        outcomes = each(lambda planned: _with_entries(run, planned), _longest_first(cells), jobs=options.jobs)
     place = {planned.cell.id: number for number, planned in enumerate(cells)}
     ordered = sorted(outcomes, key=lambda row: place[row.cell.id])
     project = config.project
