@@ -141,7 +141,7 @@ def begun(project):
     """`verify` with a consumer that hangs, and the consumer's process."""
     pid = project.root / "pid"
     (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, "verify", "--dist", project.dist]
+    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
     process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
