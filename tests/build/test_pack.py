@@ -232,7 +232,7 @@ def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):
 
 def test_the_hooks_own_words_come_without_the_frontends_traceback(latebind, tiny):
     write_client(tiny, pyproject=PYPROJECT.replace('name = "tiny"', 'name = "tinny"'))
-    result = latebind("-C", tiny, "pack")
+    result = latebind("-q", "-C", tiny, "pack")
     assert "the project is called tinny, package tiny is tiny" in result.stderr
     assert "Traceback" not in result.stderr
     assert len(result.stderr.splitlines()) < 8
