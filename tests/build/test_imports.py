@@ -56,7 +56,7 @@ def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, 
     stage = stage_target(config, target("linux-x64"), tmp_path / "here")
     made = packed(config, tmp_path / "here", stage)
 
-    if kind == "folder":  # nobody knows who compiled it, and the packages' bills say so
+    if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "taken on trust"
         library = "runtimes/linux-x64/native/libtiny.so"
         packages = [place / "dist" / "Tiny.1.2.3.nupkg" for place in (tmp_path / "here", workdir)]

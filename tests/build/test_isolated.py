@@ -1,4 +1,4 @@
-"""Isolated builds, as strangers run them: `python -m build` and `pip install`, from the tree and from the sdist.
+"""Isolated builds, as users run them: `python -m build` and `pip install`, from the tree and from the sdist.
 
 They install latebind-build alone: latebind, LIEF, Jinja2 and rich are in none of these environments. latebind-build is
 on no index yet, so it comes from a folder (`--find-links`).

@@ -139,7 +139,7 @@ def test_the_machines_own_compiler_builds_modules_too(tmp_path):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: the compiler of this machine is that of a prompt")
 def test_what_finds_python_in_cmake_gets_the_one_that_runs_latebind(tmp_path):
-    """As nanobind and pybind11 do; a module's open symbols are CPython's, whoever made the target."""
+    """As nanobind and pybind11 do; a module's open symbols are CPython's, however the target was made."""
     found = f"""
 find_package(Python REQUIRED COMPONENTS Interpreter Development.Module)
 if(NOT Python_EXECUTABLE STREQUAL "{Path(sys.executable).as_posix()}")
@@ -324,7 +324,7 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
 @pytest.mark.parametrize("packages", ["both", "wheel"])
 def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(tmp_path, packages):
     project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
-    if packages == "wheel":  # the hook says it, also when somebody else calls it
+    if packages == "wheel":  # the hook reports it, also to other callers
         file = project / "latebind.toml"
         file.write_text(file.read_text("utf-8").replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
     with pytest.raises(BuildError) as caught:
@@ -359,7 +359,7 @@ def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, tripl
     assert f"{name} {sentence}" in str(caught.value)
 
 
-# -- from source, by strangers ----------------------------------------------------------------------------------------
+# -- from source, by users --------------------------------------------------------------------------------------------
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,4 +1,4 @@
-"""Our container and nuspec beside those that NuGet itself makes of the same nuspec."""
+"""Our container and nuspec compared with those that NuGet makes from the same nuspec."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A release folder is checked offline; whatever was changed in it is named, also when its sums were made anew."""
+"""A release folder is checked offline; whatever was changed in it is named, also when its checksums were made anew."""
 
 import hashlib
 import json
@@ -32,7 +32,7 @@ def release(released, tmp_path):
 
 
 def summed(folder):
-    """Make the sums anew, as somebody would who hides what he did."""
+    """Make the checksums anew, as an attacker would."""
     files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "SHA256SUMS")
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     rows = (f"{digest}  {name}\n" for name, digest in sums.items())
@@ -124,7 +124,7 @@ TAMPERED = {
     "a flipped byte": (flip_wheel, WHEEL, UNSUMMED),
     "a sum": (edited("SHA256SUMS", "  index.html", "0  index.html"), "SHA256SUMS", "no sum and name"),
     "a name": (edited("SHA256SUMS", "  index.html", "  page.html"), "index.html", "is not in SHA256SUMS"),
-    "an extra file": (written("evil.sh", "rm"), "evil.sh", "is no part of this release"),
+    "an extra file": (written("evil.sh", "rm"), "evil.sh", "is not part of this release"),
     "a missing file": (removed("reports/audit.json"), "reports/audit.json", "is in SHA256SUMS and not in the folder"),
     "a link": (link, "link", "is a link"),
 }
@@ -185,7 +185,7 @@ def test_the_command_line_tells_and_fails(release, latebind):
 def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
     ended = latebind("release", "--check", tmp_path)
     assert ended.returncode == 2
-    assert "has neither SHA256SUMS nor manifest.json, so it is no release" in ended.stderr
+    assert "has neither SHA256SUMS nor manifest.json, so it is not a release" in ended.stderr
 
 
 def test_it_needs_no_network_and_changes_nothing(release):

@@ -1,4 +1,4 @@
-"""Declarations of a C header are told by name, whatever its layout and comments."""
+"""Declarations of a C header are compared by name, whatever its layout and comments."""
 
 import pytest
 from latebind.release.headers import declarations, only_grew

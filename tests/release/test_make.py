@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from latebind.errors import InputError
 from latebind.release.check import check_release
-from latebind.release.make import ShutError, make_release
+from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
 
 
@@ -52,7 +52,7 @@ def test_a_folder_of_something_else_is_left_alone(made, tmp_path):
     config, sources = made
     (tmp_path / "out").mkdir()
     (tmp_path / "out/mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="is there and is no release"):
+    with pytest.raises(InputError, match="exists and is not a release"):
         make_release(config, sources, tmp_path / "out", dry_run=False)
     assert tree(tmp_path) == {"out/mine.txt": b"mine"}
 
@@ -89,7 +89,7 @@ def test_a_report_that_lacks_cells_makes_no_release_but_a_dry_one(made, tmp_path
     config, sources = made
     sources = failing(sources, tmp_path, without(scenario))
     expected = [subject.format(rid) for rid in ("linux-x64", "linux-arm64")]
-    with pytest.raises(ShutError, match=re.escape(expected[0])):
+    with pytest.raises(GateError, match=re.escape(expected[0])):
         make_release(config, sources, tmp_path / "out", dry_run=False)
     assert not (tmp_path / "out").exists()
     make_release(config, sources, tmp_path / "out", dry_run=True)
@@ -108,7 +108,7 @@ def test_a_report_on_other_packages_makes_no_release_not_even_a_dry_one(made, tm
 
     sources = failing(sources, tmp_path, other)
     with pytest.raises(
-        ShutError, match=r"packages/.* has SHA-256 .*, and reports/verify.json is about 0000000000000000"
+        GateError, match=r"packages/.* has SHA-256 .*, and reports/verify.json is about 0000000000000000"
     ):
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
@@ -126,7 +126,7 @@ def test_a_changelog_without_the_version_is_told(made, tmp_path):
     config, sources = made
     (tmp_path / "CHANGELOG.md").write_text("## [Unreleased]\n\n- More.\n", encoding="utf-8")
     sources = replace(sources, changelog=tmp_path / "CHANGELOG.md")
-    with pytest.raises(ShutError, match=r"has no section \[1.2.3\]"):
+    with pytest.raises(GateError, match=r"has no section \[1.2.3\]"):
         make_release(config, sources, tmp_path / "out", dry_run=False)
     made = make_release(config, sources, tmp_path / "out", dry_run=True)
     assert (tmp_path / "out/CHANGELOG.md").read_text("utf-8") == "# tiny 1.2.3, unreleased\n\n- More.\n"
@@ -147,7 +147,7 @@ def previous(made, tmp_path, version, *exports):
 
 def test_a_break_without_a_major_version_is_refused(made, tmp_path):
     config, sources = previous(made, tmp_path, "1.2.2", "tiny_gone")
-    with pytest.raises(ShutError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
+    with pytest.raises(GateError, match=r"breaks callers: tiny: tiny_gone \(linux-x64\)\n.*2\.0\.0 or higher"):
         make_release(config, sources, tmp_path / "out", dry_run=True)
 
 
@@ -160,6 +160,6 @@ def test_a_break_with_a_major_version_is_shown(made, tmp_path):
 
 def test_there_must_be_packages(made, tmp_path):
     config, sources = made
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         make_release(config, replace(sources, dist=tmp_path / "none"), tmp_path / "out", dry_run=True)
     assert list(tmp_path.iterdir()) == []

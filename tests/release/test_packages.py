@@ -25,5 +25,5 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
 
 def test_what_is_no_package_is_told(tmp_path):
     (tmp_path / "notes.txt").write_text("", encoding="utf-8")
-    with pytest.raises(InputError, match="is no package of a release"):
+    with pytest.raises(InputError, match="is not a package of a release"):
         read_packages(tmp_path)

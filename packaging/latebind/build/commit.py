@@ -36,7 +36,7 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     In this order: LATEBIND_COMMIT, git, and GITHUB_SHA for a project below GITHUB_WORKSPACE, whose checkout has no
     repository where git is missing.
 
-    Raises BuildError when LATEBIND_COMMIT is no full hash.
+    Raises BuildError when LATEBIND_COMMIT is not a full hash.
     """
     env = os.environ if environment is None else environment
     if COMMIT_VARIABLE in env:
@@ -74,7 +74,7 @@ def _without_hooks(environment: Mapping[str, str]) -> dict[str, str]:
 def _stated(text: str) -> str:
     if text and not _HASH.fullmatch(text):
         raise BuildError(
-            f"{COMMIT_VARIABLE} is {text!r}, which is no commit", advice="Give all 40 or 64 hexadecimal digits."
+            f"{COMMIT_VARIABLE} is {text!r}, which is not a commit", advice="Give all 40 or 64 hexadecimal digits."
         )
     return text
 

@@ -1,4 +1,4 @@
-"""Brings native files that were built elsewhere into the stage; believes nothing of them that it can check."""
+"""Imports native files that were built elsewhere into the stage, and checks all that can be checked of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ON_TRUST = "taken on trust"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedFiles:
-    """Files of one target that were found somewhere, with what is said of them. `files` is by path below the stage."""
+    """Files of one target that were found, and what is known about them. `files` is by path below the stage."""
 
     origin: str
     manifest: StageManifest

@@ -62,17 +62,17 @@ class SourceBoundary:
 
     def refuse_outside(self, inputs: Iterable[Path]) -> None:
         """Raises BuildError that names the files of the project that are not among the sources."""
-        strangers = [path for path in inputs if path not in self._files and self._is_of_project(path)]
-        outside = [path for path in strangers if not path.is_relative_to(self._native)]
+        foreign = [path for path in inputs if path not in self._files and self._is_of_project(path)]
+        outside = [path for path in foreign if not path.is_relative_to(self._native)]
         if outside:
             raise BuildError(
                 f"the native code includes files from outside {self._folder}: {self._shown(outside)}",
                 where=self._config.file.name,
                 advice="Move them below it, or set native.source to a folder that holds them all, as the sdist must.",
             )
-        if strangers:
+        if foreign:
             raise BuildError(
-                f"the native code includes files that latebind does not count as sources: {self._shown(strangers)}",
+                f"the native code includes files that latebind does not count as sources: {self._shown(foreign)}",
                 where=self._config.file.name,
                 advice=f"Move them out of folders for outputs ({', '.join(NAMES)}), caches and packages of this "
                 "project, or take them out of native.exclude.",

@@ -53,7 +53,7 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
 
     What is made goes below the folder `output`, into one folder for each framework. `version` is the project's,
     PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
-    none, nothing is fetched and the property LatebindFallbackSdk=true tells the project to compile against the
+    none, nothing is fetched and the property LatebindFallbackSdk=true makes the project compile against the
     reference assemblies that the SDK carries. `apart` are folders whose files are not the project's, though they may
     be below its own folder. An earlier `output` stays when this fails.
 

@@ -1,7 +1,7 @@
 """Decides the files of a nupkg and their places in it.
 
 `runtimes/<rid>/native/` is flat, since NuGet flattens it on copy. `lib/<framework>/` holds the managed part, or an
-empty `_._`, which tells NuGet that a package of native files alone suits that framework. `build/` and
+empty `_._`, by which NuGet accepts a package with native files only for that framework. `build/` and
 `buildTransitive/` serve .NET Framework and Mono, which never look into `runtimes/`; `build/native/` serves C and C++.
 """
 

@@ -65,8 +65,8 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
         found = sorted({row.name for image in images for row in image.exports}) or ["nothing"]
         more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
         raise BuildError(
-            f"package {package} lists {plural(len(missing), 'export')} that no library of {stage.rid} has: "
-            f"{', '.join(missing)}; {', '.join(path.name for path in libraries)} "
+            f"package {package} lists {plural(len(missing), 'export')} that {stage.rid} lacks: "
+            f"{', '.join(missing)}\n  {', '.join(path.name for path in libraries)} "
             f"{'exports' if len(libraries) == 1 else 'export'} {', '.join(found[:_NAMED])}{more}",
             where=config.file.name,
             advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "

@@ -44,7 +44,7 @@ class StageManifest:
     floor: str
     files: tuple[StagedFile, ...]
     imported: bool = False
-    """Built elsewhere and brought in: kept for as long as the sources are the same, whatever compiler is here."""
+    """Built elsewhere and imported: kept for as long as the sources are the same, whatever compiler is here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

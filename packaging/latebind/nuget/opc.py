@@ -54,7 +54,7 @@ class CoreProperties:
 def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: CoreProperties) -> None:
     """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
 
-    The archive is written aside and renamed. Raises InputError when a name is no plain relative path, has
+    The archive is written aside and renamed. Raises InputError when a name is not a plain relative path, has
     characters that some system cannot store, is in a place of OPC's own parts, is there twice, or differs from
     another by case alone (part names are equal then: ECMA-376 part 2, 6.2.2.3).
     """

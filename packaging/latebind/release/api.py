@@ -71,7 +71,7 @@ def read_surface(file: Path) -> Surface:
     except OSError as error:
         raise InputError(error.strerror or str(error), where=str(file), advice=advice) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no surface of a release: {error}", where=str(file), advice=advice) from error
+        raise InputError(f"is not an API file of a release: {error}", where=str(file), advice=advice) from error
 
 
 def changes(old: Surface, new: Surface) -> tuple[ApiChange, ...]:

@@ -1,4 +1,4 @@
-"""Checks a release folder offline: its sums, and that the given files give every derived one; writes nothing."""
+"""Checks a release folder offline: its checksums, and that every derived file follows from the others."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class Checked:
 def check_release(folder: Path) -> Checked:
     """Check a folder that `make_release` made. Raises InputError when it is no such folder."""
     if not folder.is_dir():
-        raise InputError("is no folder", where=str(folder), advice="Name the folder of a release.")
+        raise InputError("is not a folder", where=str(folder), advice="Name the folder of a release.")
     if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
-        why = f"has neither {SUMS} nor {RELEASE_MANIFEST}, so it is no release"
+        why = f"has neither {SUMS} nor {RELEASE_MANIFEST}, so it is not a release"
         raise InputError(why, where=str(folder), advice="Name the folder that latebind release made.")
     problems = list(_sums(folder))
     try:
@@ -86,7 +86,7 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
         if (folder / name).is_symlink():
             yield Contradiction(file=name, why="is a link", cure=_FROM_A_COPY)
         elif name not in told:
-            yield Contradiction(file=name, why=f"is not in {SUMS}: it is no part of this release", cure="Remove it.")
+            yield Contradiction(file=name, why=f"is not in {SUMS}: it is not part of this release", cure="Remove it.")
         elif sha256(folder / name) != told[name]:
             yield Contradiction(file=name, why=f"is not the file that {SUMS} is about", cure=_FROM_A_COPY)
     for name in sorted(told.keys() - set(here)):
@@ -115,7 +115,7 @@ def _how(name: str, there: bytes, wanted: bytes) -> str:
         try:
             rows = list(_paths(json.loads(there), json.loads(wanted), ""))
         except ValueError:
-            return "is no JSON"
+            return "is not JSON"
         if rows:
             return f"says what the packages and reports do not: {'; '.join(rows[:_SHOWN])}"
     return "is not what the packages and reports give"

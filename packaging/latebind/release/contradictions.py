@@ -62,10 +62,10 @@ def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction
     bill: dict[str, Any] = msgspec.json.decode(package.bill)
     wanted = {use.name: use for use in found.config.document.runtime}
     for part in bill.get("components", ()):
-        name, told = part.get("name", ""), part.get("versionRange", "")
+        name, stated = part.get("name", ""), part.get("versionRange", "")
         use = wanted.get(name)
-        if part.get("bom-ref", "").startswith("late-bound/") and (use is None or told != version_range(use)):
-            why = f"its SBOM binds {name} {told}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
+        if part.get("bom-ref", "").startswith("late-bound/") and (use is None or stated != version_range(use)):
+            why = f"its SBOM binds {name} {stated}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 
 

@@ -42,7 +42,7 @@ def read_origin(file: Path) -> Origin:
     except OSError as error:
         raise InputError(error.strerror or str(error), where=file.name) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"is no manifest of a release: {error}", where=file.name) from error
+        raise InputError(f"is not the manifest of a release: {error}", where=file.name) from error
 
 
 def manifest(  # noqa: PLR0913  # a manifest says all that there is

@@ -52,7 +52,7 @@ class ReleaseInputs:
     commit: str = ""
 
 
-class ShutError(LatebindError):
+class GateError(LatebindError):
     """The release may not be published."""
 
     exit_status = 1
@@ -63,8 +63,8 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
 
     A dry run makes it also while something blocks, and the manifest says what.
 
-    Raises InputError for what cannot be read and for an output that is no release, ShutError when parts contradict
-    each other, or, but for a dry run, when the gate is shut.
+    Raises InputError for what cannot be read and for an output that is not a release, GateError when parts contradict
+    each other, or, except in a dry run, when the gate failed.
     """
     text = _changes(config, sources.changelog)
     with _replacing(output) as folder:
@@ -80,7 +80,7 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
 
 
 def files_of(folder: Path) -> list[str]:
-    """The paths of all files of a release but the sums, sorted."""
+    """The paths of all files of a release except the checksums, sorted."""
     every = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
     return sorted(name for path in every if (name := path.relative_to(folder).as_posix()) != SUMS)
 
@@ -104,7 +104,7 @@ def _changes(config: Config, file: Path) -> str:
 
 def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     if not sources.dist.is_dir():
-        raise InputError("is no folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
+        raise InputError("is not a folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
     shutil.copytree(sources.dist, folder / PACKAGES, ignore=shutil.ignore_patterns(".*"))
     report = read_report(sources.report)
     (folder / REPORTS).mkdir()
@@ -129,19 +129,19 @@ def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
 def _assert_sound(found: Derived, *, dry_run: bool) -> None:
     wrong = [f"{row.file}: {row.why}\n  {row.cure}" for row in contradictions(found)]
     if wrong:
-        raise ShutError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
+        raise GateError("\n".join(["there is no release of this:", *wrong[:_SHOWN]]))
     if found.blocks and not dry_run:
         blocks = [f"{row.subject}: {row.why}\n  {row.cure}" for row in found.blocks]
         left = [f"... and {len(blocks) - _SHOWN} more"] if len(blocks) > _SHOWN else []
         advice = "To see the folder as it would be: latebind release --dry-run."
-        raise ShutError("\n".join(["the gate is shut:", *blocks[:_SHOWN], *left]), advice=advice)
+        raise GateError("\n".join(["the gate failed:", *blocks[:_SHOWN], *left]), advice=advice)
 
 
 @contextmanager
 def _replacing(output: Path) -> Iterator[Path]:
     """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
     if output.exists() and not (output / RELEASE_MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
-        raise InputError("is there and is no release", where=str(output), advice="Name another folder, or remove it.")
+        raise InputError("exists and is not a release", where=str(output), advice="Name another folder, or remove it.")
     holder = next(
         (folder for folder in output.parents if all((folder / name).is_file() for name in (RELEASE_MANIFEST, SUMS))),
         None,

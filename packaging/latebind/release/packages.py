@@ -51,10 +51,10 @@ class ReleasePackage:
 def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
     """Every file of a folder of packages, by name, symbols in its folder `symbols` included.
 
-    Raises InputError for a file that is no package, and for one that cannot be read.
+    Raises InputError for a file that is not a package, and for one that cannot be read.
     """
     if not folder.is_dir():
-        raise InputError("is no folder", where=str(folder), advice="Make the packages first: latebind pack.")
+        raise InputError("is not a folder", where=str(folder), advice="Make the packages first: latebind pack.")
     files = sorted(path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("."))
     return tuple(_read(path) for path in files)
 
@@ -85,7 +85,7 @@ def _read(path: Path) -> ReleasePackage:
 
 
 def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
-    """Kind, name, version, and the target where the name says it. Raises InputError for what is no package."""
+    """Kind, name, version, and the target where the name says it. Raises InputError for any other file."""
     try:
         if path.suffix == ".whl":
             distribution, number, *_ = parse_wheel_filename(path.name)
@@ -100,7 +100,7 @@ def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
         return kind, nupkg_id(path.name), nupkg_version(path.name), ()
     if path.name.endswith(SYMBOLS_SUFFIX) and (match := _SYMBOLS.match(path.name)):
         return "symbols", match["name"], match["version"], tuple(rid for rid in targets() if rid == match["rid"])
-    raise InputError("is no package of a release", where=str(path), advice="Remove it from the folder.")
+    raise InputError("is not a package of a release", where=str(path), advice="Remove it from the folder.")
 
 
 def _target_of(member: str) -> tuple[Rid, ...]:

@@ -16,7 +16,7 @@ class PastLimitError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """0 is no limit. Memory is of all processes together, resident, in bytes; so is what they print."""
+    """0 means no limit. Memory is of all processes together, resident, in bytes; so is what they print."""
 
     seconds: float = 600
     memory: int = 0

@@ -16,7 +16,7 @@ _Out = TypeVar("_Out")
 
 
 def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) -> list[_Out]:
-    """What `work` makes of each item, in the items' order. `jobs` at once, by default one for each processor.
+    """What `work` makes of each item, in the items' order. `jobs` at once, by default the CPU count.
 
     The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped,
     the processes of the others are ended, and the exception goes on.

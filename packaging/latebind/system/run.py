@@ -222,8 +222,8 @@ def _end(started: _Started) -> bytes:
 def all_ended() -> Iterator[None]:
     """End every process that any thread has running, and keep any from starting one within the block.
 
-    Whoever waits for one gets a ToolError. An interruption reaches the main thread alone, and processes in sessions of
-    their own not at all.
+    A caller that waits for one gets a ToolError. An interruption reaches only the main thread, and no process that has
+    a session of its own.
     """
     _STOPPING.set()
     try:
