@@ -61,7 +61,7 @@ class Hit:
     advice: str
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.text!r}: write {self.advice}"
+        return f"{self.file}:{self.line}: {self.text!r}: write {self.advice} (ci/words.toml)"
 
 
 def glossary() -> Glossary:

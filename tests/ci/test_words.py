@@ -45,7 +45,7 @@ def test_a_headline_of_an_error_has_an_end():
 
 def test_a_hit_says_where_and_what_to_write():
     (hit,) = words.hits("docs/x.md", "one\nmend it\n", GLOSSARY)
-    assert str(hit) == "docs/x.md:2: 'mend': write fix"
+    assert str(hit) == "docs/x.md:2: 'mend': write fix (ci/words.toml)"
 
 
 def test_the_command_fails_on_a_file_with_a_hit(tmp_path, monkeypatch, capsys):
