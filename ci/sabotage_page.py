@@ -19,8 +19,8 @@ _HEAD = """# Which layer catches each way of breaking packages, measured by `pyt
 """
 _INTRODUCTION = """# Deliberately broken packages
 
-latenn's packages are built and then broken in one way at a time ([the table of ways](../ci/broken/table.py)). Every layer
-runs over each of them, even when an earlier layer already failed:
+latenn's packages are built and then broken in one way at a time ([the table of ways](../ci/broken/table.py)). Every
+layer runs over each of them, even when an earlier layer already failed:
 
 - **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
   italics*) count for nothing here.

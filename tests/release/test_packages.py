@@ -6,6 +6,7 @@ from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
+from latebind.system.archive import Entry, write_zip
 from latebind.tables.targets import target
 
 from tests.client import write_portable
@@ -23,7 +24,13 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     assert found["sdist"].targets == ()
 
 
-def test_what_is_no_package_is_told(tmp_path):
+def test_symbols_of_a_prerelease_are_recognized(tmp_path):
+    write_zip(tmp_path / "symbols" / "tiny-1.0.0-rc.1-linux-musl-x64-symbols.zip", [Entry(name="symbols.json", data=b"{}")])
+    (found,) = read_packages(tmp_path)
+    assert (found.artifact.kind, found.version, found.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
+
+
+def test_any_other_file_is_refused(tmp_path):
     (tmp_path / "notes.txt").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match="is not a package of a release"):
         read_packages(tmp_path)

@@ -22,11 +22,11 @@ TomlValue = bool | int | str
 class Project(Table, frozen=True):
     """What the project is called and how it is described in packages."""
 
-    name: Annotated[str, Meta(description="The project's name.", min_length=1)]
-    version: Annotated[str, Meta(description="The one version of all packages, PEP 440.", min_length=1)]
+    name: Annotated[str, Meta(description="Name of the project; reports and symbol archives use it.", min_length=1)]
+    version: Annotated[str, Meta(description="Version of all packages, as in PEP 440.", min_length=1)]
     description: Annotated[str, Meta(description="One line for package metadata.")] = ""
-    license: Annotated[str, Meta(description="SPDX licence expression.")] = ""
-    license_file: Annotated[str, Meta(description="Licence text, relative to this file.")] = ""
+    license: Annotated[str, Meta(description="SPDX license expression, such as MIT.")] = ""
+    license_file: Annotated[str, Meta(description="License text, relative to this file.")] = ""
     authors: Annotated[tuple[str, ...], Meta(description="Names for package metadata.")] = ()
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
@@ -40,29 +40,31 @@ class Native(Table, frozen=True):
     exclude: Annotated[
         tuple[str, ...],
         Meta(
-            description="Globs, relative to the source folder, of files and folders that no build reads, such as test "
-            "data and prebuilt libraries: they are not hashed, and not in the sdist."
+            description="Globs of files and folders that no build reads, such as test data and prebuilt libraries, "
+            "relative to the source folder. They are neither hashed nor in the sdist."
         ),
     ] = ()
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
         default_factory=dict
     )
     symbols: Annotated[
-        bool, Meta(description="Make an archive of debug symbols for each target, by a second build: dist/symbols/.")
+        bool, Meta(description="Build twice, and write an archive of debug symbols for each target to dist/symbols/.")
     ] = False
 
 
 class RuntimeUse(Table, frozen=True, kw_only=True):
     """A runtime that the native code binds late."""
 
-    preset: Annotated[str, Meta(description="Name of the runtime's preset; without one, it is described.")] = ""
+    preset: Annotated[str, Meta(description="Preset of the runtime; leave it out to describe a runtime yourself.")] = ""
     describe: Annotated[
-        DescribedRuntime | None, Meta(description="Written as [runtime.describe]: a runtime without a preset.")
+        DescribedRuntime | None, Meta(description="[runtime.describe]: a runtime without a preset.")
     ] = None
-    minimum: Annotated[str, Meta(description="The lowest version that is accepted, written once, here.")]
-    policy: Annotated[
-        Literal["never-linked"], Meta(description="The audit's gate: the runtime is never linked and never bundled.")
-    ] = "never-linked"
+    minimum: Annotated[
+        str, Meta(description="Oldest version that works. The loader, package metadata and verification use it.")
+    ]
+    policy: Annotated[Literal["never-linked"], Meta(description="The audit reports a linked or bundled runtime.")] = (
+        "never-linked"
+    )
 
     @property
     def name(self) -> str:
@@ -83,41 +85,45 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
 class TargetOptions(Table, frozen=True):
     """What differs for one target."""
 
-    toolchain: Annotated[Literal["zig", "host"], Meta(description="Who compiles for this target.")] = "zig"
+    toolchain: Annotated[
+        Literal["zig", "host"], Meta(description="Compiler for this target: zig, or the system's own.")
+    ] = "zig"
 
 
 class Targets(Table, frozen=True):
     """The platforms that are built, and the oldest systems that they run on."""
 
-    include: Annotated[tuple[str, ...], Meta(description="RIDs to build.", min_length=1)]
-    glibc: Annotated[str, Meta(description="Floor of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")] = "2.28"
+    include: Annotated[tuple[str, ...], Meta(description="Targets to build, by RID.", min_length=1)]
+    glibc: Annotated[str, Meta(description="Oldest glibc of the Linux targets.", pattern=r"^2\.(0|[1-9][0-9]*)$")] = (
+        "2.28"
+    )
     macos: Annotated[
         str,
         Meta(
             # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag with another minor version than 0.
-            description="Floor of the macOS targets, from 11 on a whole number, as installers know no other: 13.0.",
+            description="Oldest macOS. From 11 on, installers accept only whole versions such as 13.0.",
             pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
         ),
     ] = "11.0"
-    options: Annotated[
-        dict[str, TargetOptions], Meta(description="Written as [targets.<rid>]: what differs for one target.")
-    ] = msgspec.field(default_factory=dict)
+    options: Annotated[dict[str, TargetOptions], Meta(description="[targets.<rid>]: settings of one target.")] = (
+        msgspec.field(default_factory=dict)
+    )
 
 
 class WheelConfig(Table, frozen=True):
     """How a package becomes a wheel."""
 
     source: Annotated[str, Meta(description="Folder of the wheel's pyproject.toml, relative to this file.")]
-    name: Annotated[str, Meta(description="The distribution's name; by default the source folder's.")] = ""
+    name: Annotated[str, Meta(description="Name of the distribution; by default that of the source folder.")] = ""
     extras: Annotated[
         Literal["none", "channels"],
-        Meta(description="channels: one extra for each distribution that supplies the runtime, at the minimum."),
+        Meta(description="channels: one extra for each distribution of the runtime, such as cpu and gpu."),
     ] = "none"
     kind: Annotated[
         str,
         Meta(
-            description="Which Pythons one wheel serves: py3-none (any), cpXY-abi3 (CPython X.Y and newer), cpython "
-            "(the very one that builds it).",
+            description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), cpython "
+            "(the one that builds it).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"
@@ -126,18 +132,16 @@ class WheelConfig(Table, frozen=True):
 class NugetConfig(Table, frozen=True):
     """How a package becomes a nupkg."""
 
-    id: Annotated[str, Meta(description="The package's id.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
-    managed: Annotated[str, Meta(description="Folder of the managed project, relative to this file.")] = ""
-    runtime: Annotated[
-        str, Meta(description="Id of the runtime's NuGet package to depend on, from the minimum; none by default.")
-    ] = ""
-    description: Annotated[str, Meta(description="One line; by default the project's.")] = ""
-    icon: Annotated[str, Meta(description="PNG or JPEG, relative to this file; by default the project's.")] = ""
+    id: Annotated[str, Meta(description="Id of the NuGet package.", pattern=r"^[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*$")]
+    managed: Annotated[str, Meta(description="Folder of the .NET project, relative to this file.")] = ""
+    runtime: Annotated[str, Meta(description="Id of the runtime's NuGet package to depend on; by default none.")] = ""
+    description: Annotated[str, Meta(description="One line; by default that of the project.")] = ""
+    icon: Annotated[str, Meta(description="PNG or JPEG, relative to this file; by default that of the project.")] = ""
     split: Annotated[
         bool | Literal["auto"],
         Meta(
-            description="One package for each target, and one of the plain id that depends on all; auto: when a single "
-            "package would be over the feed's limit."
+            description="Make one package for each target, and one that depends on all of them; auto: if a single "
+            "package would exceed the feed's limit."
         ),
     ] = "auto"
     tags: Annotated[tuple[str, ...], Meta(description="Search words.")] = ()
@@ -147,28 +151,30 @@ class Package(Table, frozen=True):
     """One component of the native build, packed as a wheel, a nupkg, or both."""
 
     component: Annotated[
-        str, Meta(description="The CMake install component.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
+        str, Meta(description="CMake install component of its files.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
     ]
     exports: Annotated[
         tuple[str, ...],
         Meta(
-            description="The symbols that its libraries export: exact names, which each target must have, and globs, "
-            "which allow more.",
+            description="Symbols that its libraries may export. Exact names are required on every target; globs "
+            "are allowed.",
             min_length=1,
         ),
     ]
-    requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it needs.")] = ()
-    runtime: Annotated[str, Meta(description="The runtime that it binds; by default the one of its own name.")] = ""
-    wheel: Annotated[WheelConfig | None, Meta(description="Make a wheel.")] = None
-    nuget: Annotated[NugetConfig | None, Meta(description="Make a nupkg.")] = None
+    requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it requires.")] = ()
+    runtime: Annotated[str, Meta(description="Runtime that it binds; by default the one with the package's name.")] = ""
+    wheel: Annotated[WheelConfig | None, Meta(description="Settings of its wheel; leave it out for none.")] = None
+    nuget: Annotated[NugetConfig | None, Meta(description="Settings of its NuGet package; leave it out for none.")] = (
+        None
+    )
 
 
 class Waive(Table, frozen=True):
     """A finding that is accepted, with the reason why."""
 
-    code: Annotated[str, Meta(description="The check's code.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
-    reason: Annotated[str, Meta(description="Why; shown in every report.", min_length=1)]
-    subject: Annotated[str, Meta(description="Glob of the subjects that it holds for.")] = "*"
+    code: Annotated[str, Meta(description="Code of the check.", pattern=r"^[A-Z]{2,10}[0-9]{3}$")]
+    reason: Annotated[str, Meta(description="Why the finding is accepted; reports show it.", min_length=1)]
+    subject: Annotated[str, Meta(description="Glob of the subjects.")] = "*"
 
 
 class Audit(Table, frozen=True):
@@ -180,23 +186,23 @@ class Audit(Table, frozen=True):
 class VerifyData(Table, frozen=True):
     """A script that prepares what the consumers compute, in an environment of its own."""
 
-    script: Annotated[str, Meta(description="Script, called with the folder to write to, relative to this file.")]
+    script: Annotated[str, Meta(description="Script that gets the folder to write to, relative to this file.")]
     requires: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="What it needs installed, for each entry of the runtime's versions, or `default`."),
+        Meta(description="Requirements of the script, for each entry of `runtimes`, or `default`."),
     ] = msgspec.field(default_factory=dict)
 
 
 class VerifyOwn(Table, frozen=True):
     """What differs for one runtime of several."""
 
-    scenarios: Annotated[tuple[str, ...], Meta(description="The scenarios that it is tried in; by default all.")] = ()
-    data: Annotated[VerifyData | None, Meta(description="Prepares its inputs and expected outputs.")] = None
-    at_least: Annotated[dict[str, int], Meta(description="How many cases must pass, from its versions on.")] = (
+    scenarios: Annotated[tuple[str, ...], Meta(description="Scenarios to run; by default all.")] = ()
+    data: Annotated[VerifyData | None, Meta(description="Prepares inputs and expected outputs.")] = None
+    at_least: Annotated[dict[str, int], Meta(description="How many cases must pass, from a version on.")] = (
         msgspec.field(default_factory=dict)
     )
     native_only: Annotated[
-        bool, Meta(description="Too slow elsewhere: not tried on emulated machines, nor with further CPythons.")
+        bool, Meta(description="Skip it on emulated machines and with other CPythons, where it would be too slow.")
     ] = False
 
 
@@ -205,7 +211,7 @@ class Verify(Table, frozen=True):
 
     python: Annotated[str, Meta(description="Script that runs in each clean Python environment.")] = ""
     python_requires: Annotated[
-        tuple[str, ...], Meta(description="What the scripts need next to the packages and the runtime.")
+        tuple[str, ...], Meta(description="What the scripts need besides the packages and the runtime.")
     ] = ()
     reference: Annotated[
         str,
@@ -222,13 +228,13 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     data: Annotated[VerifyData | None, Meta(description="Prepares the inputs and expected outputs.")] = None
     wheel: Annotated[
-        str, Meta(description="Script that tries an installed wheel where it was built: cibuildwheel's test-command.")
+        str, Meta(description="Script that tests an installed wheel where it was built: cibuildwheel's test-command.")
     ] = ""
-    dotnet: Annotated[str, Meta(description="Folder of the console project that consumes the nupkgs.")] = ""
-    c: Annotated[str, Meta(description="Folder of the CMake project in C that consumes the nupkgs.")] = ""
+    dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
+    c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="Versions of each runtime: minimum, each-minor, latest, or a version."),
+        Meta(description="Versions to test: minimum, each-minor, latest, or a version."),
     ] = msgspec.field(default_factory=dict)
     own: Annotated[
         dict[str, VerifyOwn],
@@ -236,17 +242,17 @@ class Verify(Table, frozen=True):
     ] = msgspec.field(default_factory=dict)
     each_minor: Annotated[
         tuple[str, ...],
-        Meta(description="Targets on which `each-minor` counts, with --all; by default the first that is included."),
+        Meta(description="Targets that test `each-minor`, with --all; by default the first one."),
     ] = ()
     pythons: Annotated[
         tuple[str, ...],
-        Meta(description="CPythons that the wheels are tried with, with --all: 3.10, 3.11. By default latebind's own."),
+        Meta(description="CPython versions to test wheels with, with --all, such as 3.11; by default latebind's own."),
     ] = ()
     required: Annotated[
         tuple[str, ...],
         Meta(
             description="Globs over ids of test cases that must pass somewhere before a release: */linux-x64/*/works. "
-            "By default works and every negative scenario, for every target."
+            "By default `works` and every negative scenario, for every target."
         ),
     ] = ()
 
@@ -254,9 +260,9 @@ class Verify(Table, frozen=True):
 class Document(Table, frozen=True):
     """The whole file."""
 
-    project: Annotated[Project, Meta(description="Name, version, licence.")]
-    targets: Annotated[Targets, Meta(description="Platforms and floors.")]
-    package: Annotated[dict[str, Package], Meta(description="[package.<name>]: what is packed.", min_length=1)]
+    project: Annotated[Project, Meta(description="Name, version, license.")]
+    targets: Annotated[Targets, Meta(description="Targets and their oldest systems.")]
+    package: Annotated[dict[str, Package], Meta(description="[package.<name>]: a package to make.", min_length=1)]
     native: Annotated[Native, Meta(description="The CMake project.")] = Native()
     runtime: Annotated[tuple[RuntimeUse, ...], Meta(description="[[runtime]]: what is bound late.")] = ()
     audit: Annotated[Audit, Meta(description="Waivers.")] = Audit()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from latebind.model import Rid
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
-_SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>[a-z]+(-[a-z0-9]+)+)-symbols\.zip$")
+_SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip$")
 _INCLUDE = "build/native/include/"
 
 

@@ -67,7 +67,9 @@ def plan_cells(
     cells = [planned for rid in rids for planned in expand_cells(config, rid, extent, answers)]
     if not cells:
         raise InputError(
-            "there is nothing to verify", where=config.file.name, advice="Set verify.python, verify.dotnet or verify.c."
+            "there is nothing to verify",
+            where=config.file.name,
+            advice="A wheel needs verify.python, a NuGet package verify.dotnet or verify.c.",
         )
     mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
     left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
