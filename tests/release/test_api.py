@@ -61,7 +61,7 @@ def test_a_surface_is_read_back_and_garbage_refused(tmp_path):
     file.write_bytes(api.api_json(OLD))
     assert read_surface(file) == OLD
     file.write_bytes(b'{"version": 1}')
-    with pytest.raises(InputError, match="is no surface of a release"):
+    with pytest.raises(InputError, match="is not an API file of a release"):
         read_surface(file)
     with pytest.raises(InputError, match="No such file"):
         read_surface(tmp_path / "none.json")
