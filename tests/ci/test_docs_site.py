@@ -54,7 +54,7 @@ def test_no_page_asks_another_server_for_anything(site):
 
 
 def test_a_link_that_leaves_the_documents_leads_to_the_repository(site):
-    page = (site / "workflows.html").read_text("utf-8") + (site / "verify.html").read_text("utf-8")
+    page = (site / "workflows.html").read_text("utf-8") + (site / "consumers.html").read_text("utf-8")
     assert 'href="https://github.com/latebind/latebind/tree/main/latenn/verify/Smoke"' in page
     assert 'href="release.html"' in page
 

@@ -47,7 +47,7 @@ def test_the_page_has_a_row_for_each_project_and_a_column_for_each_system():
     [
         (["LB103"], [], "LB103 has no evidence"),
         ([], [row(shows=["x"])], "which the audit does not report"),
-        (["LB103"], [row(shows=["x"]), row(shows=["x"], verdict="clear")], "is said to be clear of LB103"),
+        (["LB103"], [row(shows=["x"]), row(shows=["x"], verdict="clear")], "is reported to be clear of LB103"),
         ([], [row(wheel="b.whl", shows=["x"], verdict="clear")], "b.whl is in no row"),
     ],
 )

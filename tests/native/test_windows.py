@@ -182,7 +182,7 @@ def test_a_copy_in_the_system_folder_is_refused_and_said_so(windows, decoy):
     answer = windows.probe(env={"PATH": "/usr/bin"})
     assert answer["outcome"] == "refused"
     assert outcomes(answer)[-1] == ("system", "refused")
-    assert "it lies in the system folder" in answer["report"]["sentence"]
+    assert "it is in the system folder" in answer["report"]["sentence"]
 
 
 def test_a_copy_in_the_system_folder_does_not_defeat_a_good_one(windows, decoy, tmp_path):

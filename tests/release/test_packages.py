@@ -25,7 +25,8 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
 
 
 def test_symbols_of_a_prerelease_are_recognized(tmp_path):
-    write_zip(tmp_path / "symbols" / "tiny-1.0.0-rc.1-linux-musl-x64-symbols.zip", [Entry(name="symbols.json", data=b"{}")])
+    name = "tiny-1.0.0-rc.1-linux-musl-x64-symbols.zip"
+    write_zip(tmp_path / "symbols" / name, [Entry(name="symbols.json", data=b"{}")])
     (found,) = read_packages(tmp_path)
     assert (found.artifact.kind, found.version, found.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
 

@@ -198,7 +198,7 @@ def _stack(name: str, parts: list[NDArray[Any]]) -> NDArray[Any]:
     shapes = list(dict.fromkeys(part.shape for part in parts))
     if len(shapes) > 1:
         raise InvalidArgumentError(
-            f"input {name!r} is ragged: next to an item of shape {list(shapes[0])} lies one of {list(shapes[1])}. "
+            f"input {name!r} is ragged: it has items of shape {list(shapes[0])} and of shape {list(shapes[1])}. "
             "Make all items alike."
         )
     if parts[0].ndim >= MAX_DEPTH:
