@@ -23,7 +23,7 @@ const char* lb_source_name(lb_source source) {
     case LB_SOURCE_ENVIRONMENT: return "environment";
     case LB_SOURCE_LOADED: return "loaded";
     case LB_SOURCE_HOST: return "host";
-    case LB_SOURCE_BESIDE: return "next to";
+    case LB_SOURCE_BESIDE: return "beside";
     case LB_SOURCE_SYSTEM: return "system";
   }
   return "unknown";

@@ -233,7 +233,7 @@ def test_an_id_is_replaced_by_one_of_its_own_length_only(tmp_path):
     assert len(other) == len(data)
     with pytest.raises(InputError, match="20 bytes and not 16"):
         with_id(data, bytes(16), "libtiny.so")
-    with pytest.raises(InputError, match="neither ELF nor Mach-O"):
+    with pytest.raises(InputError, match="not an ELF or Mach-O file"):
         read_loaded(b"MZ", "tiny.dll")
     with pytest.raises(InputError):
         read_loaded(data[:200], "libtiny.so")

@@ -406,7 +406,7 @@ static void test_mistakes_are_told(void) {
   latenn_tensor tensor = floats(odd, three);
   SAYS(latenn_value_wrap(NULL, &tensor, cpu, NULL, NULL, &value), LATENN_INVALID_ARGUMENT, "NULL");
   tensor.data = (char*)odd + 1;
-  SAYS(latenn_value_wrap(model, &tensor, cpu, NULL, NULL, &value), LATENN_INVALID_ARGUMENT, "no multiple of 4");
+  SAYS(latenn_value_wrap(model, &tensor, cpu, NULL, NULL, &value), LATENN_INVALID_ARGUMENT, "not a multiple of 4");
   tensor.data = NULL;
   SAYS(latenn_value_wrap(model, &tensor, cpu, NULL, NULL, &value), LATENN_INVALID_ARGUMENT, "data is NULL");
   tensor.data = odd;

@@ -140,7 +140,7 @@ def test_an_opened_cell_shows_sentence_facts_and_log_as_text(visit):
     page.locator(".failures button").first.click()
     dialog = page.get_by_role("dialog")
     assert dialog.get_by_role("heading").inner_text() == "wheel/win-x64/python3.10/onnxruntime-1.23.2/works"
-    assert "2 models differ" in dialog.inner_text()
+    assert "2 cases differ" in dialog.inner_text()
     assert '</script><script>document.title = "taken"</script>' in page.locator("#case-log").inner_text()
     assert "machine 5, win-x64" in page.locator("#case-facts").inner_text()
     assert page.title().startswith("failed:")
