@@ -52,7 +52,7 @@ def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, 
     (manifest,) = import_native(config, [sources(workdir, tmp_path)[kind]], tmp_path / "here", "linux-x64")
     assert manifest.imported
 
-    monkeypatch.setattr("latebind.build.native.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
+    monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
     stage = stage_target(config, target("linux-x64"), tmp_path / "here")
     made = packed(config, tmp_path / "here", stage)
 
@@ -81,7 +81,7 @@ def test_an_imported_library_without_an_exact_export_is_not_packed(built, tmp_pa
     config, here = load(tiny / "latebind.toml"), tmp_path / "here"
     import_native(config, [workdir / "stage"], here)
     stages = [stage_target(config, target("linux-x64"), here)]
-    with pytest.raises(BuildError, match=r"tiny_sub; libtiny\.so exports tiny_add"):
+    with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
         pack(config, stages, here, here / "dist")
 
 

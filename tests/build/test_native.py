@@ -98,7 +98,7 @@ def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny
 def test_an_exact_export_that_no_library_has_is_refused_before_it_takes_the_stage(tiny):
     first = stage(tiny)
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
-    with pytest.raises(BuildError, match=r"tiny lists 1 export .* tiny_sub; libtiny\.so exports tiny_add") as refused:
+    with pytest.raises(BuildError, match=r"tiny lists 1 export .* tiny_sub\n  libtiny\.so exports tiny_add") as refused:
         stage(tiny)
     assert "package.tiny.exports" in refused.value.advice
     assert open_stage(first.root) == first
@@ -118,14 +118,14 @@ def test_the_host_toolchain_builds_for_the_host_only():
 
 
 def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypatch, tmp_path):
-    monkeypatch.setattr("latebind.build.toolchain.host_rid", lambda: "osx-arm64")
+    monkeypatch.setattr("latebind.build.host.host_rid", lambda: "osx-arm64")
     for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
         words = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
         assert words[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
 
 
 def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
-    monkeypatch.setattr("latebind.build.toolchain.host_rid", lambda: "win-x64")
+    monkeypatch.setattr("latebind.build.host.host_rid", lambda: "win-x64")
     monkeypatch.setenv("VSCMD_ARG_TGT_ARCH", "arm64")
     assert toolchain("host", target("win-arm64")).name == "host"
     with pytest.raises(NotRun, match=r"builds for win-arm64, not for win-x64"):

@@ -231,7 +231,7 @@ def test_an_id_is_replaced_by_one_of_its_own_length_only(tmp_path):
     other = with_id(data, bytes(20), "libtiny.so")
     assert read_image(other, "").build_id == "00" * 20
     assert len(other) == len(data)
-    with pytest.raises(InputError, match="20 bytes and not 16"):
+    with pytest.raises(InputError, match="20 bytes instead of 16"):
         with_id(data, bytes(16), "libtiny.so")
     with pytest.raises(InputError, match="not an ELF or Mach-O file"):
         read_loaded(b"MZ", "tiny.dll")
