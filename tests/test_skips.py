@@ -25,7 +25,7 @@ def test_one():
 def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     folder = tmp_path / "tests"
     folder.mkdir()
-    for name in ("conftest.py", "skips.toml"):
+    for name in ("conftest.py", "skips.toml", "slow.txt"):
         shutil.copy(ROOT / "tests" / name, folder)
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
