@@ -6,6 +6,7 @@ link between pages, to any other file it leads to the repository. What leads now
 
 from __future__ import annotations
 
+import json
 import logging
 import os
 import re
@@ -27,6 +28,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
 import gen_reference  # noqa: E402  # mkdocs loads a hook by its path alone
 from latebind.audit.pages import check_pages  # noqa: E402
+from latebind.audit.render import audit_schema  # noqa: E402
+from latebind.verify.report.report import verify_schema  # noqa: E402
 
 REPOSITORY = "https://github.com/latebind/latebind"
 PLACED = {
@@ -58,8 +61,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 @cache
 def generated() -> Mapping[str, str]:
-    """The pages that only the site has, by their path on it."""
-    return {**gen_reference.site_pages(), **check_pages()}
+    """The pages and schemas that only the site has, by their path on it."""
+    schemas = {"audit": audit_schema(), "verify": verify_schema()}
+    texts = {f"schema/{name}.schema.json": json.dumps(row, indent=2, sort_keys=True) for name, row in schemas.items()}
+    return {**gen_reference.site_pages(), **check_pages(), **texts}
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001

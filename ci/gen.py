@@ -1,4 +1,4 @@
-"""Writes every generated file, or with --check says which are out of step: schemas, pages, C headers.
+"""Writes every generated file, or with --check says which are out of step: pages, C headers, the schema.
 
     python ci/gen.py [--check]
 
@@ -8,7 +8,6 @@ Exit status: 0 all in step (or written), 1 out of step.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,12 +19,11 @@ import gen_rooms
 import gen_workflows
 import sabotage_page
 from latebind.audit.pages import check_index
-from latebind.audit.render import audit_schema
 from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
 from latebind.config.file import load
-from latebind.config.schema import config_reference, config_schema_text
+from latebind.config.reference import config_pages
+from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text
-from latebind.verify.report.report import verify_schema
 from reference_scenarios import scenarios_page
 
 if TYPE_CHECKING:
@@ -36,12 +34,9 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def outputs() -> dict[Path, str]:
     """Every generated file with its text."""
-    schemas = ROOT / "docs" / "schema"
     return {
         ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
-        schemas / "audit.schema.json": _json(audit_schema()),
-        schemas / "verify.schema.json": _json(verify_schema()),
-        ROOT / "docs" / "configuration.md": config_reference(),
+        **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "scenarios.md": scenarios_page(),
         ROOT / "docs" / "checks" / "index.md": check_index(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
@@ -74,10 +69,6 @@ def main() -> int:
         if not arguments.check:
             write_text(path, outputs()[path])
     return int(bool(stale) and arguments.check)
-
-
-def _json(document: object) -> str:
-    return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
 if __name__ == "__main__":

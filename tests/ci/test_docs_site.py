@@ -67,7 +67,7 @@ def test_codes_of_checks_lead_to_their_pages(site):
 
 def test_words_between_angle_brackets_are_shown(site):
     assert "runtimes/&lt;rid&gt;/native/" in (site / "checks/LB401.html").read_text("utf-8")
-    assert "[package.&lt;name&gt;]" in (site / "configuration.html").read_text("utf-8")
+    assert "&lt;NAME&gt;_LIB_PATH" in (site / "configuration-runtime.html").read_text("utf-8")
 
 
 BROKEN = (

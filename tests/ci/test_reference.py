@@ -83,7 +83,7 @@ def lacking(page, names, form):
 
 
 PARTS = {
-    "configuration.md": (keys, r"^\| `{}` \|"),
+    "configuration*.md": (keys, r"^(?:\| |## )`\[*{}(?:`| |[.\]])"),
     "checks/index.md": (checks, r"^\| {0} \|"),
     "reference/c.md": (public_c, r"(?<!\w){}(?!\w)"),
     "reference/python.md": (public_python, r"^### {}$"),
@@ -92,7 +92,9 @@ PARTS = {
 
 
 def text_of(part):
-    return gen_reference.site_pages().get(part) or (PAGES / part).read_text("utf-8")
+    if page := gen_reference.site_pages().get(part):
+        return page
+    return "".join(path.read_text("utf-8") for path in sorted(PAGES.glob(part)))
 
 
 @pytest.mark.parametrize("part", PARTS)

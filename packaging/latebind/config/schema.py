@@ -1,4 +1,4 @@
-"""The JSON Schema and the reference page of the configuration, both made from the types in document.py."""
+"""The JSON Schema of the configuration, made from the types in document.py."""
 
 from __future__ import annotations
 
@@ -39,40 +39,16 @@ def tool_schema(_name: str) -> dict[str, Any]:
 
 
 def config_schema_text() -> str:
-    """The schema as it is committed."""
-    return json.dumps(config_schema(), indent=2, sort_keys=True) + "\n"
+    """The schema as it is committed: a line for each key."""
+    schema = config_schema()
+    tables = []
+    for name, table in sorted(schema.pop("$defs").items()):
+        keys = [f"    {json.dumps(key)}: {_line(row)}" for key, row in sorted(table.pop("properties").items())]
+        inner = ",\n".join(keys)
+        tables.append(f'  {json.dumps(name)}: {_line(table)[:-1]}, "properties": {{\n{inner}\n  }}}}')
+    inner = ",\n".join(tables)
+    return f'{_line(schema)[:-1]}, "$defs": {{\n{inner}\n}}}}\n'
 
 
-def config_reference() -> str:
-    """The reference page: one Markdown table for each table of the file."""
-    definitions: dict[str, Any] = config_schema()["$defs"]
-    lines = ["# Configuration", "", "`latebind.toml`, or `[tool.latebind]` in `pyproject.toml`.", ""]
-    for name in sorted(definitions, key=lambda key: (key != "Document", key)):
-        definition = definitions[name]
-        required = set(definition.get("required", ()))
-        lines += [f"## {name}", "", definition.get("description", ""), "", "| key | type | default | meaning |"]
-        lines.append("|---|---|---|---|")
-        for key, row in definition["properties"].items():
-            default = "required" if key in required else f"`{json.dumps(row.get('default'))}`"
-            meaning = row.get("description", "").replace("<", "&lt;")
-            lines.append(f"| `{key}` | {_type(row)} | {default} | {meaning} |")
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _type(row: dict[str, Any]) -> str:  # noqa: PLR0911  # one line for each form of a type
-    if "enum" in row:
-        return ", ".join(f"`{value}`" for value in row["enum"])
-    if "const" in row:
-        return f"`{row['const']}`"
-    if "$ref" in row:
-        name = row["$ref"].rpartition("/")[2]
-        return f"[{name}](#{name.lower()})"
-    for key in ("anyOf", "allOf"):
-        if key in row:
-            return " or ".join(_type(option) for option in row[key] if option.get("type") != "null")
-    if row.get("type") == "array":
-        return f"list of {_type(row['items'])}"
-    if row.get("type") == "object":
-        return f"table of {_type(row.get('additionalProperties', {}))}"
-    return str(row.get("type", "any"))
+def _line(document: dict[str, Any]) -> str:
+    return json.dumps(document, sort_keys=True)

@@ -1,0 +1,120 @@
+"""The reference pages of the configuration: one section for each TOML table, from the types in document.py."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from latebind.config.schema import config_schema
+from latebind.tables.targets import targets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_PAGES: Mapping[str, tuple[str, frozenset[str]]] = {
+    "configuration.md": ("Configuration", frozenset({"project", "targets", "native", "package"})),
+    "configuration-runtime.md": ("Configuration of the runtime", frozenset({"runtime"})),
+    "configuration-verify.md": ("Configuration of audit and verification", frozenset({"audit", "verify"})),
+}
+"""Each page with its title and the top-level tables on it."""
+
+_INTRODUCTION = """`latebind.toml`, or `[tool.latebind]` in `pyproject.toml`. Paths are relative to the file.
+
+With this first line, editors check the file and complete its keys:
+
+```toml
+#:schema {schema}
+```
+"""
+
+
+def config_pages() -> dict[str, str]:
+    """The pages by file name. Only the first has the introduction; each ends with a line feed."""
+    schema = config_schema()
+    tables = dict(_tables(schema["$defs"]))
+    places = {name: f"{_page(path)}#{_anchor(path)}" for name, path in tables.items()}
+    pages = {}
+    for page, (title, _keys) in _PAGES.items():
+        links = " · ".join(f"[{other}]({name})" for name, (other, _) in _PAGES.items() if name != page)
+        text = [f"# {title}", "", links, ""]
+        if page == "configuration.md":
+            text[2:2] = [*_INTRODUCTION.format(schema=schema["$id"]).splitlines(), ""]
+        for name, path in tables.items():
+            if _page(path) == page:
+                text += _section(path, schema["$defs"][name], places)
+        pages[page] = "\n".join(text).rstrip() + "\n"
+    return pages
+
+
+def _tables(definitions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each definition with its TOML header, in the order of the file; one that two tables use, where it is first."""
+    seen: set[str] = set()
+
+    def below(name: str, path: str) -> Iterator[tuple[str, str]]:
+        for key, row in definitions[name]["properties"].items():
+            reference, form = _reference(row)
+            inner = ".".join(filter(None, (path, "RID" if key in targets() else key)))
+            if reference and reference not in seen:
+                seen.add(reference)
+                yield reference, form.format(inner)
+                yield from below(reference, form.format(inner).strip("[]"))
+
+    yield from below("Document", "")
+
+
+def _reference(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The definition that a key refers to, if any, and the form of its TOML header."""
+    for option in row.get("anyOf", row.get("allOf", ())):
+        if "$ref" in option:
+            row = option
+    if "$ref" in row:
+        return row["$ref"].rpartition("/")[2], "[{}]"
+    if "$ref" in row.get("items", {}):
+        return row["items"]["$ref"].rpartition("/")[2], "[[{}]]"
+    if "$ref" in row.get("additionalProperties", {}):
+        return row["additionalProperties"]["$ref"].rpartition("/")[2], "[{}.NAME]"
+    return "", ""
+
+
+def _page(path: str) -> str:
+    key = path.strip("[]").partition(".")[0]
+    return next(name for name, (_, keys) in _PAGES.items() if key in keys)
+
+
+def _anchor(path: str) -> str:
+    """The anchor that GitHub and the site give to a heading."""
+    return re.sub(r"[^\w -]", "", path).lower()
+
+
+def _section(path: str, definition: Mapping[str, Any], places: Mapping[str, str]) -> list[str]:
+    """A heading, what the table is for, and a row for each key."""
+    required = set(definition.get("required", ()))
+    lines = [f"## `{path}`", "", definition.get("description", ""), "", "| key | type | default | meaning |"]
+    lines.append("|---|---|---|---|")
+    rows = {"RID" if key in targets() else key: (key, row) for key, row in definition["properties"].items()}
+    for shown, (key, row) in rows.items():
+        value = row.get("default")
+        default = "required" if key in required else f"`{json.dumps(value)}`" if value or value is False else ""
+        meaning = row.get("description", "").replace(key, shown).replace("<", "&lt;")
+        kind, default = (_type(row), default) if not _reference(row)[0] else (_link(row, places), "")
+        lines.append(f"| `{shown}` | {kind} | {default} | {meaning} |")
+    return [*lines, ""]
+
+
+def _link(row: Mapping[str, Any], places: Mapping[str, str]) -> str:
+    name, form = _reference(row)
+    kinds = {"[{}]": "table", "[[{}]]": "list of tables", "[{}.NAME]": "tables by name"}
+    return f"[{kinds[form]}]({places[name]})"
+
+
+def _type(row: Mapping[str, Any]) -> str:
+    if "enum" in row or "const" in row:
+        return ", ".join(f"`{value}`" for value in row.get("enum", [row.get("const")]))
+    if "anyOf" in row:
+        return " or ".join(_type(option) for option in row["anyOf"])
+    if row["type"] == "array":
+        return f"list of {_type(row['items'])}"
+    if row["type"] == "object":
+        return f"table of {_type(row['additionalProperties'])}"
+    return str(row["type"])
