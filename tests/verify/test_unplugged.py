@@ -295,6 +295,28 @@ def test_an_index_that_hangs_is_no_index(monkeypatch, tmp_path):
             assert_not_run(tmp_path, tool)
 
 
+def test_without_the_index_uv_takes_what_it_has_cached(monkeypatch, tmp_path, capfd):
+    (tmp_path / "home").mkdir()
+    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
+    online = Uv(find_uv(), tmp_path / "home")
+    version = online.resolve("iniconfig", Path(sys.executable))
+    online.create(tmp_path / "first", Path(sys.executable), tmp_path / "log")
+    online.install(tmp_path / "first", [f"iniconfig=={version}"], log=tmp_path / "log")
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
+    tool = Uv(find_uv(), tmp_path / "home")
+    with pytest.raises(NotRun, match=r"https?://\S+/markupsafe/? does not answer") as caught:
+        tool.resolve("markupsafe", Path(sys.executable))
+    assert caught.value.reason == "no-index"
+    assert tool.resolve("iniconfig", Path(sys.executable)) == version
+    assert "/iniconfig/ does not answer; only what uv has cached is used" in capfd.readouterr().err
+    tool.create(tmp_path / "env", Path(sys.executable), tmp_path / "log")
+    tool.install(tmp_path / "env", [f"iniconfig=={version}"], ours=["tiny"], log=tmp_path / "log")
+    with pytest.raises(NotRun, match="uv's cache has no markupsafe"):
+        tool.resolve("markupsafe", Path(sys.executable))
+
+
 def machine_file(folder, command, version="3.11.9"):
     """A machine of win-x64 that runs `command` and has our own Python."""
     folder.mkdir(exist_ok=True)

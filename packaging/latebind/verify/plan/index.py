@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,12 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.errors import NotRun, ToolError
+from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import run
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Iterable, Mapping, Sequence
 
     from latebind.model import Rid
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
 _PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+_URL = re.compile(r"https?://[^\s()'\"`]+")
 _SAME = (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS"))
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "no-index": (
@@ -83,14 +87,38 @@ def _writable(folder: Path) -> bool:
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
 
 
-def ask_index(argv: Sequence[str | Path], environment: dict[str, str], wanted: str) -> str:
+def ask_index(argv: Sequence[str | Path], environment: Mapping[str, str], wanted: str) -> str:
     """What an installer prints when it only resolves. Raises NotRun `no-distribution` or `no-index`."""
     try:
         return run(argv, env=environment, timeout=_ANSWER_LIMIT).output
     except ToolError as error:
         if _reason(error) == "no-distribution":
             raise NotRun("no-distribution", f"the index has no {wanted} for this Python") from error
-        raise NotRun("no-index", f"the package index does not answer: {error.message}") from error
+        raise _no_answer(error) from error
+
+
+def ask_uv(argv: Sequence[str | Path], environment: Mapping[str, str], wanted: str, offline: threading.Event) -> str:
+    """What uv resolves: from the index, or from its cache when the index does not answer; then `offline` is set.
+
+    Raises NotRun as `ask_index` does.
+    """
+    known = offline.is_set()
+    try:
+        return ask_index(argv, environment, wanted)
+    except NotRun as error:
+        if known:
+            raise NotRun("no-index", f"the package index does not answer, and uv's cache has no {wanted}") from error
+        if error.reason != "no-index":
+            raise
+        unanswered = error
+    try:
+        answer = ask_index(argv, {**environment, "UV_OFFLINE": "1"}, wanted)
+    except NotRun:
+        raise unanswered from None
+    if not offline.is_set():
+        offline.set()
+        LOG.say(f"{unanswered.message.partition(': ')[0]}; only what uv has cached is used")
+    return answer
 
 
 def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: Path) -> None:
@@ -101,8 +129,14 @@ def run_installer(argv: Sequence[str | Path], environment: dict[str, str], log: 
         reason = _reason(error)
         if not reason:
             raise
-        text = {"no-distribution": "the index has nothing that fits", "no-index": "the package index does not answer"}
-        raise NotRun(reason, f"{text[reason]}: {error.message}") from error
+        if reason == "no-index":
+            raise _no_answer(error) from error
+        raise NotRun(reason, f"the index has nothing that fits: {error.message}") from error
+
+
+def _no_answer(error: ToolError) -> NotRun:
+    asked = _URL.search(error.message)
+    return NotRun("no-index", f"{asked[0] if asked else 'the package index'} does not answer: {error.message}")
 
 
 def _reason(error: ToolError) -> str:

@@ -18,7 +18,7 @@ from latebind.system.archive import write_text
 from latebind.system.run import run, which
 from latebind.system.tree import link_or_copy
 from latebind.tables.targets import host_rid, like_host, target, targets
-from latebind.verify.plan.index import ask_index, installer_environment, run_installer
+from latebind.verify.plan.index import ask_index, ask_uv, installer_environment, run_installer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -86,7 +86,7 @@ def foreign_installer(machine: Machine, home: Path) -> Installer:
     uv = find_uv()
     if uv is None:
         raise NotRun("no-machine", f"uv, which installs for {machine.rid} from here, is not installed", advice=_ADVICE)
-    return ForeignUv(uv, home, machine)
+    return ForeignUv(uv, home, machine=machine)
 
 
 def find_uv() -> Path | None:
@@ -113,6 +113,8 @@ class Uv:
 
     uv: Path
     home: Path
+    offline: threading.Event = field(default_factory=threading.Event, compare=False)
+    """Set when the index did not answer and uv's cache did: from then on, only the cache is asked."""
     name: ClassVar[str] = "uv"
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
@@ -127,7 +129,10 @@ class Uv:
         """See Installer."""
         more: list[str | Path] = ["--find-links", links] if links else []
         # uv knows a wheel in a folder by its name, and would give back an earlier build of the same version.
-        more += [word for name in ours for word in ("--refresh-package", name)]
+        if ours and self.offline.is_set():  # uv refuses to refresh then
+            run([self.uv, "cache", "clean", *ours], env=self._environment(), timeout=_TIME_LIMIT, log=log)
+        else:
+            more += [word for name in ours for word in ("--refresh-package", name)]
         with tempfile.TemporaryDirectory() as scratch:
             argv: list[str | Path] = [
                 self.uv,
@@ -153,7 +158,7 @@ class Uv:
             file.write_text(f"{wanted}\n", encoding="utf-8")
             argv: list[str | Path] = [self.uv, "pip", "compile", "--no-deps", "--no-header", "--no-annotate", *_BINARY]
             argv += [*self._platform(rid, minor, Path(folder)), *self._python(python), file]
-            match = _PINNED.search(ask_index(argv, self._environment(), wanted))
+            match = _PINNED.search(ask_uv(argv, self._environment(), wanted, self.offline))
         if match is None:
             raise NotRun("no-distribution", f"the index has no {wanted}")
         return match[1]
@@ -169,7 +174,8 @@ class Uv:
         return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
-        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS}
+        offline = {"UV_OFFLINE": "1"} if self.offline.is_set() else {}
+        return {**installer_environment(self.home), "MACOSX_DEPLOYMENT_TARGET": NEWEST_MACOS, **offline}
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +187,7 @@ class ForeignUv(Uv):
     this machine's system which dependencies another one needs.
     """
 
-    machine: Machine
+    machine: Machine = field(kw_only=True)
 
     def create(self, folder: Path, python: Path, log: Path) -> None:
         """Write an empty environment for the machine's own interpreter."""

@@ -52,7 +52,8 @@ def groups(report: Report) -> tuple[Group, ...]:
 def words(report: Report, row: CellResult) -> str:
     """How a cell ended, in words, with all machines where they disagree."""
     if row.outcome is State.NOT_RUN:
-        text = f"not run: {row.reason} ({NOT_RUN_REASONS.get(row.reason, row.summary)})"
+        why = synopsis(row.summary.partition(": ")[0]) or NOT_RUN_REASONS.get(row.reason, "")
+        text = f"not run: {row.reason} ({why})"
     else:
         text = row.reason if row.outcome is State.FAILED else row.summary
     if all(other.outcome is row.outcome for other in row.elsewhere):
