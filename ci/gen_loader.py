@@ -15,6 +15,7 @@ from typing import Any
 
 import jinja2
 import msgspec
+import ort_slots
 from latebind.build.loadersource import runtime_header
 from latebind.tables.presets import preset
 
@@ -27,8 +28,8 @@ RUNTIMES = ("onnxruntime", "openvino", "litert")
 
 
 def render_ort_api() -> str:
-    """Render `ort_api.h` from the table of slots."""
-    table = _load(TABLE)
+    """Render `ort_api.h` from the table of functions."""
+    table = ort_table()
     functions = [_function(row) for row in sorted(table["function"], key=lambda row: int(row["slot"]))]
     _check_functions(functions, oldest=int(table["oldest"]))
     return _format(
@@ -42,6 +43,17 @@ def render_ort_api() -> str:
             fields=_fields(functions),
         )
     )
+
+
+def ort_table() -> dict[str, Any]:
+    """The table of functions, with each one's slot and the version that has it first."""
+    table = _load(TABLE)
+    slots = {row.name: (slot, row.since) for slot, row in enumerate(ort_slots.written()["LB_ORT_API"])}
+    for row in table["function"]:
+        if row["name"] not in slots:
+            raise SystemExit(f"{TABLE}: OrtApi has no function {row['name']}")
+        row["slot"], row["since"] = slots[row["name"]]
+    return table
 
 
 def render_runtime(name: str) -> str:

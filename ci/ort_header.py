@@ -1,4 +1,4 @@
-"""Fetch ONNX Runtime's official C header, for the test that holds our function table against it.
+"""Fetch ONNX Runtime's official headers, for the tests that hold our tables against them and compile users' programs.
 
 The header is in no wheel; Debian ships it as `libonnxruntime-dev`. Nothing is installed (ci/debian.py).
 """
@@ -23,7 +23,7 @@ SHA256 = "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882"
 
 
 def fetch(destination: pathlib.Path) -> pathlib.Path:
-    """Put the header into `destination` and give its path; a header that is there and right is used as it is."""
+    """Put the headers into `destination` and give the path of the C header; one that is there and right is used."""
     target = destination / "onnxruntime_c_api.h"
     if target.exists() and _digest(target) == SHA256:
         return target
@@ -36,9 +36,10 @@ def fetch(destination: pathlib.Path) -> pathlib.Path:
         digest = _digest(header)
         if digest != SHA256:
             raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256}")
-        part = target.with_suffix(".part")
-        shutil.copyfile(header, part)
-        part.replace(target)
+        for other in sorted(header.parent.glob("*.h"), key=lambda path: path == header):  # it is the last: then all are
+            part = destination / f"{other.name}.part"
+            shutil.copyfile(other, part)
+            part.replace(destination / other.name)
     return target
 
 

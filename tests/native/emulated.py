@@ -29,6 +29,7 @@ ORT_VERSIONS = ("1.19.2", "1.31.1")  # the floor, and the newest that the loader
 WHEEL_PLATFORMS = {
     "win-x64": ["win_amd64"],
     "win-arm64": ["win_arm64"],
+    "linux-x64": ["manylinux_2_28_x86_64", "manylinux_2_27_x86_64"],
     "linux-arm64": ["manylinux_2_28_aarch64", "manylinux_2_27_aarch64"],
 }
 

@@ -4,6 +4,7 @@ import importlib.util
 import re
 import subprocess
 
+import ort_slots
 import pytest
 
 from tests.native.building import ROOT, system_compiler, zig_wrapper
@@ -19,8 +20,7 @@ def script(name):
 
 
 def table():
-    gen = script("gen_loader")
-    return gen._load(gen.TABLE)
+    return script("gen_loader").ort_table()
 
 
 HEADER_API_VERSION = 21  # of the pinned header
@@ -119,6 +119,13 @@ def test_the_check_itself_sees_a_wrong_prototype_and_a_wrong_slot(header, compil
     done = compile_(text, header.parent, tmp_path)
     assert done.returncode != 0
     assert says in done.stderr
+
+
+def test_the_stubs_slots_are_those_of_the_official_header(header):
+    official = ort_slots.slots(header.read_text("utf-8"))["OrtApi"]
+    ours = [row for row in ort_slots.written()["LB_ORT_API"] if row.since <= HEADER_API_VERSION]
+    assert [(row.name, row.kind) for row in ours] == [(row.name, row.kind) for row in official]
+    assert len(ours) > 300
 
 
 @pytest.mark.parametrize("standard", ["c99", "c11", "gnu17"])

@@ -1,0 +1,354 @@
+/*
+ * ort_stub.c: what a program gets that links this instead of ONNX Runtime: OrtGetApiBase(), whose function tables bind
+ * the runtime at the first call.
+ *
+ * Before that, every entry of a table is a trampoline. Binding puts the runtime's own pointers in their place, so that
+ * later calls cost what they cost in a linked program. Entries that the bound runtime is too old for stay trampolines:
+ * they say which version has the function. Without a runtime, functions that give an OrtStatus* give one of ours, with
+ * the loader's sentence; the others give 0.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "latebind/onnxruntime.h"
+#include "latebind/ort_api.h"
+#include "latebind/stub.h"
+#include "neighbours.h"
+#include "ort_slots.h"
+#include "os.h"
+#include "trampolines.h"
+
+/* ---- tables ------------------------------------------------------------------------------------------------- */
+
+typedef enum lb_kind { LB_KIND_STATUS, LB_KIND_POINTER, LB_KIND_TEXT, LB_KIND_NUMBER, LB_KIND_VOID } lb_kind;
+
+typedef struct lb_slot {
+  const char* name;
+  lb_kind kind;
+  uint32_t since; /* the API version that has it first; 14 stands for "14 or earlier" */
+} lb_slot;
+
+#define LB_ROW(name, kind, since) {#name, LB_KIND_##kind, since},
+static const lb_slot lb_editor_slots[] = {LB_ORT_MODEL_EDITOR_API(LB_ROW)};
+static const lb_slot lb_compile_slots[] = {LB_ORT_COMPILE_API(LB_ROW)};
+static const lb_slot lb_interop_slots[] = {LB_ORT_INTEROP_API(LB_ROW)};
+static const lb_slot lb_ep_slots[] = {LB_ORT_EP_API(LB_ROW)};
+static const lb_slot lb_main_slots[] = {LB_ORT_API(LB_ROW)};
+#undef LB_ROW
+
+#define LB_ROW(name, kind, since) LB_SLOT_##name,
+enum { LB_ORT_API(LB_ROW) LB_SLOT_COUNT };
+#undef LB_ROW
+
+/* Where each table begins in `lb_entries`. Behind each is room: a header newer than this file may have more slots. */
+enum { LB_EDITOR = 0, LB_COMPILE = 48, LB_INTEROP = 96, LB_EP = 144, LB_MAIN = 320 };
+
+typedef struct lb_table {
+  const char* name;
+  size_t first;
+  const lb_slot* slots;
+  size_t count;
+  size_t getter; /* the slot of OrtApi that gives the table */
+} lb_table;
+
+#define LB_SLOTS(slots) slots, sizeof(slots) / sizeof *(slots)
+static const lb_table lb_tables[] = {
+    {"OrtModelEditorApi", LB_EDITOR, LB_SLOTS(lb_editor_slots), LB_SLOT_GetModelEditorApi},
+    {"OrtCompileApi", LB_COMPILE, LB_SLOTS(lb_compile_slots), LB_SLOT_GetCompileApi},
+    {"OrtInteropApi", LB_INTEROP, LB_SLOTS(lb_interop_slots), LB_SLOT_GetInteropApi},
+    {"OrtEpApi", LB_EP, LB_SLOTS(lb_ep_slots), LB_SLOT_GetEpApi},
+    {"OrtApi", LB_MAIN, LB_SLOTS(lb_main_slots), LB_SLOT_COUNT},
+};
+enum { LB_TABLE_COUNT = sizeof lb_tables / sizeof *lb_tables };
+
+static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
+static lb_binding lb_stub_binding = LB_BINDING_INIT;
+static void* volatile lb_stub_path;     /* the first place to look, from the program */
+static void* volatile lb_stub_sentence; /* what the last binding that failed said */
+static void* volatile lb_is_ready;      /* set when the tables hold trampolines */
+static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
+static lb_ort_api lb_stub_api;          /* valid then */
+static int lb_has_own_status;           /* a status of ours was given out; guarded by the lock of binding */
+
+static const lb_table* lb_table_of(size_t number) {
+  const lb_table* table = &lb_tables[LB_TABLE_COUNT - 1];
+  while (number < table->first) --table;
+  return table;
+}
+
+static lb_function lb_as_function(void* address) {
+  lb_function function = NULL;
+  memcpy(&function, &address, sizeof function);
+  return function;
+}
+
+static void* lb_as_pointer(lb_function function) {
+  void* address = NULL;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+/* ---- statuses of ours --------------------------------------------------------------------------------------- */
+
+/* No status of the runtime begins with the address of our own tag. */
+typedef struct lb_status {
+  const void* tag;
+  OrtErrorCode code;
+  char text[1];
+} lb_status;
+
+static const char lb_status_tag = 0;
+static lb_status lb_no_memory = {&lb_status_tag, ORT_FAIL, ""};
+
+static OrtStatus* lb_own_status(OrtErrorCode code, const char* text) {
+  size_t length = strlen(text);
+  lb_status* status = lb_allocate(sizeof *status + length);
+  if (!status) return (OrtStatus*)&lb_no_memory;
+  status->tag = &lb_status_tag;
+  status->code = code;
+  memcpy(status->text, text, length + 1);
+  return (OrtStatus*)status;
+}
+
+static const lb_status* lb_own(const OrtStatus* status) {
+  const lb_status* own = (const lb_status*)status;
+  return own && own->tag == &lb_status_tag ? own : NULL;
+}
+
+typedef OrtErrorCode(LB_ORT_CALL* lb_get_code)(const OrtStatus*);
+typedef const char*(LB_ORT_CALL* lb_get_message)(const OrtStatus*);
+typedef void(LB_ORT_CALL* lb_release)(OrtStatus*);
+
+/* The runtime's function in a slot of OrtApi; NULL before it is bound. */
+static lb_function lb_runtime_function(size_t slot) {
+  return lb_os_load(&lb_is_filled) ? lb_as_function(((void* const*)lb_stub_api.table)[slot]) : NULL;
+}
+
+static OrtErrorCode LB_ORT_CALL lb_status_code(const OrtStatus* status) {
+  const lb_status* own = lb_own(status);
+  lb_get_code theirs = (lb_get_code)lb_runtime_function(LB_SLOT_GetErrorCode);
+  if (own) return own->code;
+  return status && theirs ? theirs(status) : ORT_OK;
+}
+
+static const char* LB_ORT_CALL lb_status_message(const OrtStatus* status) {
+  const lb_status* own = lb_own(status);
+  lb_get_message theirs = (lb_get_message)lb_runtime_function(LB_SLOT_GetErrorMessage);
+  if (own) return own->text;
+  return status && theirs ? theirs(status) : "";
+}
+
+static void LB_ORT_CALL lb_status_release(OrtStatus* status) {
+  lb_release theirs = (lb_release)lb_runtime_function(LB_SLOT_ReleaseStatus);
+  if (!lb_own(status)) {
+    if (status && theirs) theirs(status);
+  } else if ((void*)status != (void*)&lb_no_memory) {
+    lb_free(status);
+  }
+}
+
+static OrtStatus* LB_ORT_CALL lb_status_create(OrtErrorCode code, const char* text) {
+  return lb_own_status(code, text ? text : "");
+}
+
+/* ---- binding ------------------------------------------------------------------------------------------------ */
+
+static void* lb_entry_of(size_t number) {
+  return lb_as_pointer(lb_trampoline(number));
+}
+
+static void* lb_own_table(size_t which) {
+  return (void*)&lb_entries[lb_tables[which].first];
+}
+
+/* What gives out our copy of a table whose runtime knows less than we do; those who know as much give theirs. */
+static const void* LB_ORT_CALL lb_editor_api(void) {
+  return lb_own_table(0);
+}
+static const void* LB_ORT_CALL lb_compile_api(void) {
+  return lb_own_table(1);
+}
+static const void* LB_ORT_CALL lb_interop_api(void) {
+  return lb_own_table(2);
+}
+static const void* LB_ORT_CALL lb_ep_api(void) {
+  return lb_own_table(3);
+}
+
+typedef const void*(LB_ORT_CALL* lb_get_table)(void);
+static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_interop_api, lb_ep_api};
+
+static void lb_fill_table(const lb_table* table, void* const* theirs) {
+  for (size_t index = 0; index < table->count; ++index) {
+    if (table->slots[index].since > lb_stub_api.version) continue;
+    lb_os_publish(&lb_entries[table->first + index], theirs[index]);
+  }
+}
+
+/* The tables that are reached through OrtApi. One that the runtime itself doesn't have (a minimal build) stays NULL. */
+static void lb_fill_inner_tables(void* const* main) {
+  for (size_t which = 0; which + 1 < LB_TABLE_COUNT; ++which) {
+    const lb_table* table = &lb_tables[which];
+    if (lb_main_slots[table->getter].since > lb_stub_api.version) continue;
+    const void* theirs = ((lb_get_table)lb_as_function(main[table->getter]))();
+    if (!theirs || lb_stub_api.version >= LB_ORT_API_VERSION) continue;
+    lb_fill_table(table, theirs);
+    lb_os_publish(&lb_entries[LB_MAIN + table->getter], lb_as_pointer((lb_function)lb_getters[which]));
+  }
+}
+
+/* Trampolines everywhere, once. Under the lock of binding. */
+static void lb_prepare(void) {
+  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT && !lb_os_load(&lb_is_ready); ++number) {
+    lb_os_publish(&lb_entries[number], lb_entry_of(number));
+  }
+  lb_os_publish(&lb_is_ready, &lb_stub_api);
+}
+
+/* Under the lock of binding, so that nobody gets a status of ours that the runtime's own functions would read. */
+static void lb_fill(void) {
+  if (lb_os_load(&lb_is_filled) || lb_ort_attach(&lb_stub_binding, &lb_stub_api)) return;
+  void* const* main = (void* const*)lb_stub_api.table;
+  lb_prepare();
+  lb_fill_table(&lb_tables[LB_TABLE_COUNT - 1], main);
+  lb_fill_inner_tables(main);
+  if (lb_has_own_status) {
+    lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_GetErrorCode], lb_as_pointer((lb_function)lb_status_code));
+    lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_GetErrorMessage], lb_as_pointer((lb_function)lb_status_message));
+    lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_ReleaseStatus], lb_as_pointer((lb_function)lb_status_release));
+  }
+  lb_os_publish(&lb_is_filled, &lb_stub_api);
+}
+
+/* Keeps the sentence of a failure for functions that give text. Most processes fail once or for one reason. */
+static void lb_keep_sentence(const char* sentence) {
+  const char* kept = lb_os_load(&lb_stub_sentence);
+  if (kept && strcmp(kept, sentence) == 0) return;
+  char* copy = lb_duplicate(sentence);
+  if (copy) lb_os_publish(&lb_stub_sentence, copy);
+}
+
+/* Binds the runtime and fills the tables. Returns 0 when they are filled. */
+static int lb_stub_bind(void) {
+  if (lb_os_load(&lb_is_filled)) return 0;
+  lb_report report = {.size = sizeof report};
+  lb_options options = {.size = sizeof options};
+  lb_neighbours near = lb_neighbours_of("onnxruntime/capi");
+  options.path = lb_os_load(&lb_stub_path);
+  options.directories = (const char* const*)near.folders;
+  options.directory_count = near.count;
+  int outcome = lb_bind(&lb_stub_binding, &lb_onnxruntime, &options, &report);
+  lb_neighbours_clear(&near);
+  if (!lb_os_lock()) {
+    if (!outcome) lb_fill();
+    if (outcome) lb_keep_sentence(report.sentence);
+    lb_os_unlock();
+  }
+  lb_report_clear(&report);
+  return !lb_os_load(&lb_is_filled);
+}
+
+/* ---- calls of trampolines ----------------------------------------------------------------------------------- */
+
+/* Its caller called something else: the first argument was replaced by the result. */
+static uintptr_t LB_ORT_CALL lb_give(uintptr_t result) {
+  return result;
+}
+
+static void lb_say_missing(size_t number, char* text, size_t size) {
+  const lb_table* table = lb_table_of(number);
+  size_t index = number - table->first;
+  lb_version bound = lb_stub_api.runtime;
+  if (index < table->count) {
+    snprintf(text, size, "%s needs ONNX Runtime 1.%u; %u.%u.%u is bound", table->slots[index].name,
+             (unsigned)table->slots[index].since, (unsigned)bound.major, (unsigned)bound.minor, (unsigned)bound.patch);
+  } else {
+    snprintf(text, size, "%s has a function at %u that this build of latebind doesn't know; a newer one may",
+             table->name, (unsigned)index);
+  }
+}
+
+/* What a function gives that cannot be called: the runtime is missing, or too old for it. */
+static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound) {
+  char missing[256];
+  const char* sentence = lb_os_load(&lb_stub_sentence);
+  if (kind != LB_KIND_STATUS && kind != LB_KIND_TEXT) return 0;
+  if (is_bound) {
+    lb_say_missing(number, missing, sizeof missing);
+    if (kind == LB_KIND_STATUS) return (uintptr_t)lb_ort_CreateStatus(&lb_stub_api, ORT_NOT_IMPLEMENTED, missing);
+    return (uintptr_t)"";
+  }
+  if (!sentence) sentence = "ONNX Runtime could not be bound: out of memory.";
+  return kind == LB_KIND_TEXT ? (uintptr_t)sentence : (uintptr_t)lb_own_status(ORT_FAIL, sentence);
+}
+
+/* The functions that need no runtime, as long as there is none: statuses of ours, and tables of trampolines. */
+static lb_function lb_without_runtime(size_t number) {
+  for (size_t which = 0; which + 1 < LB_TABLE_COUNT; ++which) {
+    if (number == LB_MAIN + lb_tables[which].getter) return (lb_function)lb_getters[which];
+  }
+  switch (number) {
+    case LB_MAIN + LB_SLOT_CreateStatus: return (lb_function)lb_status_create;
+    case LB_MAIN + LB_SLOT_GetErrorCode: return (lb_function)lb_status_code;
+    case LB_MAIN + LB_SLOT_GetErrorMessage: return (lb_function)lb_status_message;
+    case LB_MAIN + LB_SLOT_ReleaseStatus: return (lb_function)lb_status_release;
+    default: return NULL;
+  }
+}
+
+/* The runtime's function; NULL when there is none. */
+static lb_function lb_bound_function(size_t number) {
+  void* entry = lb_os_load(&lb_entries[number]);
+  return entry != lb_entry_of(number) ? lb_as_function(entry) : NULL;
+}
+
+lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
+  const lb_table* table = lb_table_of(number);
+  size_t index = number - table->first;
+  lb_kind kind = index < table->count ? table->slots[index].kind : LB_KIND_STATUS;
+  /* There is nothing to release or to read before something was made, and that binds. */
+  int must_bind =
+      kind != LB_KIND_VOID && number != LB_MAIN + LB_SLOT_GetErrorCode && number != LB_MAIN + LB_SLOT_GetErrorMessage;
+  if (must_bind) lb_stub_bind();
+  int is_locked = !lb_os_lock(); /* from here to the status, nobody binds */
+  int is_bound = lb_os_load(&lb_is_filled) != NULL;
+  lb_function target = is_bound ? lb_bound_function(number) : lb_without_runtime(number);
+  if (!target) {
+    if (!is_bound) lb_has_own_status = 1;
+    *first = lb_failure(number, kind, is_bound);
+    target = (lb_function)lb_give;
+  } else if (!is_bound && number == LB_MAIN + LB_SLOT_CreateStatus) {
+    lb_has_own_status = 1;
+  }
+  if (is_locked) lb_os_unlock();
+  return target;
+}
+
+/* ---- what the program calls by name --------------------------------------------------------------------------- */
+
+static const lb_ort_table* LB_ORT_CALL lb_get_api(uint32_t version) {
+  (void)version; /* every official header has a part of this table */
+  int is_locked = !lb_os_lock();
+  lb_prepare();
+  if (is_locked) lb_os_unlock();
+  return lb_own_table(LB_TABLE_COUNT - 1);
+}
+
+typedef const lb_ort_base*(LB_ORT_CALL* lb_get_base)(void);
+
+static const char* LB_ORT_CALL lb_get_version(void) {
+  if (lb_stub_bind()) return "0.0.0";
+  return ((lb_get_base)lb_as_function(lb_entry(&lb_stub_binding)))()->GetVersionString();
+}
+
+static const lb_ort_base lb_stub_base = {lb_get_api, lb_get_version};
+
+const lb_ort_base* LB_ORT_CALL OrtGetApiBase(void);
+const lb_ort_base* LB_ORT_CALL OrtGetApiBase(void) {
+  return &lb_stub_base;
+}
+
+void lb_onnxruntime_path(const char* path) {
+  lb_os_publish(&lb_stub_path, lb_duplicate(path));
+}
