@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Case:
     """One bad subject with its good twin."""
 

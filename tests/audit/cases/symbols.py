@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
 LIB = "latenn/liblatenn.so"
+F = "int latenn_f(void) { return 1; }\n"
 ONLY_LATENN = Policy(exports={"latenn": ("latenn_*",)})
 
 
@@ -32,81 +33,33 @@ def cxx(source: str, *flags: str):
 
 
 CASES = [
-    Case(
-        code="LB201",
-        what="a function of the loader is exported beside the interface",
-        bad=of("int latenn_f(void) { return 1; }\nint lb_bind(void) { return 1; }\n"),
-        good=of(
-            'int latenn_f(void) { return 1; }\n__attribute__((visibility("hidden"))) int lb_bind(void) { return 1; }\n'
-        ),
-        at=f"!{LIB}",
-        says="lb_bind",
-        policy=ONLY_LATENN,
-    ),
-    Case(
-        code="LB201",
-        what="a rule by file name holds for a bare library",
-        bad=lambda bench: bench.bare("liblatenn_backend_x.so", bench.good()),
-        good=lambda bench: bench.bare("liblatenn.so", bench.good()),
-        at="liblatenn_backend_x.so",
-        says="latenn_version",
-        policy=Policy(exports={"liblatenn_backend_*.so": ("latenn_backend",)}),
-    ),
-    Case(
-        code="LB204",
-        what="an exact name of the configuration is not exported",
-        bad=of("int latenn_lode(void) { return 1; }\n"),
-        good=of("int latenn_load(void) { return 1; }\nint latenn_more(void) { return 1; }\n"),
-        at=f"!{LIB}",
-        says="latenn_load",
-        policy=Policy(exports={"latenn": ("latenn_load", "latenn_*")}),
-    ),
-    Case(
-        code="LB204",
-        what="only one of a package's libraries exports the name",
-        bad=lambda bench: bench.wheel({LIB: bench.good(), "latenn/other/liblatenn.so": other(bench)}),
-        good=lambda bench: bench.wheel({LIB: bench.good(), "latenn/liblatenn_2.so": other(bench)}),
-        at="!latenn/other/liblatenn.so",
-        says="exports latenn_other",
-        policy=Policy(exports={"latenn": ("latenn_version", "latenn_*")}),
-    ),
-    Case(
-        code="LB202",
-        what="a C++ function is exported",
-        bad=cxx("int speak(int a) { return a; }\n"),
-        good=cxx("int speak(int a) { return a; }\n", "-fvisibility=hidden"),
-        at=f"!{LIB}",
-        says="_Z5speaki",
-        severity="warning",
-    ),
-    Case(
-        code="LB202",
-        what="operator new is exported",
-        bad=cxx("static char room[64];\nvoid *operator new(unsigned long) { return room; }\n"),
-        good=cxx('extern "C" int latenn_f() { return 1; }\n'),
-        at=f"!{LIB}",
-        says="_Znwm",
-    ),
-    Case(
-        code="LB202",
-        what="placement new is exported: a warning, since it replaces nothing",
-        bad=cxx(
-            "void *operator new(unsigned long, void *room) noexcept { return room; }\n"
-            'extern "C" int *latenn_f(void *room) { return new (room) int(1); }\n',
-            "-O0",
-        ),
-        good=cxx('extern "C" int latenn_f() { return 1; }\n'),
-        at=f"!{LIB}",
-        says="_ZnwmPv",
-        severity="warning",
-    ),
-    Case(
-        code="LB203",
-        what="a variable is exported",
-        bad=of("int latenn_counter = 3;\n"),
-        good=of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"),
-        at=f"!{LIB}",
-        says="latenn_counter",
-        severity="warning",
-    ),
-]
+    Case("LB201", "a function of the loader is exported beside the interface",
+         of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
+         of(f'{F}__attribute__((visibility("hidden"))) int lb_bind(void) {{ return 1; }}\n'),
+         at=f"!{LIB}", says="lb_bind", policy=ONLY_LATENN),
+    Case("LB201", "a rule by file name holds for a bare library",
+         lambda bench: bench.bare("liblatenn_backend_x.so", bench.good()),
+         lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn_backend_x.so", says="latenn_version",
+         policy=Policy(exports={"liblatenn_backend_*.so": ("latenn_backend",)})),
+    Case("LB204", "an exact name of the configuration is not exported", of("int latenn_lode(void) { return 1; }\n"),
+         of("int latenn_load(void) { return 1; }\nint latenn_more(void) { return 1; }\n"), at=f"!{LIB}",
+         says="latenn_load", policy=Policy(exports={"latenn": ("latenn_load", "latenn_*")})),
+    Case("LB204", "only one of a package's libraries exports the name",
+         lambda bench: bench.wheel({LIB: bench.good(), "latenn/other/liblatenn.so": other(bench)}),
+         lambda bench: bench.wheel({LIB: bench.good(), "latenn/liblatenn_2.so": other(bench)}),
+         at="!latenn/other/liblatenn.so", says="exports latenn_other",
+         policy=Policy(exports={"latenn": ("latenn_version", "latenn_*")})),
+    Case("LB202", "a C++ function is exported", cxx("int speak(int a) { return a; }\n"),
+         cxx("int speak(int a) { return a; }\n", "-fvisibility=hidden"), at=f"!{LIB}", says="_Z5speaki",
+         severity="warning"),
+    Case("LB202", "operator new is exported",
+         cxx("static char room[64];\nvoid *operator new(unsigned long) { return room; }\n"),
+         cxx('extern "C" int latenn_f() { return 1; }\n'), at=f"!{LIB}", says="_Znwm"),
+    Case("LB202", "placement new is exported: a warning, since it replaces nothing",
+         cxx("void *operator new(unsigned long, void *room) noexcept { return room; }\n"
+             'extern "C" int *latenn_f(void *room) { return new (room) int(1); }\n', "-O0"),
+         cxx('extern "C" int latenn_f() { return 1; }\n'), at=f"!{LIB}", says="_ZnwmPv", severity="warning"),
+    Case("LB203", "a variable is exported", of("int latenn_counter = 3;\n"),
+         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"), at=f"!{LIB}",
+         says="latenn_counter", severity="warning"),
+]  # fmt: skip
