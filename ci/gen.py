@@ -16,7 +16,6 @@ import gen_examples
 import gen_loader
 import gen_reference
 import gen_rooms
-import gen_workflows
 import sabotage_page
 from latebind.audit.pages import check_index
 from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
@@ -44,7 +43,6 @@ def outputs() -> dict[Path, str]:
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in gen_reference.outputs().items()},
         **{ROOT / path: text for path, text in gen_rooms.outputs().items()},
-        **{ROOT / path: text for path, text in gen_workflows.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 
