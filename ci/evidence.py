@@ -1,138 +1,179 @@
-"""The evidence behind docs/truth.md: what other tools report on the same files.
+"""Confirms what the audit reports on published wheels with other tools, by a table of commands for each check.
 
-Each row of docs/truth/evidence.toml names a wheel, a code, one command and what its output shows or lacks. A row whose
-verdict is "clear" says that the audit is right not to report that code.
+A command's output must show, or lack, what the evidence of the finding says; where the audit reports nothing about
+bound runtimes, no tool may show one.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 import zipfile
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-import msgspec
 import programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "docs" / "truth" / "evidence.toml"
-# What may be run, and the options that it may be given: nothing here writes or runs anything else.
-TOOLS: Mapping[str, frozenset[str]] = {
-    "readelf": frozenset({"-d", "-h", "-l", "-S", "-V", "-W", "--dyn-syms"}),
-    "objdump": frozenset({"-h", "-p"}),
-    "strings": frozenset({"-a"}),
-    "unzip": frozenset({"-l", "-p", "-v", "-Z1"}),
-    "llvm-nm": frozenset({"-a", "-g", "-U", "-u"}),
-    "llvm-otool": frozenset({"-L", "-l"}),
-    "llvm-readobj": frozenset({"--coff-debug-directory", "--coff-exports", "--coff-imports", "--file-headers"}),
-}
+    from latebind.model import AuditReport, Finding
+
+_NATIVE = re.compile(r"\.(so|dylib|pyd|dll)(\.[\d.]+)?$")
+_PLACES = re.compile(r"<(\w+)>")
 
 
-class Evidence(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One command and what its output proves."""
-
-    wheel: str
-    code: str
-    verdict: Literal["found", "clear"] = "found"
-    files: tuple[str, ...] = ()
-    """Members of the wheel that stand for {files}; {wheel} is the wheel itself."""
-    command: tuple[str, ...]
-    shows: tuple[str, ...] = ()
-    """Each is part of a line of the output, blanks counted as one."""
-    lacks: tuple[str, ...] = ()
-    """None is part of any line, in capitals or small letters."""
+class MissingError(Exception):
+    """A tool is not on this machine."""
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    evidence: tuple[Evidence, ...]
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """A command and what its output proves, as regular expressions; blanks in the output count as one.
+
+    In a command, {wheel} is the wheel, {file} an unpacked file of it, {name} that file's name. In `shows` and `lacks`,
+    <1> is what group 1 of `evidence` matches in the finding's evidence, and <name> the file's name.
+    """
+
+    codes: str
+    command: str
+    evidence: str = r"(?s)\A.*\Z"
+    shows: str = ""
+    lacks: str = ""
+    systems: str = "linux macos windows"
 
 
-def rows() -> tuple[Evidence, ...]:
-    """The recorded evidence. Raises SystemExit for a command that is not allowed, and for a row that proves nothing."""
-    try:
-        found = msgspec.toml.decode(TABLE.read_bytes(), type=_Table).evidence
-    except (msgspec.DecodeError, msgspec.ValidationError) as error:
-        raise SystemExit(f"{TABLE.name}: {error}") from error
-    for row in found:
-        if problem := _problem(row):
-            raise SystemExit(f"{TABLE.name}: {row.wheel} {row.code}: {problem}")
-    return found
+_ELF, _EXPORT = "readelf -d -W {file}", r"(?<! LOCAL) (DEFAULT|PROTECTED) \d+ <1>(@|$)"
+_METADATA = "unzip -p {wheel} {name}"
+_SYMBOLS = {"linux": "readelf --dyn-syms -W {file}", "macos": "llvm-nm -g -U {file}",
+            "windows": "llvm-readobj --sections --coff-exports {file}"}  # fmt: skip
+_LINKS = {"linux": _ELF, "macos": "llvm-otool -L {file}", "windows": "objdump -p {file}"}
+PROOFS = (
+    Proof("LB101 LB107", _ELF, r"^NEEDED (.+)$", r"\(NEEDED\) Shared library: \[<1>\]", systems="linux"),
+    Proof("LB101 LB107", _LINKS["macos"], r"^LC_\w+ (.+)$", r"^<1> \(compat", systems="macos"),
+    Proof("LB101 LB107 LB111", _LINKS["windows"], r"import of (.+)$", r"^DLL Name: <1>$", systems="windows"),
+    Proof("LB107", "unzip -Z1 {wheel}", r"^(?:.* )?(?:.*/)?(.+)$", lacks=r"(?i)/<1>$"),
+    Proof("LB102", "readelf -V -W {file}", r"^VERNEED (\S+) (\S+)$", r"File: <1> (.*\n)+?.*Name: <2> "),
+    Proof("LB103", "unzip -l {wheel}", r"^file (.+)$", r"^\d{7,} .*/<1>$"),
+    Proof("LB103", _SYMBOLS["linux"], r"^exports (.+)$", f" FUNC GLOBAL{_EXPORT}", systems="linux"),
+    Proof("LB103", _SYMBOLS["macos"], r"^exports (.+)$", r"^\w+ T _<1>$", systems="macos"),
+    Proof("LB103", _SYMBOLS["windows"], r"^exports (.+)$", r"^<1> is in \.text$", systems="windows"),
+    Proof("LB106", _SYMBOLS["linux"], r"^(\w+)$", r" UND <1>$", r"\b<1>@", systems="linux"),
+    Proof("LB108 LB109", _ELF, r"^(R\w+) (.*)$", r"\(<1>\) Library \w+: \[(.*:)?<2>(:.*)?\]", systems="linux"),
+    Proof("LB108 LB109", "llvm-otool -l {file}", r"^LC_RPATH (.*)$", r"^path <1> \(", systems="macos"),
+    Proof("LB110", "llvm-otool -l {file}", r"^install name (.+)$", r"cmd LC_ID_DYLIB\ncmdsize \d+\nname <1> \("),
+    Proof("LB202", _SYMBOLS["linux"], r"^(_Z\S+)$", _EXPORT, systems="linux"),
+    Proof("LB202", _SYMBOLS["macos"], r"^(_Z\S+)$", r"^\w+ [A-TV-Z] _<1>$", systems="macos"),
+    Proof("LB202", _SYMBOLS["windows"], r"^(\?\S+)$", r"^Name: <1>$", systems="windows"),
+    Proof("LB203", _SYMBOLS["linux"], r"^(\S+)$", rf" (OBJECT|TLS) .*{_EXPORT}", systems="linux"),
+    Proof("LB203", _SYMBOLS["macos"], r"^(\S+)$", r"^\w+ [BCDS] _<1>$", systems="macos"),
+    Proof("LB203", _SYMBOLS["windows"], r"^(\S+)$", r"^<1> is in \.(?!text)", systems="windows"),
+    Proof("LB303", _METADATA, r"^(Root-Is-Purelib: true)$", r"^<1>$"),
+    Proof("LB303 LB408", "unzip -Z1 {wheel}", r"^(.+/.+)$", r"^<1>$"),
+    Proof("LB308", "llvm-otool -l {file}", r"^minimum OS version (.+)$", r"^(minos|version) <1>$"),
+    Proof("LB404", "unzip -v {wheel}", r"\A(.+)\n(.+)\n", r"(?s)(?=.* (\w{8}) <1>\n).* \1 <2>$"),
+    Proof("LB501", "unzip -l {wheel}", r"^file: (\d+)$", r"^<1> .* <name>$"),
+    Proof("LB501", "unzip -p {wheel} *.dist-info/RECORD", r"^RECORD: (.+)$", r"^<name>,.*<1>"),
+    Proof("LB502", _METADATA, r"^(Tag: .+)$", r"^<1>$"),
+    Proof("LB504 LB506", _METADATA, r"^(.+)$", r"^Requires-Dist: <1>"),
+    Proof("LB505", "unzip -Z1 {wheel}", lacks=r"(?i)licen[cs]e|copying|notice"),
+    Proof("LB608", "readelf -d -l -W {file}", r"^GNU_RELRO without BIND_NOW$", r"GNU_RELRO", r"BIND_NOW|Flags:.* NOW"),
+    Proof("LB608", "readelf -d -l -W {file}", r"^no GNU_RELRO segment$", lacks=r"GNU_RELRO"),
+    Proof("LB610", "strings -a {file}", r"^(.+)$", r"<1>"),
+    Proof("LB612", "readelf -S -W {file}", shows=r" \.debug_info PROGBITS", systems="linux"),
+    Proof("LB612", "llvm-nm -a {file}", shows=r" OSO ", systems="macos"),
+    Proof("LB614", "llvm-readobj --coff-debug-directory {file}", r"^PDB path (.+)$", r"^PDBFileName: <1>$"),
+)
+_RUNTIMES = r"(?i)\b(lib)?(onnxruntime|openvino|openvino_c|openvino_ir\w*|litert)\.(so|dylib|dll|[\d.]+)"
+CLEAR = (
+    *(Proof("LB101", command, lacks=_RUNTIMES, systems=system) for system, command in _LINKS.items()),
+    Proof("LB103", "unzip -Z1 {wheel}", lacks=_RUNTIMES),
+    Proof(
+        "LB105",
+        "strings -a {file}",
+        lacks=r"only (API versions \[|version )1(, | to )%u|InferenceSession@onnxruntime|"
+        r"N11onnxruntime16InferenceSessionE|N2ov8CoreImplE|\.\?AVCoreImpl@ov@@",
+    ),
+)
+"""What holds of a wheel in which the audit reports neither the code nor, found or skipped, LB103: a runtime."""
 
 
-def _problem(row: Evidence) -> str:
-    tool, *words = row.command
-    allowed = TOOLS.get(tool)
-    if allowed is None:
-        return f"{tool} is none of {', '.join(TOOLS)}"
-    if strange := [word for word in words if word.startswith("-") and word not in allowed]:
-        return f"{tool} may not be given {strange[0]}"
-    if not any(place in words for place in ("{files}", "{wheel}")) or ("{files}" in words) != bool(row.files):
-        return "the command names no file of the wheel, or other files than it uses"
-    return "" if row.shows or row.lacks else "it neither shows nor lacks anything"
+def unproved(system: str, codes: Sequence[str]) -> list[str]:
+    """The codes that no command confirms for a system."""
+    known = {code for proof in PROOFS if system in proof.systems for code in proof.codes.split()}
+    return sorted(set(codes) - known)
 
 
-def gaps(document: Mapping[str, Any], found: Sequence[Evidence]) -> list[str]:
-    """Verdicts without evidence, and evidence without its verdict, each in one sentence."""
-    verdicts = {(wheel["file"], row["code"]) for wheel in document["wheels"] for row in wheel["verdicts"]}
-    files = {wheel["file"] for wheel in document["wheels"]}
-    proved = {(row.wheel, row.code) for row in found if row.verdict == "found"}
-    cleared = {(row.wheel, row.code) for row in found if row.verdict == "clear"}
-    return [
-        *(f"{wheel}: {code} has no evidence" for wheel, code in sorted(verdicts - proved)),
-        *(
-            f"{wheel}: there is evidence of {code}, which the audit does not report"
-            for wheel, code in proved - verdicts
-        ),
-        *(
-            f"{wheel}: is reported to be clear of {code}, which the audit reports"
-            for wheel, code in sorted(cleared & verdicts)
-        ),
-        *(f"{wheel} is in no row of the table" for wheel in sorted({row.wheel for row in found} - files)),
-    ]
+def confirm(wheel: Path, system: str, report: AuditReport) -> Iterator[tuple[str, str]]:
+    """What was run for each finding on a wheel, with what is wrong; "" for nothing. Raises MissingError."""
+    for finding in report.findings:
+        name = finding.subject.partition("!")[2]
+        proofs = [proof for proof in PROOFS if system in proof.systems and finding.code in proof.codes]
+        expected = [row for proof in proofs for row in _expected(proof, finding, wheel, name)]
+        title = f"{finding.subject} {finding.code}"
+        yield from expected or [(title, f"no command confirms {finding.evidence}")]
+    known = {row.code for row in report.findings} | {row.check for row in report.skipped}
+    for proof in CLEAR:
+        if system in proof.systems and known.isdisjoint({proof.codes, "LB103"}):
+            for name in _natives(wheel) if "{file}" in proof.command else [""]:
+                yield f"{wheel.name}!{name}: no {proof.codes}", _judged(proof.command, wheel, name, "", proof.lacks)
 
 
-def confirm(found: Sequence[Evidence], wheels: Sequence[Path]) -> tuple[list[str], list[str]]:
-    """Run every command again: what is not as recorded, and what was not run, with the reason."""
-    paths = {path.name: path for path in wheels}
-    wrong: list[str] = []
-    missing: list[str] = []
-    for row in found:
-        name = f"{row.wheel} {row.code}"
-        program = programs.find(row.command[0])
-        if program is None:
-            missing.append(f"{name}: {row.command[0]} is not on this machine")
-        elif row.wheel not in paths:
-            wrong.append(f"{name}: the wheel is not pinned")
-        else:
-            wrong += [
-                f"{name}: {' '.join(row.command)}: {text}" for text in _differences(row, program, paths[row.wheel])
-            ]
-    return wrong, missing
+def _expected(proof: Proof, finding: Finding, wheel: Path, name: str) -> Iterator[tuple[str, str]]:
+    for match in re.finditer(proof.evidence, "\n".join(finding.evidence), re.MULTILINE):
+        values = {"name": name, **{str(number): text for number, text in enumerate(match.groups(), 1)}}
+        shows, lacks = (_filled(text, values) for text in (proof.shows, proof.lacks))
+        yield f"{finding.subject} {finding.code}", _judged(proof.command, wheel, name, shows, lacks)
 
 
-def _differences(row: Evidence, program: str, wheel: Path) -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        members = [_extract(wheel, member, Path(folder) / str(place)) for place, member in enumerate(row.files)]
-        values = {"{files}": members, "{wheel}": [str(wheel)]}
-        words = [value for word in row.command[1:] for value in values.get(word, [word])]
-        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
-        ended = subprocess.run([program, *words], check=False, capture_output=True, env=environment)
-    if ended.returncode:
-        yield f"ended with {ended.returncode}: {ended.stderr.decode('utf-8', 'replace')[:200]}"
-        return
-    text = "\n".join(" ".join(line.split()) for line in ended.stdout.decode("utf-8", "replace").splitlines())
-    yield from (f"does not show {line!r}" for line in row.shows if line not in text)
-    yield from (f"shows {word!r}" for word in row.lacks if word.lower() in text.lower())
+def _filled(pattern: str, values: Mapping[str, str]) -> str:
+    return _PLACES.sub(lambda place: re.escape(" ".join(values[place[1]].split())), pattern)
 
 
-def _extract(wheel: Path, member: str, folder: Path) -> str:
-    folder.mkdir()
-    path = folder / Path(member).name
+def _judged(command: str, wheel: Path, name: str, shows: str, lacks: str) -> str:
+    text = _output(command, wheel, name)
+    if shows and not re.search(shows, text, re.MULTILINE):
+        return f"{command} does not show {shows}"
+    if lacks and (found := re.search(lacks, text, re.MULTILINE)):
+        return f"{command} shows {found[0]}"
+    return ""
+
+
+@cache
+def _natives(wheel: Path) -> list[str]:
     with zipfile.ZipFile(wheel) as archive:
-        path.write_bytes(archive.read(member))
-    return str(path)
+        return [name for name in archive.namelist() if _NATIVE.search(name)]
+
+
+@cache
+def _output(command: str, wheel: Path, name: str) -> str:
+    tool, *words = command.split()
+    program = programs.find(tool)
+    if program is None:
+        raise MissingError(f"{tool} is not on this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / Path(name).name
+        if "{file}" in words:
+            with zipfile.ZipFile(wheel) as archive:
+                file.write_bytes(archive.read(name))
+        values = {"{file}": str(file), "{wheel}": str(wheel), "{name}": name}
+        argv = [program, *(values.get(word, word) for word in words)]
+        environment = {"PATH": os.environ.get("PATH", ""), "LC_ALL": "C"}
+        ended = subprocess.run(argv, check=False, capture_output=True, env=environment)
+    text = "\n".join(" ".join(line.split()) for line in ended.stdout.decode("utf-8", "replace").splitlines())
+    if ended.returncode:
+        return f"ended with {ended.returncode}: {ended.stderr.decode('utf-8', 'replace')[:200]}"
+    return text + "".join(f"\n{line}" for line in _placed(text)) if "--coff-exports" in words else text
+
+
+def _placed(text: str) -> Iterator[str]:
+    """The section of each export that llvm-readobj prints: `name is in .data`."""
+    sections = re.findall(r"^Name: (\S+) \(.*\nVirtualSize: (\w+)\nVirtualAddress: (\w+)$", text, re.MULTILINE)
+    for name, address in re.findall(r"^Name: (.*)\nRVA: (\w+)$", text, re.MULTILINE):
+        for section, size, start in sections:
+            if 0 <= int(address, 16) - int(start, 16) < int(size, 16):
+                yield f"{name} is in {section}"

@@ -2,7 +2,7 @@
 
     python ci/truth.py             audit the pinned wheels; write docs/truth.md, and details to reports/truth.json
     python ci/truth.py --check     audit them; write nothing, and fail when docs/truth.md is out of step
-    python ci/truth.py --confirm   run the commands of the evidence again
+    python ci/truth.py --confirm   audit them, and confirm every finding with other tools (ci/evidence.py)
 
 Wheels (0.4 GB) are downloaded into LATEBIND_BENCH_CACHE. Exit status: 0 all in step, 1 not.
 """
@@ -13,68 +13,107 @@ import argparse
 import json
 import re
 import sys
+from collections import Counter
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import evidence
+import msgspec
 import pinned
-import truth_page
 from latebind.audit.audit import audit_paths
 from latebind.system.archive import write_text
 from packaging.utils import parse_wheel_filename
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
     from latebind.model import Finding
 
+ROOT = Path(__file__).resolve().parent.parent
+WHEELS = ROOT / "docs" / "truth" / "wheels.toml"
+PAGE = ROOT / "docs" / "truth.md"
 # Cargo's folder of a package index is called after its host and a hash: noise in a table.
 _CARGO_INDEX = re.compile(r"[\w.-]+-[0-9a-f]{16}(?=[\\/])")
-_WEIGHT = ("error", "warning", "note")
-_SYSTEMS = (("win", "Windows"), ("macosx", "macOS"), ("manylinux", "Linux"))
+_MARKS = {"error": "**", "warning": "", "note": "*"}
+_WEIGHT = tuple(_MARKS)
+_SYSTEMS = {"manylinux": "Linux", "macosx": "macOS", "win": "Windows"}
+_INTRODUCTION = """# Published packages, audited
+
+What `latebind audit` finds in wheels that other projects publish, with the rules for any package and all presets. A
+verdict means that a rule is broken, not that the package fails: torchvision, for one, needs libraries that `import
+torch` has loaded before.
+
+`python ci/truth.py` audits [the pinned wheels](truth/wheels.toml) and writes this page. `python ci/truth.py --confirm`
+checks every finding with other tools, such as readelf: [a table](../ci/evidence.py) names the command for each code,
+and what it must show of the finding's evidence.
+
+Errors are **bold**, warnings plain, notes in *italics*; each wheel counts by its most severe finding of a code.
+"""
 
 
 def main() -> int:
     """Write, check or confirm."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; fail when docs/truth.md is out of step")
-    parser.add_argument("--confirm", action="store_true", help="run the commands of the evidence again")
+    parser.add_argument("--confirm", action="store_true", help="confirm every finding with other tools")
     arguments = parser.parse_args()
-    wheels = pinned.wheels(truth_page.WHEELS)
+    wheels = pinned.wheels(WHEELS)
     if arguments.confirm:
-        return _confirm(wheels)
-    document = audited(wheels)
-    page = truth_page.render(document)
+        return confirm(wheels)
+    document = {"wheels": [_wheel(path) for path in wheels]}
+    page = render(document)
     if arguments.check:
-        if page != truth_page.PAGE.read_text("utf-8"):
+        if page != PAGE.read_text("utf-8"):
             return _report(["docs/truth.md is out of step: run python ci/truth.py, and look at what changed"])
     else:
-        (truth_page.ROOT / "reports").mkdir(exist_ok=True)
-        write_text(
-            truth_page.ROOT / "reports" / "truth.json", json.dumps(document, indent=1, ensure_ascii=False) + "\n"
-        )
-        write_text(truth_page.PAGE, page)
-    return _report(evidence.gaps(document, evidence.rows()))
+        (ROOT / "reports").mkdir(exist_ok=True)
+        text = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+        write_text(ROOT / "reports" / "truth.json", text)
+        write_text(PAGE, page)
+    return _report(gaps(document))
 
 
-def audited(wheels: Sequence[Path]) -> dict[str, Any]:
-    """The verdicts about each wheel, audited alone as its user would, by name of the file."""
-    return {"wheels": [_wheel(path) for path in wheels]}
+def confirm(wheels: Sequence[Path]) -> int:
+    """Audit the wheels and run the commands that confirm the findings; a missing tool counts as a failure."""
+    wrong, count = [], 0
+    for path in wheels:
+        try:
+            rows = list(evidence.confirm(path, _system(path).lower(), audit_paths([path])))
+        except evidence.MissingError as error:
+            rows = [(path.name, str(error))]
+        count += len(rows)
+        wrong += [f"{title}: {problem}" for title, problem in rows if problem]
+    print(f"{count - len(wrong)} of {count} statements are confirmed")
+    return _report(wrong)
+
+
+def gaps(document: Mapping[str, Any]) -> list[str]:
+    """Verdicts that no command would confirm, each in one sentence."""
+    return [
+        f"{wheel['file']}: no command in ci/evidence.py confirms {code}"
+        for wheel in document["wheels"]
+        for code in evidence.unproved(wheel["system"].lower(), [row["code"] for row in wheel["verdicts"]])
+    ]
 
 
 def _wheel(path: Path) -> dict[str, Any]:
-    project, version, _, tags = parse_wheel_filename(path.name)
-    platform = min(tag.platform for tag in tags)
+    """The verdicts about a wheel, audited alone as its user would."""
+    project, version, _, _ = parse_wheel_filename(path.name)
     findings = sorted(audit_paths([path]).findings, key=lambda row: row.code)
     return {
         "project": str(project),
         "version": str(version),
-        "system": next(system for start, system in _SYSTEMS if platform.startswith(start)),
+        "system": _system(path),
         "file": path.name,
-        "sha256": pinned.pins(truth_page.WHEELS)[path.name],
+        "sha256": pinned.pins(WHEELS)[path.name],
         "verdicts": [_verdict(code, rows) for code, rows in groupby(findings, key=lambda row: row.code)],
     }
+
+
+def _system(path: Path) -> str:
+    platform = min(tag.platform for tag in parse_wheel_filename(path.name)[3])
+    return next(system for start, system in _SYSTEMS.items() if platform.startswith(start))
 
 
 def _verdict(code: str, rows: Iterable[Finding]) -> dict[str, Any]:
@@ -89,13 +128,36 @@ def _verdict(code: str, rows: Iterable[Finding]) -> dict[str, Any]:
     }
 
 
-def _confirm(wheels: Sequence[Path]) -> int:
-    found = evidence.rows()
-    wrong, missing = evidence.confirm(found, wheels)
-    for text in missing:
-        print(f"not run: {text}")
-    print(f"{len(found) - len(missing)} of {len(found)} commands were run, {len(wrong)} outputs are not as recorded")
-    return _report(wrong)
+def render(document: Mapping[str, Any]) -> str:
+    """The page of these verdicts."""
+    wheels: Sequence[Mapping[str, Any]] = document["wheels"]
+    remarks: Mapping[str, str] = msgspec.toml.decode(WHEELS.read_bytes())["remarks"]
+    projects = sorted({wheel["project"] for wheel in wheels})
+    places = {(wheel["project"], wheel["system"]): wheel for wheel in wheels}
+    summary = [(name, *(_field(places.get((name, system))) for system in _SYSTEMS.values())) for name in projects]
+    counts = sorted(Counter(row["code"] for wheel in wheels for row in wheel["verdicts"]).items())
+    codes = [(f"[{code}](checks/index.md)", str(count)) for code, count in counts]
+    return "\n".join([
+        _INTRODUCTION,
+        _table(("project", *_SYSTEMS.values()), summary),
+        "## Codes\n",
+        _table(("code", "wheels"), codes),
+        "## Projects\n",
+        "".join(f"- **{name}**: {remarks[name]}\n" for name in projects),
+    ])  # fmt: skip
+
+
+def _field(wheel: Mapping[str, Any] | None) -> str:
+    if wheel is None:
+        return "no wheel"
+    rows = sorted((_WEIGHT.index(next(iter(row["counts"]))), row["code"]) for row in wheel["verdicts"])
+    marked = (f"{_MARKS[_WEIGHT[weight]]}{code}{_MARKS[_WEIGHT[weight]]}" for weight, code in rows)
+    return " ".join(marked) or "nothing"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
 def _report(problems: Sequence[str]) -> int:
