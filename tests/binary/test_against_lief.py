@@ -8,7 +8,6 @@ import pytest
 from latebind.binary import read_images
 
 from tests.audit.corpus import MAC_ARM, MAC_INTEL, RUNTIME, USER, relinked, universal
-from tests.binary.differential import facts_of
 
 ARCHS = {lief.MachO.Header.CPU_TYPE.ARM64: "aarch64", lief.MachO.Header.CPU_TYPE.X86_64: "x86_64"}
 COMMAND = lief.MachO.LoadCommand.TYPE
@@ -23,6 +22,21 @@ MIXED = (
     "{ return &hidden; }\n__attribute__((weak)) int latenn_weak(void) { return 2; }\n"
 )
 OPTIONAL = "extern int odd(void) __attribute__((weak_import));\nint latenn_f(void) { return odd ? odd() : 0; }\n"
+
+
+def facts_of(image):
+    """What Image says: plain values and sorted lists, so that a difference can be shown."""
+    return {
+        "arch": image.arch,
+        "own name": image.soname,
+        "needed": list(image.needed),
+        "imports": sorted({(row.name, row.library) for row in image.imports}),
+        "exports": sorted({(row.name, row.version) for row in image.exports}),
+        "search paths": [*image.rpath, *image.runpath],
+        "min os": image.min_os,
+        "signed": image.is_signed,
+        "kinds": dict(image.link_kinds),
+    }
 
 
 def facts_of_lief(binary):
