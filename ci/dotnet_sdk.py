@@ -4,7 +4,7 @@ SDK 3.1.102 (MSBuild, NuGet, csc) on the .NET 9.0.1 runtime, put together from t
 pinned by hash. It builds netstandard2.0 libraries and netcoreapp3.1 programs, framework-dependent only. A `dotnet` on
 PATH is always to be preferred, and then nothing is done.
 
-Usage: python ci/dotnet_sdk.py DEST [--force] [--env json|shell]
+    eval "$(python ci/dotnet_sdk.py DEST)"
 """
 
 from __future__ import annotations
@@ -67,19 +67,15 @@ class SdkEnvironment:
         rest = base.get("PATH", "")
         return {**base, **self.variables, "PATH": f"{self.folder}{os.pathsep}{rest}" if rest else str(self.folder)}
 
-    def as_json(self) -> dict[str, str]:
-        """The variables, and PATH_PREPEND for what comes first on PATH."""
-        return {} if self.folder is None else {"PATH_PREPEND": str(self.folder), **self.variables}
 
-
-def prepare(dest: Path, *, force: bool = False) -> SdkEnvironment:
+def prepare(dest: Path) -> SdkEnvironment:
     """The SDK to test with: the one on PATH, else the one in `dest`, which is made when it is not there yet.
 
-    `force` ignores the one on PATH. Several processes may ask for the same `dest` at once: one makes it.
+    Several processes may ask for the same `dest` at once: one makes it.
 
     Raises SdkError: not Linux x64, no way to npm, a download failed or is not what was pinned, the SDK does not run.
     """
-    if not force and shutil.which("dotnet") is not None:
+    if shutil.which("dotnet") is not None:
         return SdkEnvironment(folder=None)
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise SdkError("the test SDK is for Linux x64 only: install a .NET SDK, 8.0 or newer")
@@ -280,33 +276,19 @@ def _run(
     return text
 
 
-def _shell(environment: SdkEnvironment) -> str:
-    """Lines for `eval` or `.` in a POSIX shell."""
-    if environment.folder is None:
-        return ""
-    lines = [f"export {name}={shlex.quote(value)}" for name, value in environment.variables.items()]
-    return "\n".join([*lines, f'export PATH={shlex.quote(str(environment.folder))}"${{PATH:+:$PATH}}"'])
-
-
-def main(argv: Sequence[str] | None = None) -> int:
-    """Make the SDK; 0 when there is one to use, 1 when not."""
-    parser = argparse.ArgumentParser(description="Make a .NET SDK for this project's tests (Linux x64, tests only).")
+def main() -> int:
+    """Make the SDK and print the lines for `eval` in a POSIX shell that use it; none for the one on PATH."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dest", type=Path, help="folder of the SDK; kept and used again")
-    parser.add_argument("--force", action="store_true", help="also when a dotnet is on PATH")
-    parser.add_argument("--env", choices=("json", "shell"), help="print how to use it on stdout")
-    given = parser.parse_args(argv)
     try:
-        environment = prepare(given.dest, force=given.force)
+        environment = prepare(parser.parse_args().dest)
     except (SdkError, OSError) as error:
         print(f"dotnet_sdk: {error}", file=sys.stderr)
         return 1
-    where = shutil.which("dotnet") if environment.folder is None else environment.folder
-    what = "on PATH, nothing to do" if environment.folder is None else f"SDK {SDK_VERSION}, for tests only"
-    print(f"dotnet_sdk: {where}: {what}", file=sys.stderr)
-    if given.env == "json":
-        print(json.dumps(environment.as_json(), indent=2))
-    elif given.env == "shell":
-        print(_shell(environment))
+    for name, value in environment.variables.items():
+        print(f"export {name}={shlex.quote(value)}")
+    if environment.folder is not None:
+        print(f'export PATH={shlex.quote(str(environment.folder))}"${{PATH:+:$PATH}}"')
     return 0
 
 

