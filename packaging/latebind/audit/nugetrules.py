@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     Broken = Iterator[tuple[str, str]]
     """The file inside the package, "" for the nuspec, and what is wrong."""
 
-_ASSEMBLIES = (".dll", ".winmd", ".exe")
 _FRAMEWORK_FOLDER = re.compile(r"(?:lib|ref)/([^/]+)/.+", re.IGNORECASE)
 _BUILD_FILE = re.compile(r"build/(?:([^/]+)/)?[^/]+\.(?:props|targets)", re.IGNORECASE)
 _KNOWN_FRAMEWORK = re.compile(
@@ -36,10 +35,6 @@ _KNOWN_FRAMEWORK = re.compile(
     r"|xamarin\.?\w+|nanoframework)[\w.+-]*|native|any|agnostic)",
     re.IGNORECASE,
 )
-_WITH_ASSEMBLIES = ("lib/", "analyzers/", "ref/", "runtimes/", "native/", "build/", "buildcrosstargeting/",
-                    "buildtransitive/", "tools/", "contentfiles/", "embed/")  # fmt: skip
-"""Where NU5100 expects assemblies, in lower case."""
-_SCRIPTS = frozenset({"install", "uninstall", "init"})
 _LONGEST_PATH = 200
 _SAMPLES = {
     "projectUrl": "http://PROJECT_URL_HERE_OR_DELETE_THIS_LINE/",
@@ -93,18 +88,6 @@ def _names(package: Contents) -> list[str]:
     return [file.name for file in package.files]
 
 
-def _assembly_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if name.lower().endswith((".dll", ".winmd")) and not name.lower().startswith(_WITH_ASSEMBLIES):
-            yield name, "projects do not reference an assembly outside lib/; move it to lib/<framework>/"
-
-
-def _assembly_in_lib(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if posixpath.dirname(name).lower() == "lib" and name.lower().endswith(_ASSEMBLIES):
-            yield name, "an assembly directly in lib/ is used for every framework; move it to lib/<framework>/"
-
-
 def _sample_value(_: Contents, spec: ParsedNuspec) -> Broken:
     for key, sample in _SAMPLES.items():
         if spec.fields.get(key) == sample:
@@ -132,43 +115,12 @@ def _prerelease_dependency(_: Contents, spec: ParsedNuspec) -> Broken:
             yield "", f"the stable package {version} depends on the prerelease {row.id} {row.version}"
 
 
-def _winrt(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if name.lower().startswith(("lib/winrt/", "lib/winrt45/")):
-            yield name, "the folder name winrt is obsolete; use netcore45"
-
-
-def _init_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if posixpath.basename(name).lower() == "init.ps1" and posixpath.dirname(name).lower() != "tools":
-            yield name, "NuGet runs init.ps1 only directly in tools/"
-
-
-def _transform_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if name.lower().endswith(".transform") and not name.lower().startswith("content/"):
-            yield name, "a transform outside content/ is not applied"
-
-
 def _placeholder_in_use(package: Contents, _: ParsedNuspec) -> Broken:
     names = _names(package)
     for name in names:
         folder, base = posixpath.split(name)
         if base == "_._" and sum(other.lower().startswith(f"{folder.lower()}/") for other in names) > 1:
             yield name, "this placeholder for an empty folder is next to other files; remove it"
-
-
-def _script_elsewhere(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        if name.lower().endswith(".ps1") and not name.lower().startswith("tools/"):
-            yield name, "a script outside tools/ is not run"
-
-
-def _script_unknown(package: Contents, _: ParsedNuspec) -> Broken:
-    for name in _names(package):
-        stem = posixpath.basename(name).lower().removesuffix(".ps1")
-        if name.lower().startswith("tools/") and name.lower().endswith(".ps1") and stem not in _SCRIPTS:
-            yield name, "NuGet runs only install.ps1, uninstall.ps1 and init.ps1"
 
 
 def _any_version(_: Contents, spec: ParsedNuspec) -> Broken:
@@ -251,19 +203,34 @@ def short(framework: str) -> str:
     return text.replace(".", "") if re.fullmatch(r"net[1-4](\.\d+)+", text) else text
 
 
+def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Broken]:
+    """A rule that files whose whole name matches a pattern break, in upper or lower case."""
+    wrong = re.compile(pattern, re.IGNORECASE | re.DOTALL)
+    return lambda package, _: ((name, message) for name in _names(package) if wrong.fullmatch(name))
+
+
+_FOLDERS = r"lib|analyzers|ref|runtimes|native|build|buildcrosstargeting|buildtransitive|tools|contentfiles|embed"
+"""Where NU5100 expects assemblies."""
 RULES: tuple[Rule, ...] = (
     Rule("NU5048", "note", _icon_url),
-    Rule("NU5100", "warning", _assembly_elsewhere),
-    Rule("NU5101", "warning", _assembly_in_lib),
+    Rule("NU5100", "warning", _files(
+        rf"(?!({_FOLDERS})/).*\.(dll|winmd)",
+        "projects do not reference an assembly outside lib/; move it to lib/<framework>/")),
+    Rule("NU5101", "warning", _files(
+        r"lib/[^/]*\.(dll|winmd|exe)",
+        "an assembly directly in lib/ is used for every framework; move it to lib/<framework>/")),
     Rule("NU5102", "warning", _sample_value),
     Rule("NU5103", "warning", _unknown_framework),
     Rule("NU5104", "warning", _prerelease_dependency),
-    Rule("NU5106", "note", _winrt),
-    Rule("NU5107", "warning", _init_elsewhere),
-    Rule("NU5108", "warning", _transform_elsewhere),
+    Rule("NU5106", "note", _files(r"lib/winrt(45)?/.*", "the folder name winrt is obsolete; use netcore45")),
+    Rule("NU5107", "warning", _files(
+        r"(?!tools/init\.ps1\Z)(.*/)?init\.ps1", "NuGet runs init.ps1 only directly in tools/")),
+    Rule("NU5108", "warning", _files(r"(?!content/).*\.transform", "a transform outside content/ is not applied")),
     Rule("NU5109", "note", _placeholder_in_use),
-    Rule("NU5110", "warning", _script_elsewhere),
-    Rule("NU5111", "warning", _script_unknown),
+    Rule("NU5110", "warning", _files(r"(?!tools/).*\.ps1", "a script outside tools/ is not run")),
+    Rule("NU5111", "warning", _files(
+        r"tools/(.*/)?(?!(install|uninstall|init)\.ps1\Z)[^/]*\.ps1",
+        "NuGet runs only install.ps1, uninstall.ps1 and init.ps1")),
     Rule("NU5112", "note", _any_version),
     Rule("NU5123", "warning", _long_path),
     Rule("NU5124", "warning", _unknown_license),
@@ -271,5 +238,5 @@ RULES: tuple[Rule, ...] = (
     Rule("NU5127", "warning", _no_library),
     Rule("NU5128", "note", _groups_differ),
     Rule("NU5501", "warning", _undotted),
-)
+)  # fmt: skip
 """In the order of their codes."""

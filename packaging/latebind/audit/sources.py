@@ -6,9 +6,11 @@ import os
 import posixpath
 import tarfile
 import zlib
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
 from latebind.system.archive import ArchiveProblem, ZipReader
@@ -35,12 +37,15 @@ class Raw:
     blocks: Callable[[], Iterator[bytes]]
 
 
-class Source(Protocol):
+class Source(ABC):
     """Something that holds files."""
 
-    problems: list[ArchiveProblem]
-    links: list[str]
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.problems: list[ArchiveProblem] = []
+        self.links: list[str] = []
 
+    @abstractmethod
     def files(self) -> Iterator[Raw]:
         """The files, in their stored order."""
 
@@ -52,57 +57,38 @@ def package_suffix(name: str) -> str:
 
 def open_source(path: Path, kind: SubjectKind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
-    if kind == "folder":
-        return _Folder(path)
-    if kind == "binary":
-        return _Bare(path)
-    if kind == "sdist":
-        return _Tar(path)
-    return _Zip(path)
+    made: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare, "sdist": _Tar}
+    return made.get(kind, _Zip)(path)
 
 
-class _Zip:
+class _Zip(Source):
     """A wheel, a nupkg or another zip archive."""
 
     def __init__(self, path: Path) -> None:
+        super().__init__(path)
         self._zip = ZipReader(path)
         self.problems = self._zip.problems
-        self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
         """The members that are files."""
         with self._zip:
             for member in self._zip.members:
                 if not member.is_folder:
-                    blocks = _bind(self._zip.blocks, member.name)
+                    blocks = partial(self._zip.blocks, member.name)
                     yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
 
 
-def _bind(function: Callable[[str], Iterator[bytes]], name: str) -> Callable[[], Iterator[bytes]]:
-    return lambda: function(name)
-
-
-class _Bare:
+class _Bare(Source):
     """A native binary outside of packages."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
         """The binary itself, under the empty name."""
         status = self._path.stat()
-        yield Raw(name="", size=status.st_size, mode=status.st_mode, blocks=lambda: _blocks(self._path))
+        yield Raw(name="", size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, self._path))
 
 
-class _Folder:
+class _Folder(Source):
     """A folder with everything below it except packages, which are audited separately."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
         """The regular files. Links are recorded but not followed; pipes and devices are never opened."""
@@ -115,11 +101,7 @@ class _Folder:
                     self.links.append(inner)
                 elif path.is_file() and not package_suffix(name):
                     status = path.stat()
-                    yield Raw(name=inner, size=status.st_size, mode=status.st_mode, blocks=_bind_path(path))
-
-
-def _bind_path(path: Path) -> Callable[[], Iterator[bytes]]:
-    return lambda: _blocks(path)
+                    yield Raw(name=inner, size=status.st_size, mode=status.st_mode, blocks=partial(_blocks, path))
 
 
 def _blocks(path: Path) -> Iterator[bytes]:
@@ -131,13 +113,8 @@ def _blocks(path: Path) -> Iterator[bytes]:
         raise InputError(f"cannot be read: {error.strerror}", where=str(path)) from error
 
 
-class _Tar:
+class _Tar(Source):
     """A compressed tar archive, read as a stream."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.problems: list[ArchiveProblem] = []
-        self.links: list[str] = []
 
     def files(self) -> Iterator[Raw]:
         """The regular files with plain names; everything else becomes a problem."""
@@ -148,11 +125,7 @@ class _Tar:
                 for member in archive:
                     total += member.size
                     if total > _TAR_BOMB:
-                        self._problem(
-                            "bomb",
-                            member.name,
-                            f"{human_size(total)} up to here; the rest was not read",
-                        )
+                        self._problem("bomb", member.name, f"{human_size(total)} up to here; the rest was not read")
                         return
                     if self._admits(member, seen):
                         yield self._raw(archive, member)

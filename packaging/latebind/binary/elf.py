@@ -39,7 +39,8 @@ _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared",
 _STT_NOTYPE, _STT_SECTION, _STT_FILE = 0, 3, 4
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
-_BINDINGS: Mapping[int, Literal["global", "weak", "unique"]] = {1: "global", 2: "weak", 10: "unique"}
+_WEAK = 2
+_BINDINGS = (1, _WEAK, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
 
 lief.logging.disable()
 
@@ -73,7 +74,7 @@ def _config() -> lief.ELF.ParserConfig:
 
 def _image(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], name: str) -> Image:
     entries = list(binary.dynamic_entries)
-    flags = _flags(entries)
+    text_relocations, bind_now = _flags(entries)
     machine = int.from_bytes(data[18:20], _order(data))
     needed = tuple(_names(entries, _TAG.NEEDED))
     interpreter = _text(binary.interpreter) if binary.has_interpreter else ""
@@ -94,43 +95,24 @@ def _image(binary: lief.ELF.Binary, data: bytes, segments: Sequence[_Segment], n
         rpath=_search_path(entries, _TAG.RPATH),
         runpath=_search_path(entries, _TAG.RUNPATH),
         version_needs=needs,
-        version_definitions=tuple(
-            _text(row.name)
-            for definition in binary.symbols_version_definition
-            if definition.flags & 1 == 0  # 1: the file's own name, not a version
-            for row in list(definition.auxiliary_symbols)[:1]
-        ),
         interpreter=interpreter,
         is_static=not needed and not interpreter,
         exec_stack=any(row.kind == _PT_GNU_STACK and row.is_executable for row in segments),
-        text_relocations=flags.text_relocations,
-        relro=("full" if flags.bind_now else "partial")
-        if any(row.kind == _PT_GNU_RELRO for row in segments)
-        else "none",
-        bind_now=flags.bind_now,
+        text_relocations=text_relocations,
+        relro=("full" if bind_now else "partial") if any(row.kind == _PT_GNU_RELRO for row in segments) else "none",
         build_id=_build_id(binary),
         has_debug_info=bool(sections & {".debug_info", ".zdebug_info"}),
-        is_stripped=".symtab" not in sections,
         python_module=python_module(exports),
     )
 
 
-class _Flags:
-    """The flags of DT_FLAGS, DT_FLAGS_1 and the older single tags together."""
-
-    def __init__(self, flags: int, flags_1: int, *, textrel: bool, bind_now: bool) -> None:
-        self.text_relocations = textrel or bool(flags & _DF_TEXTREL)
-        self.bind_now = bind_now or bool(flags & _DF_BIND_NOW) or bool(flags_1 & _DF_1_NOW)
-
-
-def _flags(entries: Iterable[lief.ELF.DynamicEntry]) -> _Flags:
+def _flags(entries: Iterable[lief.ELF.DynamicEntry]) -> tuple[bool, bool]:
+    """Whether code is relocated, and whether all is bound at once: DT_FLAGS, DT_FLAGS_1 and the older single tags."""
     values = {entry.tag: entry.value for entry in entries}
-    return _Flags(
-        values.get(_TAG.FLAGS, 0),
-        values.get(_TAG.FLAGS_1, 0),
-        textrel=_TAG.TEXTREL in values,
-        bind_now=_TAG.BIND_NOW in values,
-    )
+    flags = values.get(_TAG.FLAGS, 0)
+    text_relocations = _TAG.TEXTREL in values or bool(flags & _DF_TEXTREL)
+    bind_now = _TAG.BIND_NOW in values or bool(flags & _DF_BIND_NOW or values.get(_TAG.FLAGS_1, 0) & _DF_1_NOW)
+    return text_relocations, bind_now
 
 
 def _names(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> Iterable[str]:
@@ -169,9 +151,9 @@ def _symbols(
     exports: list[Export] = []
     for symbol in binary.dynamic_symbols:
         information = symbol.information
-        binding, kind_number = _BINDINGS.get(information >> 4), information & 0xF
+        binding, kind_number = information >> 4, information & 0xF
         name = _text(symbol.name)
-        if binding is None or not name or kind_number in (_STT_SECTION, _STT_FILE):
+        if binding not in _BINDINGS or not name or kind_number in (_STT_SECTION, _STT_FILE):
             continue
         version, index = "", 0
         if symbol.has_version and (row := symbol.symbol_version) is not None:
@@ -179,11 +161,11 @@ def _symbols(
             auxiliary = row.symbol_version_auxiliary if row.has_auxiliary_version else None
             version = _text(auxiliary.name) if auxiliary is not None else ""
         if symbol.shndx == _UNDEFINED:
-            kind: Literal["normal", "weak"] = "weak" if binding == "weak" else "normal"
+            kind: Literal["normal", "weak"] = "weak" if binding == _WEAK else "normal"
             imports.append(Import(name=name, version=version, library=owner.get(index, ""), kind=kind))
         elif symbol.other & 3 not in _HIDDEN and not _is_version_name(symbol):
             what = _what(kind_number, symbol.value, code)
-            exports.append(Export(name=name, kind=what, version=version, binding=binding))
+            exports.append(Export(name=name, kind=what, version=version))
     return tuple(imports), tuple(exports)
 
 

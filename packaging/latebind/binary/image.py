@@ -33,7 +33,6 @@ class Export(NamedTuple):
     name: str
     kind: Literal["func", "data"]
     version: str = ""
-    binding: Literal["global", "weak", "unique"] = "global"
     forward: str = ""
     """The symbol of another library that it stands for: `onnxruntime.OrtGetApiBase`."""
 
@@ -63,17 +62,14 @@ class Image:
     runpath: tuple[str, ...] = ()
     version_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Library to the symbol versions that the image needs of it."""
-    version_definitions: tuple[str, ...] = ()
     interpreter: str = ""
     is_static: bool = False
     """Whether it names neither an interpreter nor a library to load."""
     exec_stack: bool = False
     text_relocations: bool = False
     relro: Literal["none", "partial", "full"] = "none"
-    bind_now: bool = False
     build_id: str = ""
     has_debug_info: bool = False
-    is_stripped: bool = True
     python_module: str = ""
     """The name of the Python module, by the function that the image exports, or ""."""
     platform: str = ""
@@ -87,8 +83,6 @@ class Image:
     is_nx: bool = True
     pdb: str = ""
     """The path of the debug database that a PE names."""
-    timestamp: int = 0
-    """Of the PE header. Reproducible linkers write a hash there."""
 
     @property
     def is_linked(self) -> bool:

@@ -228,7 +228,6 @@ class _Facts:
             exec_stack=bool(self.flags & _FLAG_STACK_EXECUTION),
             build_id=self.uuid,
             has_debug_info=self.has_dwarf or symbols.has_debug_map,
-            is_stripped=not symbols.has_locals,
             python_module=python_module(exports),
             platform=self.platform,
             min_os=self.min_os,

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 _STAB, _PRIVATE, _TYPE, _EXTERNAL = 0xE0, 0x10, 0x0E, 0x01
 _UNDEFINED = 0
 _OBJECT_FILE = 0x66  # N_OSO: the debug map's path of an object file
-_WEAK_REFERENCE, _WEAK_DEFINITION = 0x40, 0x80
+_WEAK_REFERENCE = 0x40
 _LAST_LIBRARY, _PROGRAM = 253, 255
 _KIND, _KIND_ABSOLUTE = 0x3, 0x2
-_FLAG_WEAK, _FLAG_REEXPORT, _FLAG_RESOLVER = 0x4, 0x8, 0x10
+_FLAG_REEXPORT, _FLAG_RESOLVER = 0x8, 0x10
 _MOST_EXPORTS = 1_000_000
 _LONGEST_NAME = 1 << 16
 
@@ -59,13 +59,6 @@ class Symbols:
         """Whether the table names the object files that hold the debug information."""
         return _OBJECT_FILE in self._types
 
-    @property
-    def has_locals(self) -> bool:
-        """Whether there are local symbols, apart from the few that linkers leave."""
-        first = self._tables.ranges[1] if self._tables.ranges else 0
-        few = 8
-        return first > few
-
     def imports(self, libraries: Sequence[str], *, is_two_level: bool) -> tuple[Import, ...]:
         """The undefined symbols, each with the library that it is bound to."""
         rows: list[Import] = []
@@ -82,12 +75,8 @@ class Symbols:
         if self._tables.trie and self._tables.trie[1]:
             return tuple(_Trie(self._data, *self._tables.trie).exports(base, code, libraries))
         return tuple(
-            Export(
-                name=name,
-                kind=_what(value, code),
-                binding="weak" if description & _WEAK_DEFINITION else "global",
-            )
-            for name, kind, description, value in self._rows(1)
+            Export(name=name, kind=_what(value, code))
+            for name, kind, _, value in self._rows(1)
             if kind & _EXTERNAL and not kind & (_STAB | _PRIVATE) and kind & _TYPE != _UNDEFINED
         )
 
@@ -124,8 +113,7 @@ class _Trie:
                 forward = f"{_library(first, libraries)}.{_c_name(second) if second else name}"
             address = first if flags & _KIND == _KIND_ABSOLUTE else base + first
             kind = "func" if flags & (_FLAG_RESOLVER | _FLAG_REEXPORT) else _what(address, code)
-            binding: Literal["global", "weak"] = "weak" if flags & _FLAG_WEAK else "global"
-            yield Export(name=name, kind=kind, binding=binding, forward=forward)
+            yield Export(name=name, kind=kind, forward=forward)
 
     def _terminals(self) -> Iterator[tuple[str, int, int, bytes]]:
         """Name, flags, address or library ordinal of each symbol; for a re-export its name in the other file."""

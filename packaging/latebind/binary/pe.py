@@ -72,13 +72,11 @@ def _image(binary: lief.PE.Binary, headers: _Headers) -> Image:
         exports=exports,
         is_static=not normal and not delayed,
         has_debug_info=headers.has_dwarf,
-        is_stripped=not headers.has_symbols,
         python_module=python_module(exports),
         is_signed=headers.is_signed,
         aslr=headers.aslr,
         is_nx=bool(headers.flags & _NX),
         pdb=_text(pdb.filename) if pdb is not None else "",
-        timestamp=headers.timestamp,
     )
 
 
@@ -121,11 +119,9 @@ class _Headers(NamedTuple):
     """The headers, read without LIEF, which reads what is left of a cut-off file although loaders refuse it."""
 
     machine: int
-    timestamp: int
     characteristics: int
     flags: int
     is_64: bool
-    has_symbols: bool
     has_dwarf: bool
     is_signed: bool
     code: list[tuple[int, int]]
@@ -141,7 +137,7 @@ class _Headers(NamedTuple):
 def _headers(data: bytes, name: str) -> _Headers:
     try:
         (start,) = struct.unpack_from("<I", data, 60)
-        machine, count, timestamp, symbols, number_of_symbols, size, characteristics = struct.unpack_from(
+        machine, count, _, symbols, number_of_symbols, size, characteristics = struct.unpack_from(
             "<HHIIIHH", data, start + 4
         )
         optional = start + 24
@@ -161,11 +157,9 @@ def _headers(data: bytes, name: str) -> _Headers:
     strings = symbols + 18 * number_of_symbols
     return _Headers(
         machine=machine,
-        timestamp=timestamp,
         characteristics=characteristics,
         flags=flags,
         is_64=magic == _PE32_PLUS,
-        has_symbols=bool(number_of_symbols),
         has_dwarf=any(_long_name(data, row[0], strings).startswith(b".debug_info") for row in rows),
         is_signed=number > _SECURITY_DIRECTORY and all(signature),
         code=[(rva, rva + max(room, length)) for _, room, rva, length, _, kind in rows if kind & _EXECUTE],
