@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 import gen_examples
 import gen_loader
 import gen_reference
-import gen_rooms
 import sabotage_page
 from latebind.audit.pages import check_index
 from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
@@ -42,7 +41,6 @@ def outputs() -> dict[Path, str]:
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in gen_reference.outputs().items()},
-        **{ROOT / path: text for path, text in gen_rooms.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 
