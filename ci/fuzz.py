@@ -10,18 +10,13 @@ as its number says. Exit status: 0 all well, 1 otherwise.
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import traceback
 from collections import Counter
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,22 +33,12 @@ from tests.audit.corpus import universal  # noqa: E402
 from tests.client import write_portable  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 SECONDS = 5.0
-MEMORY = 1 << 30
-_CHUNK = 250
+MEMORY = 2 << 30
+_ROUND, _CHUNK, _SHOWN = 400, 50, 20
 _TARGETS = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """Cases from `first` up to and without `last`, of the subjects in a folder."""
-
-    subjects: Path
-    seed: int
-    first: int
-    last: int
 
 
 def make_subjects(folder: Path) -> Path:
@@ -73,46 +58,36 @@ def make_subjects(folder: Path) -> Path:
     return made
 
 
-def fuzz(chunk: Chunk, tell: Callable[[str], None]) -> tuple[Counter[str], list[str]]:
-    """Audit the cases of a chunk; how often each outcome was, and what went wrong."""
-    subjects = [(path.name, path.read_bytes()) for path in sorted(chunk.subjects.iterdir())]
-    outcomes: Counter[str] = Counter()
-    wrong: list[str] = []
-    with tempfile.TemporaryDirectory(prefix="latebind-fuzz-") as folder:
-        for number in range(chunk.first, chunk.last):
-            tell(str(number))
-            path = write_case(subjects, chunk.seed, number, Path(folder))
-            _WATCH.start()
-            started = time.monotonic()
-            try:
-                outcomes[_audited(path)] += 1
-            except Exception:  # noqa: BLE001  # what is sought
-                wrong.append(f"case {number}: {traceback.format_exc()}")
-            seconds = time.monotonic() - started
-            wrong += [f"case {number}: {what}" for what in _WATCH.stop()]
-            wrong += [f"case {number}: took {seconds:.1f} s"] if seconds > SECONDS else []
-            path.unlink()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return outcomes, wrong + ([f"cases up to {chunk.last}: {peak >> 20} MB of memory"] if peak > MEMORY else [])
-
-
 def write_case(subjects: Sequence[tuple[str, bytes]], seed: int, number: int, folder: Path) -> Path:
-    """Write the file of a case."""
+    """Write the file of a case, in a folder of its own."""
     name, data = mutated(subjects, f"{seed}:{number}")
-    path = folder / name
+    path = folder / str(number) / name
+    path.parent.mkdir(parents=True)
     path.write_bytes(data)
     return path
 
 
-def _audited(path: Path) -> str:
+def audited(paths: Sequence[Path], tell: Callable[[str], None]) -> list[str]:
+    """Audit cases one by one; how each ended. Raises RuntimeError for what an audit must not do."""
+    return [_audited(path, tell) for path in paths]
+
+
+def _audited(path: Path, tell: Callable[[str], None]) -> str:
+    tell(path.name)
+    _WATCH.start()
     try:
         report = audit_here([path])
+        for render in RENDERERS.values():
+            render(report).encode("utf-8")
+        ended = "findings" if report.findings else "clean"
     except InputError as error:
         str(error)
-        return "refused"
-    for render in RENDERERS.values():
-        render(report).encode("utf-8")
-    return "findings" if report.findings else "clean"
+        ended = "refused"
+    finally:
+        seen = _WATCH.stop()
+    if seen:
+        raise RuntimeError("; ".join(seen))
+    return ended
 
 
 _EVENTS = (
@@ -152,45 +127,38 @@ _WATCH = _Watch()
 
 
 def run(subjects: Path, seed: int, numbers: range) -> tuple[Counter[str], list[str]]:
-    """All cases in worker processes. A case that kills its worker is audited again as a user would do it."""
-    edges = [*range(numbers.start, numbers.stop, _CHUNK), numbers.stop]
+    """All cases in worker processes with limits: how often each outcome was, and what went wrong."""
+    files = [(path.name, path.read_bytes()) for path in sorted(subjects.iterdir())]
     outcomes: Counter[str] = Counter()
     wrong: list[str] = []
-    waiting = [Chunk(subjects, seed, first, last) for first, last in itertools.pairwise(edges)]
-    while waiting:
-        with Pool(fuzz, default_jobs(), WorkerLimits(seconds=4 * SECONDS, memory=2 * MEMORY)) as pool:
-            results = pool.run(waiting)
-        again = []
-        for chunk, result in zip(waiting, results, strict=True):
-            if not isinstance(result, Died):
-                outcomes += result[0]
-                wrong += result[1]
-                continue
-            number = int(result.part or chunk.first)
-            outcomes["killed a worker"] += 1
-            wrong += by_command(chunk, number, result.how)
-            halves = ((chunk.first, number), (number + 1, chunk.last))
-            again += [Chunk(subjects, seed, first, last) for first, last in halves if first < last]
-        waiting = again
+    with Pool(audited, default_jobs(), WorkerLimits(seconds=SECONDS, memory=MEMORY)) as pool:
+        for start in range(0, len(numbers), _ROUND):
+            with tempfile.TemporaryDirectory(prefix="latebind-fuzz-") as folder:
+                paths = [write_case(files, seed, number, Path(folder)) for number in numbers[start : start + _ROUND]]
+                chunks = [paths[first : first + _CHUNK] for first in range(0, len(paths), _CHUNK)]
+                results = list(_results(pool, chunks))
+            for path, result in zip(paths, results, strict=True):
+                outcomes[outcome(result)] += 1
+                if outcome(result) == "wrong":
+                    wrong.append(f"case {path.parent.name}: {result}")
     return outcomes, wrong
 
 
-def by_command(chunk: Chunk, number: int, how: str) -> list[str]:
-    """Audit one case, which ended a worker, with the command line; what is wrong with how that ends."""
-    subjects = [(path.name, path.read_bytes()) for path in sorted(chunk.subjects.iterdir())]
-    with tempfile.TemporaryDirectory(prefix="latebind-fuzz-") as folder:
-        path = write_case(subjects, chunk.seed, number, Path(folder))
-        command = [sys.executable, "-m", "latebind.cli", "audit", str(path)]
-        limit = partial(resource.setrlimit, resource.RLIMIT_AS, (4 * MEMORY, 4 * MEMORY))
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=12 * SECONDS, check=False, preexec_fn=limit
-            )
-        except subprocess.TimeoutExpired:
-            return [f"case {number}: the command did not end"]
-    if done.returncode not in (0, 1, 2) or "Traceback" in done.stderr:
-        return [f"case {number}: the command ended with {done.returncode}: {done.stderr[-2000:]}"]
-    return [f"case {number}: the worker {how}"] if how.startswith("failed") else []
+def _results(pool: Pool[Sequence[Path], list[str]], chunks: Sequence[Sequence[Path]]) -> Iterator[str | Died]:
+    """The result of each case. The cases of a chunk whose worker died are audited again, each alone."""
+    for chunk, result in zip(chunks, pool.run(chunks), strict=True):
+        if isinstance(result, Died):
+            for single in pool.run([[path] for path in chunk]):
+                yield single if isinstance(single, Died) else single[0]
+        else:
+            yield from result
+
+
+def outcome(result: str | Died) -> str:
+    """How a case ended. A crash of native code is a finding of the audit (LB605); nothing else may end a worker."""
+    if isinstance(result, str):
+        return result
+    return "killed a worker" if result.how.startswith("was killed by") else "wrong"
 
 
 def main() -> int:
@@ -213,8 +181,7 @@ def main() -> int:
         outcomes, wrong = run(subjects, arguments.seed, numbers)
     seconds = time.monotonic() - started
     print(f"{outcomes.total()} cases in {seconds:.0f} s: {', '.join(f'{n} {what}' for what, n in outcomes.items())}")
-    kinds = {text.rstrip().rpartition("\n")[2].partition(": ")[2]: text for text in reversed(wrong)}
-    print(*kinds.values(), f"{len(wrong)} went wrong, in {len(kinds)} ways", sep="\n")
+    print(*wrong[:_SHOWN], f"{len(wrong)} went wrong", sep="\n")
     return int(bool(wrong))
 
 

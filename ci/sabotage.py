@@ -24,11 +24,11 @@ from latebind.system.archive import write_text
 from latebind.system.run import run
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
     from pathlib import Path
 
     from broken.layers import Caught
-    from broken.way import Way
+    from broken.packages import Way
 
 LATENN = sabotage_page.ROOT / "latenn"
 SCRATCH = sabotage_page.ROOT / ".latebind" / "sabotage"
@@ -41,8 +41,8 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="also write the page and its data")
     arguments = parser.parse_args()
     good = packed(SCRATCH)
-    results = [tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only]
-    missed = [row.name for row in results if bool(row.layers) == (row.name == CONTROL.name)]
+    results = {way.name: tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only}
+    missed = [name for name, row in results.items() if bool(row.layers) == (name == CONTROL.name)]
     if arguments.write:
         write_text(sabotage_page.RESULT, document(results))
         for path, page in sabotage_page.outputs().items():
@@ -63,17 +63,14 @@ def tried(way: Way, good: Path) -> Caught:
     started = time.monotonic()
     caught = run_layers(way, good, SCRATCH, load(LATENN / "latebind.toml"))
     codes = " ".join(f"{code} {severity}" for code, severity in caught.audit.items()) or "nothing"
-    cells = ", ".join(f"{kind} {result}" for kind, result in caught.cells.items())
-    print(f"{way.name:24} audit {codes}; {cells}  {time.monotonic() - started:.1f} s", flush=True)
-    for kind, message in caught.says.items():
-        print(f"    {kind}: {message[:300]}", flush=True)
+    stages = f"wheel {caught.wheel}, nupkg {caught.nupkg}"
+    print(f"{way.name:24} audit {codes}; {stages}  {time.monotonic() - started:.1f} s", flush=True)
     return caught
 
 
-def document(results: Sequence[Caught]) -> str:
+def document(results: Mapping[str, Caught]) -> str:
     """The table as TOML: these results, and the rows that are there of ways that were not tried."""
-    rows = {row.name: sabotage_page.Measured(audit=dict(row.audit), **row.cells) for row in results}
-    known = {**sabotage_page.measured(), **rows}
+    known = {**sabotage_page.measured(), **results}
     return sabotage_page.table_text({way.name: known[way.name] for way in WAYS if way.name in known})
 
 

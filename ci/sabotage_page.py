@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from broken.layers import STAGES
+from broken.layers import STAGES, Caught
 from broken.table import WAYS
 
 if TYPE_CHECKING:
@@ -33,26 +33,12 @@ ci/sabotage.py --write` measures the table again, and fails if no layer catches 
 """
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the layers report about one way: codes with severities, and the stage where each package fails."""
-
-    audit: dict[str, str]
-    wheel: str
-    nupkg: str
-
-    @property
-    def layers(self) -> list[str]:
-        """The layers that catch it."""
-        by_audit = ["audit"] if set(self.audit.values()) & {"error", "warning"} else []
-        return by_audit + [stage for stage in STAGES if stage in (self.wheel, self.nupkg)]
-
-
-def measured() -> dict[str, Measured]:
+def measured() -> dict[str, Caught]:
     """The table, by the name of the way."""
-    return msgspec.toml.decode(RESULT.read_bytes(), type=dict[str, Measured])
+    return msgspec.toml.decode(RESULT.read_bytes(), type=dict[str, Caught])
 
 
-def table_text(rows: Mapping[str, Measured]) -> str:
+def table_text(rows: Mapping[str, Caught]) -> str:
     """The table as TOML, one line a way."""
     lines = [f"{name} = {_inline(msgspec.to_builtins(row))}" for name, row in rows.items()]
     return "\n".join([_HEAD, *lines, ""])
@@ -70,7 +56,7 @@ def outputs() -> dict[str, str]:
     return {"docs/sabotage.md": render(measured())}
 
 
-def render(rows: Mapping[str, Measured]) -> str:
+def render(rows: Mapping[str, Caught]) -> str:
     """The page of that table."""
     broken = {name: row for name, row in rows.items() if name != "control"}
     caught = sum(bool(row.layers) for row in broken.values())
@@ -90,7 +76,7 @@ def render(rows: Mapping[str, Measured]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _of(row: Measured) -> tuple[str, str]:
+def _of(row: Caught) -> tuple[str, str]:
     return row.wheel, row.nupkg
 
 
@@ -105,7 +91,7 @@ def _field(result: str) -> str:
     return f"**{result}**" if result in STAGES else "*not run*" if result.startswith("not run") else f"*{result}*"
 
 
-def _elsewhere(rows: Mapping[str, Measured]) -> str:
+def _elsewhere(rows: Mapping[str, Caught]) -> str:
     """Why something was not run."""
     targets = {way.name: way.target for way in WAYS}
     lines = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from latebind.model import Artifact
     from latebind.verify.report.report import CellResult
 
-    from broken.way import Way
+    from broken.packages import Way
 
 Kind = Literal["wheel", "nupkg"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build"}
@@ -34,27 +34,19 @@ STAGES = ("install", "load", "inference")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caught:
-    """What the layers said of one way to break the packages."""
+class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the layers report about one way: codes with severities, and the stage where each package fails."""
 
-    name: str
-    title: str
-    target: str
-    audit: Mapping[str, str]
-    """Severity by code, of the findings."""
-    cells: Mapping[str, str]
-    """For wheel and nupkg: the stage that failed; "passed"; or why it was not tried."""
-    says: Mapping[str, str]
-    """For each that failed, the first line of what was said."""
+    audit: dict[str, str]
+    wheel: str
+    """The stage that failed; "passed"; or why it was not tried."""
+    nupkg: str
 
     @property
-    def layers(self) -> tuple[str, ...]:
-        """The layers that caught it, the earliest first; a note of the audit catches nothing."""
-        found = set(self.cells.values())
-        if {"error", "warning"} & set(self.audit.values()):
-            found.add("audit")
-        return tuple(layer for layer in ("audit", *STAGES) if layer in found)
+    def layers(self) -> list[str]:
+        """The layers that catch it, the earliest first; a note of the audit catches nothing."""
+        by_audit = ["audit"] if set(self.audit.values()) & {"error", "warning"} else []
+        return by_audit + [stage for stage in STAGES if stage in (self.wheel, self.nupkg)]
 
 
 def broken(way: Way, good: Path, scratch: Path) -> Path:
@@ -69,7 +61,7 @@ def broken(way: Way, good: Path, scratch: Path) -> Path:
     return folder
 
 
-def audited(folder: Path, config: Config) -> Mapping[str, str]:
+def audited(folder: Path, config: Config) -> dict[str, str]:
     """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
     found: dict[str, str] = {}
     for row in audit_paths([folder], project_policy(config)).findings:
@@ -78,24 +70,16 @@ def audited(folder: Path, config: Config) -> Mapping[str, str]:
 
 
 def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
-    """Break the packages, audit them, install, load and compute with them."""
+    """Break the packages, audit them, install, load and compute with them; print what fails."""
     folder = broken(way, good, scratch)
     outcomes = _verified(way, good, folder, scratch, config)
-    caught = Caught(
-        name=way.name,
-        title=way.title,
-        target=way.target,
-        audit=audited(folder, config),
-        cells={kind: _said(way, kind, outcomes) for kind in CONSUMERS},
-        says={row.kind: first_words(row) for row in outcomes if row.outcome is State.FAILED},
-    )
+    for row in outcomes:
+        if row.outcome is State.FAILED:
+            first = row.reason.strip().partition("\n")[0]
+            print(f"    {row.kind}: {first[:300]}", flush=True)
+    found = audited(folder, config)
     shutil.rmtree(folder)
-    return caught
-
-
-def first_words(outcome: CellResult) -> str:
-    """The first line of a reason."""
-    return outcome.reason.strip().partition("\n")[0]
+    return Caught(audit=found, wheel=_said(way, "wheel", outcomes), nupkg=_said(way, "nupkg", outcomes))
 
 
 def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:

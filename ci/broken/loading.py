@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from broken import natives
-from broken.packages import CORE
-from broken.way import Way
+from broken.packages import CORE, Way
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

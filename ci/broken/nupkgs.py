@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from broken.packages import BACKEND, CORE, in_nupkg, nuspec, swap
-from broken.way import Way
+from broken.packages import BACKEND, CORE, Way, in_nupkg, nuspec, swap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

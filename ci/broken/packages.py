@@ -74,6 +74,18 @@ class Packages:
         self.edit(self.nupkg(BACKEND), lambda members: members.update({f"runtimes/{rid}/native/{name}": data}))
 
 
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """One way in which packages are broken after the build: a row of docs/sabotage.md."""
+
+    name: str
+    title: str
+    """What is wrong, in a few words."""
+    breaks: Callable[[Packages], object]
+    target: str = LINUX
+    """Whose programs would meet it; where those do not run here, the audit alone can say something."""
+
+
 def file_name(library: str, rid: str = LINUX) -> str:
     """`liblatenn_core.so`, `latenn_core.dll`."""
     system = target(Rid(rid)).system

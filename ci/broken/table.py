@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from broken import linkage, loading, nupkgs, wheels
-from broken.way import Way
+from broken.packages import Way
 
 CONTROL = Way(name="control", title="nothing: the packages as they were built", breaks=lambda _: None)
 WAYS = (CONTROL, *linkage.WAYS, *nupkgs.WAYS, *wheels.WAYS, *loading.WAYS)
