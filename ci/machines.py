@@ -82,7 +82,7 @@ def make(dest: Path, *rids: str) -> dict[str, str]:
         file = dest / f"{rid}.toml"
         try:
             row = {"rid": rid, **maker(dest / rid)}
-        except (debian.NotAvailableError, wine.NotAvailableError) as reason:
+        except debian.NotAvailableError as reason:
             file.unlink(missing_ok=True)
             told[rid] = f"not available: {reason}"
             continue

@@ -1,6 +1,6 @@
-"""Runs the tutorial as a reader would: pastes the commands of the rendered page into one shell, one after the other.
+"""Runs the tutorial as a reader would: pastes the commands of the page into one shell, one after the other.
 
-    python -m ci.tutorial [--write] [--site FOLDER]
+    python -m ci.tutorial [--write]
 
 The shell has a fresh home, no git configuration, and installs latebind from its wheel as if from an index. `--write`
 puts the number of commands, their time and output size into docs/tutorial.md, and their output into the README.
@@ -18,7 +18,6 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
-from html.parser import HTMLParser
 from pathlib import Path
 
 from latebind.system.archive import write_text
@@ -45,36 +44,9 @@ class Ran:
     output: str
 
 
-class _Commands(HTMLParser):
-    """Collects the text of every block of a page whose language is bash."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self._depth = 0
-        self._code = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "div" and (self._depth or "language-bash" in (dict(attrs).get("class") or "").split()):
-            self._depth += 1
-        if tag == "code" and self._depth:
-            self._code = True
-            self.found.append("")
-
-    def handle_endtag(self, tag: str) -> None:
-        self._depth -= tag == "div" and self._depth > 0
-        self._code = self._code and tag != "code"
-
-    def handle_data(self, data: str) -> None:
-        if self._code:
-            self.found[-1] += data
-
-
 def commands(page: str) -> list[str]:
-    """The blocks of a rendered page that a reader pastes, in order."""
-    parser = _Commands()
-    parser.feed(page)
-    return parser.found
+    """The blocks of a page that a reader pastes, in order."""
+    return re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
 def follow(blocks: list[str], folder: Path, links: Path) -> list[Ran]:
@@ -149,23 +121,14 @@ def wheel(folder: Path) -> Path:
     return folder
 
 
-def site(folder: Path) -> Path:
-    """The rendered site."""
-    build = [sys.executable, "-m", "mkdocs", "build", "-f", str(ROOT / "mkdocs.yml"), "-d", str(folder)]
-    subprocess.run(build, check=True, stderr=subprocess.DEVNULL)
-    return folder
-
-
 def main(argv: list[str] | None = None) -> int:
-    """Build the site, run its tutorial, tell."""
+    """Run the tutorial, tell."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write number and seconds into docs/tutorial.md")
-    parser.add_argument("--site", type=Path, help="a site that is built already")
     arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="tutorial-") as name:
         folder = Path(name)
-        rendered = arguments.site or site(folder / "site")
-        blocks = commands((rendered / "tutorial.html").read_text("utf-8"))
+        blocks = commands(PAGE.read_text("utf-8"))
         started = time.monotonic()
         ran = follow(blocks, folder, wheel(folder / "links"))
     for row in ran:

@@ -16,7 +16,6 @@ import os
 import platform
 import shutil
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +23,12 @@ from typing import TYPE_CHECKING
 
 import serving
 from confine import Group, LimitError, Limits, Machine
+from debian import NotAvailableError, made_once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _PLACES = (Path("/usr/lib/wine/wine64"), Path("/usr/lib/wine/wine"))
-_READY = "made-by-ci-wine"
 _WAIT_SECONDS = 0.1
 _QUIET = {
     "WINEDEBUG": "-all",
@@ -39,10 +38,6 @@ _QUIET = {
     "WINEDLLOVERRIDES": "mscoree,mshtml,winemenubuilder.exe=d",
 }
 _OURS = ("PATH", "HOME", "TMPDIR", "USER")
-
-
-class NotAvailableError(Exception):
-    """There is no wine here; the text says why, for a test's skip."""
 
 
 def find() -> Path:
@@ -106,26 +101,20 @@ def prepare(dest: Path, limits: Limits | None = None) -> Wine:
     Raises NotAvailableError without wine, and when it cannot make a prefix.
     """
     loader = find()
-    prefix = dest.absolute() / "prefix"
-    wine = Wine(loader, prefix, Group(limits))
-    if (prefix / _READY).is_file():
-        return wine
-    dest.mkdir(parents=True, exist_ok=True)
-    aside = Path(tempfile.mkdtemp(prefix=".prefix-", dir=dest))
-    maker = Wine(loader, aside, Group(Limits(seconds=180)))
+    return Wine(loader, made_once(dest.absolute() / "prefix", lambda folder: _make(loader, folder)), Group(limits))
+
+
+def _make(loader: Path, prefix: Path) -> None:
+    maker = Wine(loader, prefix, Group(Limits(seconds=180)))
     try:
         done = maker.run(Path("wineboot"), "-i")
         if done.returncode or not maker.system_folder().is_dir():
             raise NotAvailableError(f"wine made no prefix: {done.stderr.decode(errors='replace')[-300:]}")
         maker.server("-w")  # it writes its registry when its last program has ended
-        (aside / _READY).write_text(f"{loader}\n", encoding="utf-8")
-        _rename(aside, prefix)
     except LimitError as error:
         raise NotAvailableError(f"wine made no prefix: {error}") from error
     finally:
         maker.close()
-        shutil.rmtree(aside, ignore_errors=True)
-    return wine
 
 
 def _server() -> Path:
@@ -134,14 +123,6 @@ def _server() -> Path:
     if not place.is_file() and found is None:
         raise NotAvailableError("wineserver is missing: apt-get install --no-install-recommends wine64")
     return place if place.is_file() else Path(str(found))
-
-
-def _rename(aside: Path, prefix: Path) -> None:
-    try:
-        aside.rename(prefix)
-    except OSError:
-        if not (prefix / _READY).is_file():  # else someone else was quicker, and theirs is as good
-            raise
 
 
 def main() -> int:
