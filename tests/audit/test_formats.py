@@ -22,86 +22,39 @@ HOSTILE = Finding(
     evidence=("\x9b31m",),
     fix="f",
 )
+
+
+def table(*required, **properties):
+    return {"type": "object", "required": [*required], "properties": properties}
+
+
+def rows(items, **more):
+    return {"type": "array", "items": items, **more}
+
+
 # What of the SARIF 2.1.0 schema applies to these logs: no schema of it is in any package of the test environment.
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string", "minLength": 1}}}
+TEXT = table("text", text={"type": "string", "minLength": 1})
 LEVEL = {"enum": ["none", "note", "warning", "error"]}
-LOCATION = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "physicalLocation": {
-            "type": "object",
-            "required": ["artifactLocation"],
-            "properties": {
-                "artifactLocation": {
-                    "properties": {"uri": {"type": "string", "pattern": r"^[A-Za-z0-9._~/%+!*'()-]+$"}}
-                }
-            },
-        },
-        "logicalLocations": {"type": "array", "items": {"required": ["fullyQualifiedName"]}},
-    },
-}
-SARIF = {
-    "type": "object",
-    "required": ["version", "runs"],
-    "properties": {
-        "version": {"const": "2.1.0"},
-        "runs": {
-            "type": "array",
-            "minItems": 1,
-            "items": {
-                "required": ["tool", "results"],
-                "properties": {
-                    "tool": {
-                        "properties": {
-                            "driver": {
-                                "required": ["name", "rules"],
-                                "properties": {
-                                    "rules": {
-                                        "type": "array",
-                                        "uniqueItems": True,
-                                        "items": {
-                                            "required": ["id"],
-                                            "properties": {
-                                                "shortDescription": TEXT,
-                                                "fullDescription": TEXT,
-                                                "help": TEXT,
-                                                "defaultConfiguration": {"properties": {"level": LEVEL}},
-                                            },
-                                        },
-                                    }
-                                },
-                            }
-                        }
-                    },
-                    "results": {
-                        "type": "array",
-                        "items": {
-                            "required": ["message", "ruleId"],
-                            "properties": {
-                                "level": LEVEL,
-                                "message": TEXT,
-                                "ruleIndex": {"type": "integer", "minimum": 0},
-                                "locations": {"type": "array", "items": LOCATION},
-                                "suppressions": {
-                                    "type": "array",
-                                    "items": {
-                                        "required": ["kind"],
-                                        "properties": {
-                                            "kind": {"enum": ["inSource", "external"]},
-                                            "status": {"enum": ["accepted", "underReview", "rejected"]},
-                                        },
-                                    },
-                                },
-                                "partialFingerprints": {"additionalProperties": {"type": "string"}},
-                            },
-                        },
-                    },
-                },
-            },
-        },
-    },
-}
+URI = {"type": "string", "pattern": r"^[A-Za-z0-9._~/%+!*'()-]+$"}
+PLACE = table("artifactLocation", artifactLocation=table(uri=URI))
+LOCATION = table(physicalLocation=PLACE, logicalLocations=rows(table("fullyQualifiedName")))
+RULE = table("id", shortDescription=TEXT, fullDescription=TEXT, help=TEXT, defaultConfiguration=table(level=LEVEL))
+SUPPRESSION = table(
+    "kind", kind={"enum": ["inSource", "external"]}, status={"enum": ["accepted", "underReview", "rejected"]}
+)
+RESULT = table(
+    "message",
+    "ruleId",
+    level=LEVEL,
+    message=TEXT,
+    ruleIndex={"type": "integer", "minimum": 0},
+    locations=rows({**LOCATION, "additionalProperties": False}),
+    suppressions=rows(SUPPRESSION),
+    partialFingerprints={"additionalProperties": {"type": "string"}},
+)
+DRIVER = table("name", "rules", rules=rows(RULE, uniqueItems=True))
+RUN = table("tool", "results", tool=table("driver", driver=DRIVER), results=rows(RESULT))
+SARIF = table("version", "runs", version={"const": "2.1.0"}, runs=rows(RUN, minItems=1))
 
 
 @pytest.fixture
