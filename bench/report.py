@@ -1,4 +1,4 @@
-"""Writes docs/bench.md and its plots from bench/results/*.json.
+"""Writes docs/bench.md from bench/results/*.json.
 
 Results are not tracked: the section of a benchmark that has none here stays as it is on the page.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,6 @@ _TITLES = {
     "pack": "Packing",
     "startup": "Start-up",
 }
-_UNITS = {"latency": "share of onnxruntime's time"}
 _INTRODUCTION = """# Benchmarks
 
 `python3 noxfile.py -s bench` measures again and rewrites this page.
@@ -59,8 +57,6 @@ def main() -> None:
     for path in sorted((ROOT / "bench" / "results").glob("*.json")):
         document = json.loads(path.read_text("utf-8"))
         title = _TITLES[path.stem]
-        image = plot(title, _bars(document), _UNITS.get(path.stem, "seconds"))
-        (ROOT / "docs" / "img" / f"bench-{path.stem}.svg").write_text(image, encoding="utf-8")
         sections[title] = f"\n{_section(path.stem, document)}\n"
     written = [f"## {title}\n{sections[title]}" for title in _TITLES.values() if title in sections]
     page.write_text("\n".join([_INTRODUCTION, *(text.strip("\n") + "\n" for text in written)]), encoding="utf-8")
@@ -77,7 +73,6 @@ def _section(name: str, document: dict[str, Any]) -> str:
     parts = [
         _ABOUT[name],
         *([_input(document["input"])] if "input" in document else []),
-        f"![{_TITLES[name]}](img/bench-{name}.svg)",
     ]
     if "contenders" in document:
         parts.append(_contenders(document["contenders"]))
@@ -155,36 +150,6 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table in Markdown."""
     lines = [head, ["---"] * len(head), *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-def _bars(document: dict[str, Any]) -> list[tuple[str, float, float]]:
-    if "contenders" in document:
-        return [(name, row["wall"]["median"], row["cpu"]["median"]) for name, row in document["contenders"].items()]
-    shares = [row for row in document["claims"] if row.get("cpu") is not None]
-    return [(row["claim"].partition(":")[0], row["measured"], row["cpu"]) for row in shares]
-
-
-def plot(title: str, bars: Sequence[tuple[str, float, float]], unit: str) -> str:
-    """Two horizontal bars for each contender: the clock and the processors."""
-    left, width, step = 190, 400, 56
-    height, font = 50 + step * len(bars), 'font-family="system-ui, sans-serif" font-size="13"'
-    legend = '<tspan fill="#1f6feb">clock</tspan>, <tspan fill="#768390">processors</tspan>'
-    most = max(value for _, *values in bars for value in values) or 1
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 700 {height}" role="img" {font}>',
-        f"  <title>{escape(title)}</title>",
-        f'  <rect width="700" height="{height}" fill="#ffffff"/>',
-        f'  <text x="{left}" y="20">{legend}, {escape(unit)}</text>',
-    ]
-    for index, (name, wall, cpu) in enumerate(bars):
-        top = 36 + step * index
-        parts.append(f'  <text x="{left - 10}" y="{top + 26}" text-anchor="end">{escape(name)}</text>')
-        for row, (value, colour) in enumerate(((wall, "#1f6feb"), (cpu, "#768390"))):
-            length = round(value / most * width, 1)
-            y = top + 20 * row
-            parts.append(f'  <rect x="{left}" y="{y}" width="{length}" height="18" fill="{colour}"/>')
-            parts.append(f'  <text x="{left + length + 6}" y="{y + 14}">{value:.2f}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
 
 
 if __name__ == "__main__":

@@ -5,14 +5,14 @@ The header is in no wheel; Debian ships it as `libonnxruntime-dev`. Nothing is i
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import pathlib
-import shutil
 import sys
-import tempfile
+from typing import TYPE_CHECKING
 
-from debian import NotAvailableError, unpack
+from debian import NotAvailableError, made_once, print_made, unpack
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SUITE = "trixie"
 PACKAGE = "libonnxruntime-dev"
@@ -22,42 +22,19 @@ HEADER = "usr/include/onnxruntime/onnxruntime_c_api.h"
 SHA256 = "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882"
 
 
-def fetch(destination: pathlib.Path) -> pathlib.Path:
-    """Put the headers into `destination` and give the path of the C header; one that is there and right is used."""
-    target = destination / "onnxruntime_c_api.h"
-    if target.exists() and _digest(target) == SHA256:
-        return target
-    destination.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="ort-header-") as name:
-        header = pathlib.Path(name) / HEADER
-        unpack([f"{PACKAGE}={VERSION}"], pathlib.Path(name), suite=SUITE)
-        if not header.is_file():
-            raise NotAvailableError(f"{PACKAGE} {VERSION} has no {HEADER}")
-        digest = _digest(header)
-        if digest != SHA256:
-            raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256}")
-        for other in sorted(header.parent.glob("*.h"), key=lambda path: path == header):  # it is the last: then all are
-            part = destination / f"{other.name}.part"
-            shutil.copyfile(other, part)
-            part.replace(destination / other.name)
-    return target
+def fetch(destination: Path) -> Path:
+    """The header in a folder below `destination`, unpacked when it is not there yet. Raises NotAvailableError."""
+    return made_once(destination.absolute() / "onnxruntime", _make) / HEADER
 
 
-def _digest(path: pathlib.Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-def main() -> int:
-    """Fetch the header and print where it is, or why it is not."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("destination", type=pathlib.Path, help="the folder that gets the header")
-    try:
-        print(fetch(parser.parse_args().destination))
-    except NotAvailableError as reason:
-        print(f"not available: {reason}", file=sys.stderr)
-        return 1
-    return 0
+def _make(folder: Path) -> None:
+    unpack([f"{PACKAGE}={VERSION}"], folder, suite=SUITE)
+    header = folder / HEADER
+    if not header.is_file():
+        raise NotAvailableError(f"{PACKAGE} {VERSION} has no {HEADER}")
+    if (digest := hashlib.sha256(header.read_bytes()).hexdigest()) != SHA256:
+        raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256}")
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_made(fetch))
