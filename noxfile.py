@@ -94,7 +94,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def gen(session: nox.Session) -> None:
     """Write every generated file; `git diff --exit-code` then shows whether anything was out of date."""
-    sessions.gen(session, *session.posargs)
+    sessions.program(session, "gen", *session.posargs)
 
 
 @nox.session
@@ -106,13 +106,13 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def truth(session: nox.Session) -> None:
     """Audit pinned wheels of other projects and write docs/truth.md; `-- --check` and `-- --confirm` only compare."""
-    sessions.truth(session, *session.posargs)
+    sessions.program(session, "truth", *session.posargs)
 
 
 @nox.session
 def sabotage(session: nox.Session) -> None:
     """Break latenn's packages in many ways and report which layer catches each; `-- --write` keeps the result."""
-    sessions.sabotage(session, *session.posargs)
+    sessions.program(session, "sabotage", *session.posargs)
 
 
 @nox.session
@@ -148,7 +148,7 @@ def wheels(session: nox.Session) -> None:
 @nox.session
 def compare(session: nox.Session) -> None:
     """Compare natively built wheels with cross-built ones: `-- wheelhouse dist`."""
-    jobs.compare(session, *session.posargs)
+    sessions.program(session, "compare", *session.posargs)
 
 
 @nox.session

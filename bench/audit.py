@@ -8,7 +8,6 @@ ci/llvm.py supplies.
 
 from __future__ import annotations
 
-import argparse
 import json
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import zipfile
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from measure import ROOT, Sample, add, environment, in_turn, machine, ratio, run, summary, write
+from measure import ROOT, Sample, add, environment, in_turn, machine, options, ratio, run, show, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -96,10 +95,7 @@ def sizes(paths: Iterable[Path]) -> dict[str, int]:
 
 def main() -> None:
     """Measure, print the claims, and keep the result when asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each contender; the medians count")
-    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, 5)
     paths = pinned.wheels(BENCH / "wheels.toml")
     before = machine()
     for go in (audit, floor, peers):
@@ -120,8 +116,7 @@ def main() -> None:
         "memory": memory(paths),
     }
     document["claims"] = claims(document)
-    for row in document["claims"]:
-        print(f"{'met    ' if row['met'] else 'NOT MET'} {row['claim']}: {row['measured']}, at most {row['at most']:g}")
+    show(document["claims"])
     if arguments.write:
         write("audit", document)
 

@@ -9,7 +9,6 @@ the machine is without us is measured before and after; no result of a busy one 
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shutil
@@ -20,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import output
-from measure import ROOT, claim, machine, run, spread, write
+from measure import ROOT, claim, machine, options, run, show, spread, write
 from pinned import cache
 
 if TYPE_CHECKING:
@@ -149,10 +148,7 @@ def claims_of_output(folder: Path) -> list[dict[str, Any]]:
 
 def main() -> None:
     """Measure, print, and keep the result when asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="of each model; the medians count")
-    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, 15)
     folders = sites()
     newest = folders[RUNTIMES[-1]]
     shares = [busy()]
@@ -167,8 +163,7 @@ def main() -> None:
     ]
     claims = [row for step in steps for row in step()]
     shares.append(busy())
-    for row in claims:
-        print("met    " if row["met"] else "NOT MET", *(f"{key} {value};" for key, value in row.items()))
+    show(claims)
     print(f"Others used {shares[0]:.0%} of the processors before and {shares[1]:.0%} after.")
     if max(shares) > MOST_BUSY:
         raise SystemExit("The machine was busy: the numbers are no result, and are not kept.")

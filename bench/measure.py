@@ -5,6 +5,7 @@ POSIX only: the times are the kernel's own, of the process and of all that it wa
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
@@ -104,6 +105,20 @@ def claim(text: str, limit: float, found: Mapping[str, float], **more: object) -
     """A row of the page: the median of a spread counts."""
     measured = {"claim": text, "measured": found["median"], "least": found["least"], "most": found["most"]}
     return {**measured, **more, "at most": limit, "met": found["median"] <= limit}
+
+
+def options(description: str | None, rounds: int) -> argparse.Namespace:
+    """`rounds` and `write` of the command line."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=rounds, help="runs of each contender; the medians count")
+    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
+    return parser.parse_args()
+
+
+def show(claims: Iterable[Mapping[str, Any]]) -> None:
+    """Print which claims are met."""
+    for row in claims:
+        print("met    " if row["met"] else "NOT MET", *(f"{key} {value};" for key, value in row.items()))
 
 
 def machine() -> dict[str, Any]:

@@ -9,7 +9,6 @@ materials). Where there is a .NET SDK, `dotnet pack` makes a NuGet package of th
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import sys
@@ -18,7 +17,7 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from measure import ROOT, Sample, add, in_turn, machine, ratio, run, summary, write
+from measure import ROOT, Sample, add, in_turn, machine, options, ratio, run, summary, write
 from pinned import cache
 
 if TYPE_CHECKING:
@@ -93,10 +92,7 @@ def nupkgs(dotnet: str, folders: list[Path]) -> Sample:
 
 def main() -> None:
     """Measure, print, and keep the result when asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5, help="runs of each contender; the medians count")
-    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, 5)
     os.environ.setdefault("DOTNET_CLI_TELEMETRY_OPTOUT", "1")
     work = cache() / "pack"
     before = machine()

@@ -8,7 +8,6 @@ next to one of the same Python that does nothing.
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import subprocess
@@ -17,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from measure import Sample, claim, in_turn, machine, run, spread, summary, write
+from measure import Sample, claim, in_turn, machine, options, run, show, spread, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +41,7 @@ def command() -> list[str | Path]:
 
 def main() -> None:
     """Measure, print, and keep the result when asked to."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=15, help="runs of each; the medians count")
-    parser.add_argument("--write", action="store_true", help="keep the result in bench/results")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, 15)
     before = machine()
     program = command()
     contenders: dict[str, Callable[[], Sample]] = {
@@ -61,8 +57,7 @@ def main() -> None:
         claim("milliseconds of import latebind", _LIMITS["import"], spread(imports, 1)),
         claim("milliseconds of latebind --help", _LIMITS["help"], spread(helps, 1)),
     ]
-    for row in claims:
-        print(f"{row['claim']}: {row['measured']} (at most {row['at most']:g}): {'met' if row['met'] else 'NOT met'}")
+    show(claims)
     if arguments.write:
         versions = {"latebind": version("latebind")}
         write("startup", {"machine": before, "versions": versions, "contenders": summary(samples), "claims": claims})

@@ -51,11 +51,6 @@ def wheels(session: nox.Session) -> None:
         tool.run(session, "cibuildwheel", "--config-file", f"{source}/cibuildwheel.toml", source)
 
 
-def compare(session: nox.Session, *arguments: str) -> None:
-    """Hold wheels that were built natively against the cross-built ones."""
-    developers(session).run(session, "python", "ci/compare.py", *arguments)
-
-
 def workflows(session: nox.Session) -> None:
     """Lint the workflows, then run the steps of their Linux jobs in a fresh clone."""
     actionlint(session, fetch=True)

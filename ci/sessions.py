@@ -110,9 +110,9 @@ def libraries(session: nox.Session, *arguments: str) -> None:
     tool.run(session, "pytest", "-m", "libraries", *arguments)
 
 
-def gen(session: nox.Session, *arguments: str) -> None:
-    """Write every generated file."""
-    developers(session).run(session, "python", "ci/gen.py", *arguments)
+def program(session: nox.Session, name: str, *arguments: str) -> None:
+    """Run a program of ci/ in the environment of the tests."""
+    developers(session).run(session, "python", f"ci/{name}.py", *arguments)
 
 
 def bench(session: nox.Session, *arguments: str) -> None:
@@ -122,16 +122,6 @@ def bench(session: nox.Session, *arguments: str) -> None:
     for program in named or BENCHES:
         tool.run(session, "python", f"bench/{program}.py", "--write", *arguments[len(named) :])
     tool.run(session, "python", "bench/report.py")
-
-
-def truth(session: nox.Session, *arguments: str) -> None:
-    """Hold the table of published packages against the packages; needs the network."""
-    developers(session).run(session, "python", "ci/truth.py", *arguments)
-
-
-def sabotage(session: nox.Session, *arguments: str) -> None:
-    """Break packages on purpose and run every layer over them; a quarter of an hour."""
-    developers(session).run(session, "python", "ci/sabotage.py", *arguments)
 
 
 def developers(session: nox.Session) -> Environment:

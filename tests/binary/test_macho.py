@@ -1,10 +1,10 @@
 import struct
 
 import pytest
-from latebind.binary import Export, Import, read_image, read_images
+from latebind.binary import Export, read_image, read_images
 from latebind.errors import InputError
 
-from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, relinked, universal
+from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, universal
 
 BOTH = "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\n"
 
@@ -36,11 +36,6 @@ def test_identity_of_a_library(bench, target, arch, signed):
     assert found.open_imports == ()
 
 
-def test_imports_name_the_library_that_they_are_bound_to(bench):
-    found = image(bench.compiler.dylib(USER, bench.mac_runtime()).read_bytes())
-    assert Import(name="OrtGetApiBase", library="@rpath/libonnxruntime.1.dylib") in found.imports
-
-
 def test_a_symbol_that_any_image_may_supply_is_open(bench):
     found = image(bench.compiler.dylib(USER, "-Wl,-undefined,dynamic_lookup").read_bytes())
     assert [row.name for row in found.open_imports] == ["OrtGetApiBase"]
@@ -58,22 +53,9 @@ def test_without_a_trie_the_symbol_table_tells_the_exports(bench):
     assert {"latenn_f", "latenn_counter"} <= {row.name for row in image(bytes(data)).exports}
 
 
-def test_how_a_library_is_loaded(bench):
-    data = bench.compiler.dylib(USER, bench.mac_runtime()).read_bytes()
-    name = "@rpath/libonnxruntime.1.dylib"
-    kinds = {0xC: None, 0x80000018: "weak", 0x8000001F: "reexport", 0x80000023: "upward", 0x20: "delay"}
-    for number, kind in kinds.items():
-        assert image(relinked(data, "libonnxruntime", number)).link_kinds.get(name) == kind
-
-
 def test_each_slice_of_a_universal_file_is_an_image(bench):
     found = read_images(universal(bench.dylib(MAC_INTEL), bench.dylib()), "x")
     assert [(row.slice, row.arch) for row in found] == [("x86_64", "x86_64"), ("arm64", "aarch64")]
-
-
-def test_search_paths(bench):
-    flags = ("-Wl,-rpath,@loader_path", "-Wl,-rpath,/a")
-    assert image(bench.compiler.dylib(BOTH, *flags).read_bytes()).rpath == ("@loader_path", "/a")
 
 
 @pytest.mark.parametrize("length", [5, 20, 40, 400, 2000, 20000])
