@@ -45,10 +45,9 @@ class Word(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Glossary(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """ci/words.toml. `unedited` are globs of files that are not read yet; it may only become shorter."""
+    """ci/words.toml."""
 
     word: tuple[Word, ...]
-    unedited: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +140,7 @@ def main(arguments: list[str]) -> int:
     """Read the named files, or all that git tracks."""
     words = glossary()
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S607
-    names = arguments or [name for name in listed.stdout.splitlines() if not _is_any(name, words.unedited)]
+    names = arguments or listed.stdout.splitlines()
     found: list[Hit] = []
     for name in names:
         suffixes = _PAGES | _C_FILES | {".py", ".j2"}
