@@ -1,4 +1,6 @@
 import pytest
+from latebind.audit.audit import audit_here
+from latebind.audit.policy import Policy, Waiver
 
 from tests.audit.corpus import Bench, Compiler
 
@@ -16,3 +18,15 @@ def compiler(tmp_path_factory):
 @pytest.fixture
 def bench(compiler, tmp_path):
     return Bench(compiler, tmp_path)
+
+
+def make_report(bench):
+    """A report with findings, a waived one and a skipped check."""
+    policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
+    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a b.dylib": bytes.fromhex("cffaedfe")}
+    return audit_here(bench.wheel(files), policy)
+
+
+@pytest.fixture
+def report(bench):
+    return make_report(bench)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 GLIBC = "x86_64-linux-gnu.2.28"
@@ -313,17 +313,24 @@ def universal(*slices: bytes) -> bytes:
     return head + bytes((1 << 14) - len(head)) + body
 
 
+def commands(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Place, number and size of each load command of a thin Mach-O file."""
+    place = 32
+    for _ in range(struct.unpack_from("<I", data, 16)[0]):
+        kind, size = struct.unpack_from("<II", data, place)
+        yield place, kind, size
+        place += size
+
+
 def relinked(data: bytes, library: str, command: int) -> bytes:
     """A thin Mach-O file in which that library is loaded by another command, as ld's -weak and -reexport flags do.
 
     The commands differ by their number alone; zig's linker has no such flags.
     """
-    out, place = bytearray(data), 32
-    for _ in range(struct.unpack_from("<I", data, 16)[0]):
-        kind, size = struct.unpack_from("<II", data, place)
+    out = bytearray(data)
+    for place, kind, size in commands(data):
         if kind == 0xC and library.encode() in data[place : place + size]:
             struct.pack_into("<I", out, place, command)
-        place += size
     return bytes(out)
 
 
@@ -332,14 +339,11 @@ def passed_on(data: bytes, name: str) -> bytes:
 
     Linkers at hand have no such flag; in the export trie two numbers differ: flags and ordinal for flags and address.
     """
-    out, place, trie = bytearray(data), 32, 0
-    for _ in range(struct.unpack_from("<I", data, 16)[0]):
-        kind, size = struct.unpack_from("<II", data, place)
-        if kind in (0x22, 0x80000022):  # LC_DYLD_INFO(_ONLY)
-            trie = struct.unpack_from("<I", data, place + 40)[0]
-        elif kind == 0x80000033:  # LC_DYLD_EXPORTS_TRIE
-            trie = struct.unpack_from("<I", data, place + 8)[0]
-        place += size
+    out = bytearray(data)
+    where = {0x22: 40, 0x80000022: 40, 0x80000033: 8}  # LC_DYLD_INFO(_ONLY), LC_DYLD_EXPORTS_TRIE
+    (trie,) = (
+        struct.unpack_from("<I", data, place + where[kind])[0] for place, kind, _ in commands(data) if kind in where
+    )
     end = f"{name[-4:]}\0".encode()  # names share their beginnings
     edge = data.index(end, trie) + len(end)
     assert data[edge] < 0x80  # the child's place is a number of one byte

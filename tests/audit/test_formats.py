@@ -5,12 +5,9 @@ import re
 
 import defusedxml.ElementTree
 import jsonschema
-import pytest
-from latebind.audit.audit import audit_here
 from latebind.audit.catalog import checks
 from latebind.audit.junit import audit_junit
 from latebind.audit.markdown import audit_markdown
-from latebind.audit.policy import Policy, Waiver
 from latebind.audit.sarif import audit_sarif
 from latebind.model import AuditReport, Finding, Skipped
 
@@ -55,13 +52,6 @@ RESULT = table(
 DRIVER = table("name", "rules", rules=rows(RULE, uniqueItems=True))
 RUN = table("tool", "results", tool=table("driver", driver=DRIVER), results=rows(RESULT))
 SARIF = table("version", "runs", version={"const": "2.1.0"}, runs=rows(RUN, minItems=1))
-
-
-@pytest.fixture
-def report(bench):
-    policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
-    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a b.dylib": bytes.fromhex("cffaedfe")}
-    return audit_here(bench.wheel(files), policy)
 
 
 def test_sarif_names_rules_results_and_places(report):

@@ -2,24 +2,17 @@ import json
 
 import jsonschema
 import pytest
-from latebind.audit.audit import audit_here
 from latebind.audit.catalog import checks, explain
 from latebind.audit.pages import check_index, check_pages
-from latebind.audit.policy import Policy, Waiver
 from latebind.audit.render import RENDERERS, audit_json, audit_schema, audit_text
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 
-
-def report(bench):
-    policy = Policy(waivers=(Waiver(code="LB611", subject="*", reason="a sample"),))
-    broken = bytes.fromhex("cffaedfe")
-    files = {"latenn/liblatenn.so": bench.linked(), "latenn/.env": b"x", "latenn/a.dylib": broken}
-    return audit_here(bench.wheel(files), policy)
+from tests.audit.conftest import make_report
 
 
-def test_json_is_what_the_schema_says(bench):
-    document = json.loads(audit_json(report(bench)))
+def test_json_is_what_the_schema_says(report):
+    document = json.loads(audit_json(report))
 
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(document, audit_schema())
@@ -38,12 +31,12 @@ def test_json_is_what_the_schema_says(bench):
     }
 
 
-def test_json_is_the_same_each_time(bench):
-    assert audit_json(report(bench)) == audit_json(report(bench))
+def test_json_is_the_same_each_time(report, bench):
+    assert audit_json(report) == audit_json(make_report(bench))
 
 
-def test_text_says_what_where_why_and_what_next(bench):
-    text = audit_text(report(bench))
+def test_text_says_what_where_why_and_what_next(report):
+    text = audit_text(report)
 
     lines = text.splitlines()
     assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
@@ -51,7 +44,7 @@ def test_text_says_what_where_why_and_what_next(bench):
     assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
     assert any(line.strip().startswith("fix: Remove ONNX Runtime from") for line in lines)
     assert "a sample" in text
-    assert "latenn/a.dylib: the file cannot be read" in text
+    assert "latenn/a b.dylib: the file cannot be read" in text
     assert lines[-1].startswith("1 subject: ")
     assert lines[-1].endswith("skipped")
     assert "1 waived" in lines[-1]

@@ -4,7 +4,7 @@ import pytest
 from latebind.binary import Export, read_image, read_images
 from latebind.errors import InputError
 
-from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, universal
+from tests.audit.corpus import MAC_ARM, MAC_INTEL, USER, commands, universal
 
 BOTH = "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\n"
 
@@ -16,13 +16,7 @@ def image(data):
 
 def command(data, number):
     """Where the load command of that number lies."""
-    place = 32
-    for _ in range(struct.unpack_from("<I", data, 16)[0]):
-        kind, size = struct.unpack_from("<II", data, place)
-        if kind == number:
-            return place
-        place += size
-    raise AssertionError(number)
+    return next(place for place, kind, _ in commands(data) if kind == number)
 
 
 @pytest.mark.parametrize(("target", "arch", "signed"), [(MAC_ARM, "aarch64", True), (MAC_INTEL, "x86_64", False)])
