@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "ci"))
-import gen_reference  # noqa: E402  # mkdocs loads a hook by its path alone
+import reference_c  # noqa: E402  # mkdocs loads a hook by its path alone
+import reference_dotnet  # noqa: E402
+import reference_python  # noqa: E402
 from latebind.audit.pages import check_pages  # noqa: E402
 from latebind.audit.render import audit_schema  # noqa: E402
 from latebind.verify.report.report import verify_schema  # noqa: E402
@@ -61,10 +63,10 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 @cache
 def generated() -> Mapping[str, str]:
-    """The pages and schemas that only the site has, by their path on it."""
-    schemas = {"audit": audit_schema(), "verify": verify_schema()}
-    texts = {f"schema/{name}.schema.json": json.dumps(row, indent=2, sort_keys=True) for name, row in schemas.items()}
-    return {**gen_reference.site_pages(), **check_pages(), **texts}
+    """The pages that only the site has, by their path on it."""
+    modules = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
+    reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
+    return {**reference, **check_pages()}
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001

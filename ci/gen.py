@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import gen_examples
 import gen_loader
-import gen_reference
+import reference_cli
 import sabotage_page
 from latebind.audit.pages import check_index
 from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
@@ -36,11 +36,11 @@ def outputs() -> dict[Path, str]:
         ROOT / "packaging/latebind/config/latebind.schema.json": config_schema_text(),
         **{ROOT / "docs" / name: text for name, text in config_pages().items()},
         ROOT / "docs" / "scenarios.md": scenarios_page(),
+        ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
-        **{ROOT / path: text for path, text in gen_reference.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import gen_reference
+import docs_site
 import msgspec
 import pytest
 import reference_c
@@ -92,9 +92,7 @@ PARTS = {
 
 
 def text_of(part):
-    if page := gen_reference.site_pages().get(part):
-        return page
-    return "".join(path.read_text("utf-8") for path in sorted(PAGES.glob(part)))
+    return docs_site.generated().get(part) or (PAGES / part).read_text("utf-8")
 
 
 @pytest.mark.parametrize("part", PARTS)
