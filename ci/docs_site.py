@@ -63,10 +63,12 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 
 @cache
 def generated() -> Mapping[str, str]:
-    """The pages that only the site has, by their path on it."""
+    """The pages and schemas that only the site has, by their path on it."""
     modules = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
-    return {**reference, **check_pages()}
+    schemas = {"audit": audit_schema(), "verify": verify_schema()}
+    texts = {f"schema/{name}.schema.json": json.dumps(row, indent=2, sort_keys=True) for name, row in schemas.items()}
+    return {**reference, **check_pages(), **texts}
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001

@@ -80,7 +80,7 @@ def render(tables: Mapping[str, list[Slot]], versions: Mapping[str, int]) -> str
         macro = re.sub(r"(?<!^)(?=[A-Z])", "_", table).upper()
         lines = [f"  ROW({row.name}, {row.kind}, {versions.get(row.name, row.since)})" for row in rows]
         parts.append(" \\\n".join([f"#define LB_{macro}(ROW)", *lines]))
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([parts[0], "/* clang-format off */", *parts[1:]]) + "\n"
 
 
 def main() -> int:

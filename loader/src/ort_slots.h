@@ -1,5 +1,7 @@
 /* ort_slots.h: ONNX Runtime's function tables, written by ci/ort_slots.py from its official headers. */
 
+/* clang-format off */
+
 #define LB_ORT_API(ROW) \
   ROW(CreateStatus, POINTER, 14) \
   ROW(GetErrorCode, NUMBER, 14) \

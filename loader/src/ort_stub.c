@@ -65,7 +65,7 @@ enum { LB_TABLE_COUNT = sizeof lb_tables / sizeof *lb_tables };
 static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
 static lb_binding lb_stub_binding = LB_BINDING_INIT;
 static void* volatile lb_stub_path;     /* the first place to look, from the program */
-static void* volatile lb_stub_sentence; /* what the last binding that failed said */
+static void* volatile lb_stub_sentence; /* the sentence of the last binding that failed */
 static void* volatile lb_is_ready;      /* set when the tables hold trampolines */
 static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
 static lb_ort_api lb_stub_api;          /* valid then */

@@ -2,7 +2,7 @@
  * trampolines.h: functions of any prototype whose target is found at the first call.
  *
  * Trampoline number n keeps every argument register, asks lb_trampoline_target(n), puts the arguments back and jumps to
- * what it said. The caller's stack is left as it was, so results, arguments on the stack and "..." are the target's.
+ * the target. The caller's stack is left as it was, so results, arguments on the stack and "..." are the target's.
  */
 #ifndef LATEBIND_TRAMPOLINES_H
 #define LATEBIND_TRAMPOLINES_H

@@ -92,7 +92,9 @@ PARTS = {
 
 
 def text_of(part):
-    return docs_site.generated().get(part) or (PAGES / part).read_text("utf-8")
+    if page := docs_site.generated().get(part):
+        return page
+    return "".join(path.read_text("utf-8") for path in sorted(PAGES.glob(part)))
 
 
 @pytest.mark.parametrize("part", PARTS)

@@ -39,7 +39,7 @@ static mixed returns_mixed(mixed a, int b) {
   mixed result = {a.number * b, a.real / 2};
   return result;
 }
-static int sums(char* text, size_t size, const char* format, ...) {
+static int prints(char* text, size_t size, const char* format, ...) {
   va_list list;
   va_start(list, format);
   int length = vsnprintf(text, size, format, list);
@@ -56,7 +56,7 @@ static const struct {
                {"returns_large", (lb_function)returns_large},
                {"returns_pair", (lb_function)returns_pair},
                {"returns_mixed", (lb_function)returns_mixed},
-               {"sums", (lb_function)sums}};
+               {"prints", (lb_function)prints}};
 
 static double scratch(double a, double b, double c, double d, double e, double f, double g, double h, int i) {
   return i ? scratch(b, c, d, e, f, g, h, a, i - 1) + a : a;
@@ -101,7 +101,7 @@ int main(void) {
     CHECK(odd.number == 42 && odd.real == 1.5F);
     int (*v)(char*, size_t, const char*, ...) = (int (*)(char*, size_t, const char*, ...))lb_trampoline(number + 6);
     CHECK(v(text, sizeof text, "%d %s %.2f %lld %.1f %d", 1, "two", 3.25, 1LL << 40, 5.5, 6) ==
-          sums(direct, sizeof direct, "%d %s %.2f %lld %.1f %d", 1, "two", 3.25, 1LL << 40, 5.5, 6));
+          prints(direct, sizeof direct, "%d %s %.2f %lld %.1f %d", 1, "two", 3.25, 1LL << 40, 5.5, 6));
     CHECK(strcmp(text, direct) == 0);
   }
   if (!failed) puts("right");
