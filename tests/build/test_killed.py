@@ -144,7 +144,7 @@ def test_what_left_its_group_and_session_is_ended_before_another_run_begins(writ
 def test_what_was_killed_with_its_watcher_is_ended_by_the_next_run(writing):
     """As when memory runs out for both: compilers go on, and the next run ends them before it writes."""
     folder, process = writing
-    mark = (folder / "build" / ".lock").read_text(encoding="ascii")
+    mark = (folder / "build" / ".live").read_text(encoding="ascii")
     (watcher,) = [pid for pid, words in programs().items() if words.endswith(f" {mark}")]
     os.kill(watcher, signal.SIGKILL)
     process.kill()
@@ -153,11 +153,11 @@ def test_what_was_killed_with_its_watcher_is_ended_by_the_next_run(writing):
     assert earlier
     finish_build(begin(folder, "build"))
     assert not earlier & set(programs())
-    assert (folder / "build" / ".lock").read_bytes() == b""
+    assert not (folder / "build" / ".live").exists()
 
 
 @LINUX
 def test_a_run_that_fails_by_itself_leaves_nothing_to_end(tiny, latebind):
     (tiny / "native" / "tiny.c").write_text("no C", encoding="utf-8")
     assert latebind("-C", tiny, "build").returncode == 2
-    assert (tiny / "build" / ".lock").read_bytes() == b""
+    assert not (tiny / "build" / ".live").exists()

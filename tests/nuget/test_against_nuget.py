@@ -8,7 +8,7 @@ import defusedxml.ElementTree
 import pytest
 from latebind.nuget import dotnet
 from latebind.nuget.nuspec import Nuspec, render_nuspec, render_symbols
-from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
+from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 
@@ -59,11 +59,7 @@ def theirs(tmp_path_factory):
 @pytest.fixture(scope="module")
 def ours(tmp_path_factory):
     path = tmp_path_factory.mktemp("ours") / "a.nupkg"
-    properties = CoreProperties(
-        identifier=NUSPEC.id, version=NUSPEC.version, creator=", ".join(NUSPEC.authors),
-        description=NUSPEC.description, keywords=" ".join(NUSPEC.tags),
-    )  # fmt: skip
-    write_nupkg(path, render_nuspec(NUSPEC), [Entry(name=name, data=b"1") for name in FILES], properties)
+    write_nupkg(path, NUSPEC, render_nuspec(NUSPEC), [Entry(name=name, data=b"1") for name in FILES])
     return path
 
 

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from latebind.errors import InputError
-from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, CoreProperties, write_nupkg
+from latebind.nuget.nuspec import Nuspec
+from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 
-PROPERTIES = CoreProperties(identifier="Demo", version="1.0.0", creator="A & B", description="<d>", keywords="k")
+NUSPEC = Nuspec(id="Demo", version="1.0.0", authors=("A & B",), description="<d>", frameworks=(), tags=("k",))
 TYPES = "{http://schemas.openxmlformats.org/package/2006/content-types}"
 RELATIONS = "{http://schemas.openxmlformats.org/package/2006/relationships}"
 
@@ -30,7 +31,7 @@ file_sets = st.dictionaries(paths, st.binary(max_size=40), max_size=8).filter(
 
 
 def write(path, files, nuspec=b"<package/>"):
-    write_nupkg(path, nuspec, [Entry(name=name, data=data) for name, data in files.items()], PROPERTIES)
+    write_nupkg(path, NUSPEC, nuspec, [Entry(name=name, data=data) for name, data in files.items()])
     return path.read_bytes()
 
 
@@ -91,8 +92,8 @@ def test_files_of_a_later_version_are_later_so_that_they_replace_those_of_an_ear
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     times = []
     for version in VERSIONS:
-        properties = dataclasses.replace(PROPERTIES, version=version)
-        write_nupkg(tmp_path / "a.nupkg", b"<package/>", [Entry(name="a.txt", data=b"1")], properties)
+        nuspec = dataclasses.replace(NUSPEC, version=version)
+        write_nupkg(tmp_path / "a.nupkg", nuspec, b"<package/>", [Entry(name="a.txt", data=b"1")])
         (time,) = {info.date_time for info in zipfile.ZipFile(tmp_path / "a.nupkg").infolist()}
         times.append(time)
     assert times == sorted(set(times))
@@ -137,6 +138,6 @@ def test_relationships_point_to_nuspec_and_core_properties(tmp_path):
 )
 def test_a_name_that_breaks_the_container_is_refused_and_nothing_is_written(tmp_path, names, says):
     with pytest.raises(InputError, match=says):
-        write_nupkg(tmp_path / "a.nupkg", b"", [Entry(name=name, data=b"") for name in names], PROPERTIES)
+        write_nupkg(tmp_path / "a.nupkg", NUSPEC, b"", [Entry(name=name, data=b"") for name in names])
 
     assert list(tmp_path.iterdir()) == []

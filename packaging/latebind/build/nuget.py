@@ -23,7 +23,7 @@ from latebind.nuget.nuspec import (
     same_minor,
     semantic_version,
 )
-from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.nuget.opc import write_nupkg
 from latebind.system.archive import Entry, sha256
 from latebind.system.log import LOG
 
@@ -180,7 +180,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)
-    write_nupkg(path, render_nuspec(nuspec), everything, _properties(nuspec))
+    write_nupkg(path, nuspec, render_nuspec(nuspec), everything)
     made_from = tuple(str(library) for stage in job.stages for library in stage.libraries(job.component))
     return Artifact(path=path, kind="nupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)
 
@@ -192,19 +192,9 @@ def _symbols(job: _Job) -> list[Artifact]:
         return []
     nuspec = job.nuspec
     path = job.outdir / snupkg_file(nuspec.id, job.config.project.version)
-    write_nupkg(path, render_symbols(nuspec), files, _properties(nuspec))
+    write_nupkg(path, nuspec, render_symbols(nuspec), files)
     made_from = tuple(str(one.symbols) for one in job.managed if one.symbols)
     return [Artifact(path=path, kind="snupkg", sha256=sha256(path), size=path.stat().st_size, made_from=made_from)]
-
-
-def _properties(nuspec: Nuspec) -> CoreProperties:
-    return CoreProperties(
-        identifier=nuspec.id,
-        version=nuspec.version,
-        creator=", ".join(nuspec.authors),
-        description=nuspec.description,
-        keywords=" ".join(nuspec.tags),
-    )
 
 
 def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:

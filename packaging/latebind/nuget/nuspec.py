@@ -7,7 +7,7 @@ refused here, with what would be right.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from urllib.parse import quote
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
@@ -56,27 +56,7 @@ def render_nuspec(nuspec: Nuspec) -> bytes:
 
     Raises BuildError with every problem: an id, a version, a licence, a tag or a text that feeds would refuse.
     """
-    problems = list(_problems(nuspec))
-    if problems:
-        raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
-    license_ = canonical_license(nuspec.license)
-    text = render(
-        "nuget.nuspec.j2",
-        id=nuspec.id,
-        version=nuspec.version,
-        authors=nuspec.authors,
-        description=nuspec.description,
-        license=license_,
-        license_url=license_url(license_),
-        readme=nuspec.readme,
-        icon=nuspec.icon,
-        repository=nuspec.repository,
-        commit=nuspec.commit,
-        tags=nuspec.tags,
-        frameworks=[long_framework(framework) for framework in nuspec.frameworks],
-        dependencies=sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
-    )
-    return text.encode()
+    return _rendered("nuget.nuspec.j2", nuspec)
 
 
 def render_symbols(nuspec: Nuspec) -> bytes:
@@ -84,20 +64,22 @@ def render_symbols(nuspec: Nuspec) -> bytes:
 
     Raises BuildError as render_nuspec().
     """
+    return _rendered("symbols.nuspec.j2", nuspec)
+
+
+def _rendered(template: str, nuspec: Nuspec) -> bytes:
     problems = list(_problems(nuspec))
     if problems:
         raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
-    text = render(
-        "symbols.nuspec.j2",
-        id=nuspec.id,
-        version=nuspec.version,
-        description=nuspec.description,
-        repository=nuspec.repository,
-        commit=nuspec.commit,
-        tags=nuspec.tags,
-        frameworks=[long_framework(framework) for framework in nuspec.frameworks],
-    )
-    return text.encode()
+    spdx = canonical_license(nuspec.license)
+    values = {
+        **asdict(nuspec),
+        "license": spdx,
+        "license_url": license_url(spdx),
+        "frameworks": [long_framework(framework) for framework in nuspec.frameworks],
+        "dependencies": sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
+    }
+    return render(template, **values).encode()
 
 
 def semantic_version(version: str) -> str:

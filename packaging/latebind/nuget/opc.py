@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from xml.sax.saxutils import escape, quoteattr
@@ -20,6 +19,8 @@ from latebind.system.archive import Entry, write_zip
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+
+    from latebind.nuget.nuspec import Nuspec
 
 CONTENT_TYPES = "[Content_Types].xml"
 RELATIONSHIPS = "_rels/.rels"
@@ -40,38 +41,27 @@ _UNPORTABLE = re.compile(r'[<>:"|?*\x00-\x1f\x7f]|[. ](/|$)|%[0-9A-Fa-f]{2}')
 """What Windows cannot name, and what NuGet would decode into another name."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoreProperties:
-    """The metadata in the container itself; the nuspec is what NuGet reads."""
-
-    identifier: str
-    version: str
-    creator: str
-    description: str
-    keywords: str = ""
-
-
-def write_nupkg(path: Path, nuspec: bytes, files: Sequence[Entry], properties: CoreProperties) -> None:
-    """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone.
+def write_nupkg(path: Path, nuspec: Nuspec, text: bytes, files: Sequence[Entry]) -> None:
+    """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone; `text` is the nuspec as XML.
 
     The archive is written aside and renamed. Raises InputError when a name is not a plain relative path, has
     characters that some system cannot store, is in a place of OPC's own parts, is there twice, or differs from
     another by case alone (part names are equal then: ECMA-376 part 2, 6.2.2.3).
     """
-    manifest = f"{properties.identifier}.nuspec"
+    manifest = f"{nuspec.id}.nuspec"
     _check_names([manifest, *(file.name for file in files)], where=str(path))
-    identity = hashlib.sha256(nuspec).hexdigest()[:32]
+    identity = hashlib.sha256(text).hexdigest()[:32]
     core = f"package/services/metadata/core-properties/{identity}.psmdcp"
     parts = [
-        Entry(name=manifest, data=nuspec),
+        Entry(name=manifest, data=text),
         Entry(name=RELATIONSHIPS, data=_relationships(manifest, core)),
-        Entry(name=core, data=_core_properties(properties)),
+        Entry(name=core, data=_core_properties(nuspec)),
         *files,
     ]
     types = Entry(name=CONTENT_TYPES, data=_content_types(part.name for part in parts))
     # NuGet keeps the time when it unpacks, and MSBuild copies no file of the same time and size over another: all
     # releases with one time would leave the old files in place (dotnet/core#3388, NuGet/Home#8601).
-    write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest), later=_age(properties.version))
+    write_zip(path, [types, *parts], first=(CONTENT_TYPES, RELATIONSHIPS, manifest), later=_age(nuspec.version))
 
 
 _STEP = 128
@@ -132,17 +122,19 @@ def _relationships(manifest: str, core: str) -> bytes:
     return _xml(f'<Relationships xmlns="{_RELATIONS_NS}">', rows, "</Relationships>")
 
 
-def _core_properties(properties: CoreProperties) -> bytes:
+def _core_properties(nuspec: Nuspec) -> bytes:
+    """The metadata in the container itself; the nuspec is what NuGet reads."""
     head = (
         '<coreProperties xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:dcterms="http://purl.org/dc/terms/"'
         f' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xmlns="{_PROPERTIES_NS}">'
     )
+    authors, tags = ", ".join(nuspec.authors), " ".join(nuspec.tags)
     rows = [
-        f"<dc:creator>{escape(properties.creator)}</dc:creator>",
-        f"<dc:description>{escape(properties.description)}</dc:description>",
-        f"<dc:identifier>{escape(properties.identifier)}</dc:identifier>",
-        f"<version>{escape(properties.version)}</version>",
-        f"<keywords>{escape(properties.keywords)}</keywords>",
+        f"<dc:creator>{escape(authors)}</dc:creator>",
+        f"<dc:description>{escape(nuspec.description)}</dc:description>",
+        f"<dc:identifier>{escape(nuspec.id)}</dc:identifier>",
+        f"<version>{escape(nuspec.version)}</version>",
+        f"<keywords>{escape(tags)}</keywords>",
         "<lastModifiedBy>latebind</lastModifiedBy>",
     ]
     return _xml(head, rows, "</coreProperties>")

@@ -1,13 +1,8 @@
-"""Limits what a program and its descendants may use, and ends them all; psutil counts and finds them."""
+"""Limits what a program and its descendants may use; psutil counts and finds them."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
-
-MARK = "LATEBIND_RUN"
-"""The variable that marks a limited program and its descendants: the folder that it was started in."""
 
 
 class PastLimitError(Exception):
@@ -53,20 +48,3 @@ def watch(pid: int, limits: Limits) -> None:
         raise PastLimitError(f"{limits.memory // 1024**2} MiB of memory")
     if limits.processes and count > limits.processes:
         raise PastLimitError(f"{limits.processes} processes")
-
-
-def end_marked(folder: Path) -> None:
-    """End every process that a limited program started in or below a folder left behind.
-
-    A daemon leaves its group and its session, and its parent is gone; what it cannot lose is its environment. psutil
-    must be there.
-    """
-    import psutil  # noqa: PLC0415  # as above
-
-    for process in psutil.process_iter():
-        try:
-            mark = process.environ().get(MARK)
-            if mark and process.pid != os.getpid() and Path(mark).is_relative_to(folder):
-                process.kill()
-        except (psutil.Error, OSError):  # it has ended, or is another user's
-            continue

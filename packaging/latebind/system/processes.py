@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator
 
 TREE = "LATEBIND_TREE"
 """The variable: marks joined by `/`, that of the first ancestor first."""
@@ -57,14 +57,14 @@ def end_trees(marks: Collection[str]) -> None:
 
 
 @contextmanager
-def watched_over(keep: Sequence[int] = ()) -> Iterator[str]:
+def watched_over() -> Iterator[str]:
     """Within the block, all that this process starts ends with it, even when it is killed; gives the mark of all that.
 
-    `keep` are descriptors, of locks, that stay open until all has ended. An interruption ends it as well.
+    An interruption ends it as well.
     """
     own = os.environ.get(TREE, "")
     mark = extended(own)
-    watcher = None if sys.platform == "win32" else _watcher(mark, keep)  # Windows' jobs end with their holder
+    watcher = None if sys.platform == "win32" else _watcher(mark)  # Windows' jobs end with their holder
     os.environ[TREE] = mark
     last = b""
     try:
@@ -81,14 +81,13 @@ def watched_over(keep: Sequence[int] = ()) -> Iterator[str]:
             watcher.communicate(last)
 
 
-def _watcher(mark: str, keep: Sequence[int]) -> subprocess.Popen[bytes]:
+def _watcher(mark: str) -> subprocess.Popen[bytes]:
     """A process in a session of its own that ends a tree when the other end of its standard input is gone."""
     return subprocess.Popen(
         [sys.executable, "-IS", __file__, mark],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        pass_fds=keep,
         start_new_session=True,
     )
 

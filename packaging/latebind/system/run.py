@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import ToolError
-from latebind.system.limits import MARK, Limits, PastLimitError, end_marked, watch
+from latebind.system.limits import Limits, PastLimitError, watch
 from latebind.system.log import LOG
 from latebind.system.processes import TREE, end_trees, extended
 
@@ -42,10 +42,10 @@ _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "
 
 
 class _Started:
-    """A running process and how all that it started is ended. `place` is set where limits hold."""
+    """A running process and how all that it started is ended."""
 
-    def __init__(self, process: subprocess.Popen[bytes], mark: str, place: Path | None) -> None:
-        self.process, self.mark, self.place = process, mark, place
+    def __init__(self, process: subprocess.Popen[bytes], mark: str, *, limited: bool) -> None:
+        self.process, self.mark, self.limited = process, mark, limited
         if sys.platform == "win32":
             self._job = Job(int(process._handle))  # noqa: SLF001  # Popen has no other way to its handle
 
@@ -62,9 +62,9 @@ class _Started:
 
     def close(self) -> None:
         """Let go of what is needed to end it; what it left behind is ended where limits hold: builds may leave it."""
-        if self.place is not None:
+        if self.limited:
             self.kill()
-            end_marked(self.place)
+            end_trees([self.mark])
         if sys.platform == "win32":
             self._job.close()
 
@@ -95,8 +95,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
 
     `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
     seconds; at the limit, and on Ctrl-C, all that the program started is ended with it. `limits` replaces it and adds
-    memory, processes and output; then what the program leaves behind at its end is ended, too, and nothing else may
-    run in `cwd`. `user` is the number of a user and group to become, for which one must be root. With `check`, a
+    memory, processes and output; then what the program leaves behind at its end is ended, too. `user` is the number of a user and group to become, for which one must be root. With `check`, a
     status other than 0 raises. `log` receives the command and all output.
 
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
@@ -104,12 +103,10 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     """
     words = tuple(str(word) for word in argv)
     name = Path(words[0]).name
-    place = cwd if limits is not None and limits.watched else None
-    if limits is not None and limits.watched:
+    limited = limits is not None and limits.watched
+    if limited:
         check_limits()
-    if place is not None:
-        env = {**(os.environ if env is None else env), MARK: str(place)}
-    started = _start(words, place, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
+    started = _start(words, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
     try:
         raw = _waited(started, limits or Limits(seconds=timeout))
     except PastLimitError as error:
@@ -139,8 +136,8 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
 
 def _start(  # noqa: PLR0913  # as run()
     words: tuple[str, ...],
-    place: Path | None,
     *,
+    limited: bool,
     cwd: Path | None,
     env: Mapping[str, str] | None,
     umask: int,
@@ -168,7 +165,7 @@ def _start(  # noqa: PLR0913  # as run()
         raise ToolError(f"{missing} is not there", advice=advice) from error
     except OSError as error:
         raise ToolError(f"{words[0]} cannot be started: {error.strerror}", advice=advice) from error
-    started = _Started(process, mark, place)
+    started = _Started(process, mark, limited=limited)
     with _LOCK:
         _LIVE.add(started)
     if _STOPPING.is_set():  # it may have come too late to be ended with the others
@@ -209,8 +206,6 @@ def _end(started: _Started) -> bytes:
     """End a process and everything that it started; return what it had printed."""
     started.kill()
     end_trees([started.mark])
-    if started.place is not None:
-        end_marked(started.place)
     try:
         raw, _ = started.process.communicate(timeout=_LEFT_SECONDS)
     except subprocess.TimeoutExpired as error:  # something without a mark holds the pipe

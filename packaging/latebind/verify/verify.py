@@ -14,7 +14,6 @@ from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Cell, Outcome, Rid, State
 from latebind.nuget import dotnet, mono
 from latebind.plan import refuse_missing
-from latebind.system.limits import end_marked
 from latebind.system.log import LOG
 from latebind.system.parallel import each
 from latebind.system.run import check_limits
@@ -68,7 +67,6 @@ def verify(
     folder = workdir / "build" / "verify"
     refuse_missing(config, sources=False)
     check_limits()
-    end_marked(folder / "work")  # what a killed run left running
     tool, pythons = prepare(config, folder)
     pins = tuple(each(lambda wanted: _pinned(tool, wanted, pythons[0].path), config.document.verify.python_requires))
     supply = Supply(config=config, folder=folder / "supply", installer=tool, pins=pins)

@@ -13,7 +13,8 @@ from latebind.build.nuget import pack_nupkgs
 from latebind.config import file as configfile
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.nuget import dotnet
-from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.nuget.nuspec import Nuspec, render_nuspec
+from latebind.nuget.opc import write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 from latebind.tables.presets import preset
@@ -180,13 +181,10 @@ def test_a_runtime_that_is_not_there_is_refused(tmp_path):
 
 def test_nuget_unpacks_odd_names_as_they_were(tmp_path):
     """A file name with a space, a plus and a letter outside ASCII comes out of restore as it went in."""
-    nuspec = (
-        b'<?xml version="1.0"?><package xmlns="http://schemas.microsoft.com/packaging/2013/05/nuspec.xsd"><metadata>'
-        b"<id>Odd</id><version>1.0.0</version><authors>a</authors><description>d</description></metadata></package>"
-    )
+    nuspec = Nuspec(id="Odd", version="1.0.0", authors=("a",), description="d", frameworks=("netstandard2.0",))
     names = ["lib/netstandard2.0/_._", "content/a b+c é.txt", "noextension"]
-    properties = CoreProperties(identifier="Odd", version="1.0.0", creator="a", description="d")
-    write_nupkg(tmp_path / "feed" / "Odd.1.0.0.nupkg", nuspec, [Entry(name=n, data=b"1") for n in names], properties)
+    entries = [Entry(name=name, data=b"1") for name in names]
+    write_nupkg(tmp_path / "feed" / "Odd.1.0.0.nupkg", nuspec, render_nuspec(nuspec), entries)
     project = tmp_path / "project"
     project.mkdir()
     (project / "User.csproj").write_text(

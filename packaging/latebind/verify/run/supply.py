@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
 from latebind.nuget.nuspec import Nuspec, render_nuspec, semantic_version
-from latebind.nuget.opc import CoreProperties, write_nupkg
+from latebind.nuget.opc import write_nupkg
 from latebind.system.archive import Entry, sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
@@ -223,10 +223,7 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
         Entry(name="lib/netstandard2.0/_._", data=b""),
     ]
     path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
-    properties = CoreProperties(
-        identifier=nuspec.id, version=nuspec.version, creator=nuspec.authors[0], description=nuspec.description
-    )
-    write_nupkg(path, render_nuspec(nuspec), files, properties)
+    write_nupkg(path, nuspec, render_nuspec(nuspec), files)
     return path
 
 
