@@ -6,9 +6,10 @@ import sys
 import zipfile
 
 import pytest
+from latebind.build.hatch import name_unix
 from latebind.errors import InputError
 from latebind.system import archive
-from latebind.system.archive import Entry, ZipReader, name_unix, replacing, source_date_epoch, write_text, write_zip
+from latebind.system.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
 
 
 def made(path, **members):

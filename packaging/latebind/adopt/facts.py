@@ -51,7 +51,7 @@ def facts(found: Found) -> Facts:
     project: dict[str, Any] = (tables_of(text) or {}).get("project", {})
     name = found.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", found.name) else ""
     name = name or project.get("name", "") or found.root.name
-    version = next(filter(_is_version, [found.version, project.get("version", ""), _tag(found.root)]), "")
+    version = next(filter(is_version, [found.version, project.get("version", ""), _tag(found.root)]), "")
     licence_file = next((path for path in sorted(found.root.glob("LICEN[CS]E*")) if path.is_file()), None)
     licence = project.get("license", "")
     if not isinstance(licence, str) or not licence:
@@ -71,7 +71,8 @@ def facts(found: Found) -> Facts:
     )
 
 
-def _is_version(text: str) -> bool:
+def is_version(text: str) -> bool:
+    """Whether PEP 440 knows it as a version."""
     try:
         return bool(Version(text))
     except InvalidVersion:

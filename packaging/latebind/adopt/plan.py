@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_c, edit_cmake
+from latebind.adopt.facts import is_version
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
 from latebind.config.schema import SCHEMA_ID
@@ -103,14 +104,7 @@ def _minimum(found: Found, runtime: str) -> str:
     asked = [row.command.words[1] for row in found.of("find") if row.runtime == runtime and len(row.command.words) > 1]
     known = [*asked, found.header_version if runtime == "onnxruntime" else ""]
     floor = preset(runtime).floor
-    return max([floor, *filter(_is_version, known)], key=Version)
-
-
-def _is_version(text: str) -> bool:
-    try:
-        return bool(Version(text))
-    except InvalidVersion:
-        return False
+    return max([floor, *filter(is_version, known)], key=Version)
 
 
 def _libraries(found: Found) -> list[str]:

@@ -10,6 +10,7 @@ import dataclasses
 import os
 import shutil
 import tempfile
+import zipfile
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,7 @@ from latebind.filenames import tag
 from latebind.fill import fill
 from latebind.outputs import outputs
 from latebind.plan import unsupplied
-from latebind.system.archive import name_unix, write_text
+from latebind.system.archive import UNIX, replacing, write_text
 from latebind.system.lock import exclusive
 from latebind.system.tree import is_scratch, link_or_copy, list_tree
 from latebind.tables.pythonabi import abi_tags
@@ -214,6 +215,21 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         write_text(made / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
         self.build_config.build_reserved_paths.update((*folders, CONFIG_NAME))
         return {str(made / name): name for name in (*folders, CONFIG_NAME)}
+
+
+def name_unix(path: Path) -> None:
+    """Rewrite a zip that was made on another system than Unix.
+
+    Its bytes are then those that the same tool writes on Linux.
+    """
+    with zipfile.ZipFile(path) as archive:
+        rows = [(info, archive.read(info)) for info in archive.infolist()]
+    if all(info.create_system == UNIX for info, _ in rows):
+        return
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in rows:
+            info.create_system = UNIX
+            archive.writestr(info, data)
 
 
 @hookimpl

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,11 +30,7 @@ def to_json(packed: PackResult) -> str:
         }
         for row in packed.artifacts
     ]
-    missing = [
-        {"package": row.package, "kind": row.kind, "reason": row.reason, "message": row.message}
-        for row in packed.not_made
-    ]
-    return json.dumps({"packages": rows, "not_made": missing}, indent=1) + "\n"
+    return json.dumps({"packages": rows, "not_made": [asdict(row) for row in packed.not_made]}, indent=1) + "\n"
 
 
 def to_markdown(packed: PackResult) -> str:

@@ -44,15 +44,14 @@ _READ_ERRORS = (
     struct.error,
     EOFError,
     OSError,
-    RuntimeError,
-    NotImplementedError,
     OverflowError,
+    RuntimeError,
     ValueError,
 )
 
 _EARLIEST = 315532800  # 1980-01-01T00:00:00Z, the first time that a zip can store
 _LATEST = 4354819198  # 2107-12-31T23:59:58Z, the last
-_UNIX = 3
+UNIX = 3
 """The system that made a zip (APPNOTE.TXT 4.4.2). Always this one, so that zips are the same wherever they are made."""
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
@@ -67,7 +66,6 @@ class Member:
 
     name: str
     size: int
-    compressed: int
     mode: int
     is_folder: bool
 
@@ -178,11 +176,8 @@ class ZipReader:
             total += info.file_size
             compressed += info.compress_size
             if total > MAX_TOTAL_BYTES or (total > BOMB_BYTES and total > BOMB_RATIO * max(compressed, 1)):
-                self._problem(
-                    "bomb",
-                    info.filename,
-                    f"{human_size(compressed)} expand to {human_size(total)}; the rest was not read",
-                )
+                text = f"{human_size(compressed)} expand to {human_size(total)}; the rest was not read"
+                self._problem("bomb", info.filename, text)
                 return
             if info.filename in self._infos:
                 self._problem("duplicate", info.filename, "stored more than once")
@@ -191,13 +186,8 @@ class ZipReader:
             if seen.setdefault(folded, info.filename) != info.filename:
                 self._problem("case-collision", info.filename, f"differs from {seen[folded]} only by case")
             self._infos[info.filename] = info
-            yield Member(
-                name=info.filename,
-                size=info.file_size,
-                compressed=info.compress_size,
-                mode=(info.external_attr >> 16) & 0xFFFF,
-                is_folder=info.is_dir(),
-            )
+            mode = (info.external_attr >> 16) & 0xFFFF
+            yield Member(name=info.filename, size=info.file_size, mode=mode, is_folder=info.is_dir())
 
     def _problem(self, kind: ArchiveProblemKind, member: str, detail: str) -> None:
         self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))
@@ -213,9 +203,7 @@ def _overlapping(infos: list[zipfile.ZipInfo]) -> set[int]:
     }
 
 
-def _objection(  # one line for each way to be wrong
-    info: zipfile.ZipInfo,
-) -> tuple[ArchiveProblemKind | None, str]:
+def _objection(info: zipfile.ZipInfo) -> tuple[ArchiveProblemKind | None, str]:
     """Why a member must not be read, or (None, "")."""
     raw = info.orig_filename
     if not _is_plain(raw):
@@ -276,24 +264,9 @@ def write_zip(path: Path, entries: Iterable[Entry], *, first: tuple[str, ...] = 
         for row in rows:
             info = zipfile.ZipInfo(row.name, moment)
             info.external_attr = (stat.S_IFREG | row.mode) << 16
-            info.create_system = _UNIX
+            info.create_system = UNIX
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, row.data)
-
-
-def name_unix(path: Path) -> None:
-    """Rewrite a zip that was made on another system than Unix.
-
-    Its bytes are then those that the same tool writes on Linux.
-    """
-    with zipfile.ZipFile(path) as archive:
-        rows = [(info, archive.read(info)) for info in archive.infolist()]
-    if all(info.create_system == _UNIX for info, _ in rows):
-        return
-    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
-        for info, data in rows:
-            info.create_system = _UNIX
-            archive.writestr(info, data)
 
 
 @contextmanager

@@ -95,8 +95,9 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
 
     `env` replaces the whole environment when it is given; `umask` the caller's when it is not -1. `timeout` is in
     seconds; at the limit, and on Ctrl-C, all that the program started is ended with it. `limits` replaces it and adds
-    memory, processes and output; then what the program leaves behind at its end is ended, too. `user` is the number of a user and group to become, for which one must be root. With `check`, a
-    status other than 0 raises. `log` receives the command and all output.
+    memory, processes and output; then what the program leaves behind at its end is ended, too. `user` is the number of
+    a user and group to become, for which one must be root. With `check`, a status other than 0 raises. `log` receives
+    the command and all output.
 
     Raises ToolError: the program is missing, failed, or ran past a limit; the message ends with the last lines of
     its output.

@@ -9,14 +9,13 @@ from __future__ import annotations
 import os
 import platform
 import re
-from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from latebind.errors import InputError, NotRun, ToolError
-from latebind.model import Rid
+from latebind.model import Rid  # noqa: TC001  # msgspec reads the types
 from latebind.system.parallel import each
 from latebind.system.run import run
 from latebind.tables.targets import host_rid, target, targets
@@ -33,9 +32,8 @@ _PROBE_LIMIT = 120.0
 _VERSION = re.compile(r"3\.\d+\.\d+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """A machine that runs programs of a target, and a CPython of that target."""
+class Machine(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """A machine that runs programs of a target, and a CPython of that target; its file has these keys."""
 
     rid: Rid
     title: str
@@ -90,20 +88,6 @@ class Machine:
         return environment / target(self.rid).site_packages.format(minor=minor)
 
 
-class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A machine file as it is written."""
-
-    rid: str
-    title: str
-    command: tuple[str, ...]
-    python: str
-    python_version: str
-    platforms: tuple[str, ...]
-    path_prefix: str = ""
-    jobs: int = 0
-    constraints: tuple[str, ...] = ()
-
-
 def host_machine(python: Path) -> Machine:
     """This machine, with the interpreter that environments are made for."""
     return Machine(rid=host_rid(), title=platform.platform(), python=python, python_version=platform.python_version())
@@ -138,21 +122,20 @@ def machines(folder: Path | None) -> Mapping[Rid, Machine]:
 
 def _read(file: Path) -> Machine:
     try:
-        row = msgspec.toml.decode(file.read_bytes(), type=_File)
+        machine = msgspec.toml.decode(file.read_bytes(), type=Machine, dec_hook=lambda type_, value: type_(value))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(file)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
         raise InputError(f"not a machine file: {error}", where=str(file), advice=_ADVICE) from error
-    problems = tuple(_problems(row))
+    problems = tuple(_problems(machine))
     if problems:
         raise InputError("; ".join(problems), where=str(file), advice=_ADVICE)
-    values = {**msgspec.structs.asdict(row), "rid": Rid(row.rid), "python": Path(row.python)}
-    return Machine(**values)
+    return machine
 
 
-def _problems(row: _File) -> Iterator[str]:
+def _problems(row: Machine) -> Iterator[str]:
     """What is wrong with the values of a file."""
-    if Rid(row.rid) not in targets():
+    if row.rid not in targets():
         yield f"rid: {row.rid} is not a target; known are {', '.join(targets())}"
     if not row.command:
         yield "command: it must not be empty"
@@ -162,9 +145,9 @@ def _problems(row: _File) -> Iterator[str]:
         yield f"python_version: {row.python_version} is not of the form 3.11.9"
     if row.jobs < 0:
         yield f"jobs: {row.jobs} is less than 0"
-    if not Path(row.python).is_absolute():
+    if not row.python.is_absolute():
         yield f"python: {row.python} is not an absolute path"
-    elif not Path(row.python).is_file():
+    elif not row.python.is_file():
         yield f"python: {row.python} does not exist; the machine was moved or removed"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.verify.plan import situations as given
 from latebind.verify.plan.layouts import LAYOUTS, RUNNING
-from latebind.verify.plan.situations import Situation, broken, ordinary, with_action
+from latebind.verify.plan.situations import ORDINARY, Situation
 
 if TYPE_CHECKING:
     from latebind.model import System
@@ -36,7 +36,7 @@ class Scenario:
 
     name: str
     title: str
-    set_up: SetUp = ordinary
+    set_up: SetUp | Situation = ORDINARY
     """What differs from a clean environment with the packages and the runtime in it."""
     says: tuple[str, ...] = ()
     versions: Literal["all", "latest", "below", "none"] = "latest"
@@ -83,10 +83,9 @@ class Scenario:
         return 0 if self.versions == "all" else _SAMPLE
 
 
-def _ok(name: str, title: str, set_up: SetUp | Situation = ordinary, **fields: object) -> Scenario:
+def _ok(name: str, title: str, set_up: SetUp | Situation = ORDINARY, **fields: object) -> Scenario:
     """A scenario in which the package works."""
-    how = set_up if callable(set_up) else (lambda _bench, _use: set_up)
-    return Scenario(name=name, title=title, set_up=how, **fields)  # type: ignore[arg-type]  # Scenario checks them
+    return Scenario(name=name, title=title, set_up=set_up, **fields)  # type: ignore[arg-type]  # Scenario checks them
 
 
 def _refuses(
@@ -118,19 +117,23 @@ SCENARIOS: tuple[Scenario, ...] = (
         **_PYTHON),
     _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.upgraded),
     # What the host does.
-    _ok("imported-before", "the host imports the runtime's own Python API first", given.imported_before, **_PYTHON),
-    _ok("imported-after", "the host imports the runtime's own Python API afterwards", given.imported_after, **_PYTHON),
+    _ok("imported-before", "the host imports the runtime's own Python API first", given.imported("before"),
+        **_PYTHON),
+    _ok("imported-after", "the host imports the runtime's own Python API afterwards", given.imported("after"),
+        **_PYTHON),
     _ok("older-loaded", "a copy that is too old is already loaded; a good one is installed", given.older_loaded),
     _ok("two-runtimes", "another copy that is new enough is already loaded; it is used", given.two_runtimes),
-    _ok("threads", "eight threads load at the same time", with_action("--threads", "8")),
-    _ok("fork", "a process that has loaded forks, and both go on", with_action("--fork"), systems=_UNIX, **_PYTHON),
-    _ok("spawn", "loaded in a process that multiprocessing spawned", with_action("--spawn"), **_PYTHON),
-    _ok("subprocess", "loaded in a process that the host started", with_action("--subprocess"), **_PYTHON),
+    _ok("threads", "eight threads load at the same time", Situation(action=("--threads", "8"))),
+    _ok("fork", "a process that has loaded forks, and both go on", Situation(action=("--fork",)), systems=_UNIX,
+        **_PYTHON),
+    _ok("spawn", "loaded in a process that multiprocessing spawned", Situation(action=("--spawn",)), **_PYTHON),
+    _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), **_PYTHON),
     # Where the runtime is.
-    _ok("path", "an explicit path names the file", given.path_file, named=True),
-    _ok("path-folder", "an explicit path names the folder", given.path_folder, named=True),
-    _ok("path-relative", "an explicit path is relative to the working directory", given.path_relative, named=True),
-    _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path_odd, named=True),
+    _ok("path", "an explicit path names the file", given.path("given"), named=True),
+    _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),
+    _ok("path-relative", "an explicit path is relative to the working directory", given.path("home/given", "from home"),
+        named=True),
+    _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path(given.ODD), named=True),
     _ok("environment", "the environment variable names the file", given.variable_file, named=True),
     _ok("decoy", "an older copy comes first on the system's search path", given.decoy),
     _ok("decoy-system", "an older copy is in the system's own folder", given.decoy_system, systems=("windows",),
@@ -145,11 +148,11 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False),
     _refuses("other-major", "the runtime is of another major version", given.other_major,
              "{title} {major} at {installed}", "another major version", synthetic=True),
-    _refuses("truncated", "the runtime's file ends early", broken(given.truncated),
+    _refuses("truncated", "the runtime's file ends early", Situation(spoil=given.truncated),
              "{installed}", "not a usable library: truncated"),
-    _refuses("corrupt", "the runtime's file starts with zeros", broken(given.corrupt),
+    _refuses("corrupt", "the runtime's file starts with zeros", Situation(spoil=given.corrupt),
              "{installed}", "not a usable library"),
-    _refuses("text-file", "the runtime's file is a text file", broken(given.text),
+    _refuses("text-file", "the runtime's file is a text file", Situation(spoil=given.text),
              "{installed}", "not a usable library: a text file"),
     _refuses("wrong-architecture", "the runtime's file is for another processor", given.other_architecture,
              "{installed}", "built for {other}, this process is {own}", needs="another processor"),

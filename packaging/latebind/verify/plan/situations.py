@@ -67,6 +67,9 @@ class Situation:
     """The package of the project that is not installed."""
 
 
+ORDINARY = Situation()
+
+
 # ---- how a library is broken ---------------------------------------------------------------------------------------
 
 
@@ -113,21 +116,6 @@ def dependency_of(library: Path) -> tuple[str, str]:
 # ---- set-ups -------------------------------------------------------------------------------------------------------
 
 
-def ordinary(_: Bench, __: RuntimeUse) -> Situation:
-    """Nothing differs."""
-    return Situation()
-
-
-def with_action(*words: str) -> SetUp:
-    """The program that runs the consumer does something."""
-    return lambda _bench, _use: Situation(action=words)
-
-
-def broken(how: Callable[[bytes], bytes]) -> SetUp:
-    """The installed library is broken in one of the ways above."""
-    return lambda _bench, _use: Situation(spoil=how)
-
-
 def gpu(bench: Bench, use: RuntimeUse) -> Situation:
     """The GPU distribution is installed, too."""
     name = use.known.python.extras["gpu"]
@@ -140,14 +128,9 @@ def upgraded(bench: Bench, _: RuntimeUse) -> Situation:
     return Situation(first=bench.older(), entry="minimum")
 
 
-def imported_before(_: Bench, use: RuntimeUse) -> Situation:
-    """The runtime's Python module is imported before the consumer starts."""
-    return Situation(action=("--import-before", _module_of(use)))
-
-
-def imported_after(_: Bench, use: RuntimeUse) -> Situation:
-    """The runtime's Python module is imported after the consumer has ended."""
-    return Situation(action=("--import-after", _module_of(use)))
+def imported(when: Literal["before", "after"]) -> SetUp:
+    """The runtime's Python module is imported before the consumer starts, or after it has ended."""
+    return lambda _, use: Situation(action=(f"--import-{when}", use.known.python.folder.partition("/")[0]))
 
 
 def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
@@ -167,26 +150,16 @@ def two_runtimes(bench: Bench, use: RuntimeUse) -> Situation:
     )
 
 
-def path_file(bench: Bench, use: RuntimeUse) -> Situation:
-    """The consumer gets the file's path."""
-    return _path(bench, _copied(bench, use, "given"))
+def path(folder: str, names: Literal["file", "folder", "from home"] = "file") -> SetUp:
+    """The consumer gets the path of the runtime's copy in a folder, or of that folder; or relative to where it runs."""
 
+    def set_up(bench: Bench, use: RuntimeUse) -> Situation:
+        library = _copied(bench, use, folder)
+        if names == "from home":
+            return _path(bench, library, shown=library.relative_to(bench.work / "home").as_posix())
+        return _path(bench, library, shown=bench.machine.path(library.parent) if names == "folder" else "")
 
-def path_folder(bench: Bench, use: RuntimeUse) -> Situation:
-    """The consumer gets the folder's path."""
-    library = _copied(bench, use, "given")
-    return _path(bench, library, shown=bench.machine.path(library.parent))
-
-
-def path_relative(bench: Bench, use: RuntimeUse) -> Situation:
-    """The consumer gets a path relative to its working directory, `home`."""
-    library = _copied(bench, use, "home/given")
-    return _path(bench, library, shown=f"given/{library.name}")
-
-
-def path_odd(bench: Bench, use: RuntimeUse) -> Situation:
-    """The consumer gets a path with an odd folder in it."""
-    return _path(bench, _copied(bench, use, ODD))
+    return set_up
 
 
 def path_missing(bench: Bench, use: RuntimeUse) -> Situation:
@@ -211,8 +184,8 @@ def variable_file(bench: Bench, use: RuntimeUse) -> Situation:
 def variable_missing(bench: Bench, use: RuntimeUse) -> Situation:
     """The environment variable names a file that does not exist."""
     variable = use.known.environment
-    path = bench.machine.path(bench.work / "nowhere" / _plain_name(use, bench.cell.target))
-    return Situation(environment={variable: path}, values={"path": path, "variable": variable})
+    file = bench.machine.path(bench.work / "nowhere" / _plain_name(use, bench.cell.target))
+    return Situation(environment={variable: file}, values={"path": file, "variable": variable})
 
 
 def decoy(bench: Bench, use: RuntimeUse) -> Situation:
@@ -284,13 +257,9 @@ def _copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Pa
     return made / library.name
 
 
-def _path(bench: Bench, path: Path, *, shown: str = "") -> Situation:
-    words = shown or bench.machine.path(path)
-    return Situation(arguments=("--runtime-path", words), roots=(path.parent,), values={"path": words})
-
-
-def _module_of(use: RuntimeUse) -> str:
-    return use.known.python.folder.partition("/")[0]
+def _path(bench: Bench, file: Path, *, shown: str = "") -> Situation:
+    words = shown or bench.machine.path(file)
+    return Situation(arguments=("--runtime-path", words), roots=(file.parent,), values={"path": words})
 
 
 def _plain_name(use: RuntimeUse, rid: Rid) -> str:

@@ -16,7 +16,7 @@ from latebind.errors import LatebindError, NotRun
 from latebind.model import Outcome, State
 from latebind.verify.plan.machine import host_machine
 from latebind.verify.plan.scenarios import scenario
-from latebind.verify.plan.situations import Situation
+from latebind.verify.plan.situations import ORDINARY
 from latebind.verify.run.access import unlock
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from latebind.verify.plan.interpreters import Interpreter
     from latebind.verify.plan.machine import Machine
     from latebind.verify.plan.scenarios import Scenario
+    from latebind.verify.plan.situations import Situation
     from latebind.verify.run.supply import Supply
 
 Phase = Literal["prepare", "install", "load", "inference"]
@@ -96,7 +97,8 @@ class Bench:
     @cached_property
     def situation(self) -> Situation:
         """What the scenario sets up; made when it is first needed. Raises NotRun."""
-        return Situation() if self.use is None else self.scenario.set_up(self, self.use)
+        given = self.scenario.set_up
+        return ORDINARY if self.use is None else given(self, self.use) if callable(given) else given
 
     def older(self) -> str:
         """A runtime version that is older than the test case's. Raises NotRun when the index has none."""

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from latebind.errors import LatebindError, NotRun
 from latebind.filenames import distribution
@@ -56,7 +58,7 @@ def installed(bench: Bench, wheels: list[Artifact]) -> Installed:
     for folder in (home, answers):
         folder.mkdir(parents=True, exist_ok=True)
     if machine.is_host:
-        machine = replace(machine, python=python.path, python_version=python.version)
+        machine = msgspec.structs.replace(machine, python=python.path, python_version=python.version)
     tool, folder = bench.supply.installer_for(machine), bench.work / situation.folder
     environment = empty_environment(tool, machine, folder, target=situation.layout == "target", log=bench.log)
     _fill(bench, environment, wheels)
