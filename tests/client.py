@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from latebind.build.native import stage_target
+from latebind.build.pack import pack
+from latebind.config.file import load
+from latebind.tables.targets import target
+
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
+
+    from latebind.build.pack import PackResult
 
 CONFIG = """\
 [project]
@@ -28,6 +40,12 @@ exports = ["tiny_*"]
 wheel = { source = "python/tiny" }
 nuget = { id = "Tiny" }
 """
+
+BOUND = (
+    CONFIG.replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
+    + '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
+)
+"""The same with a package that binds ONNX Runtime."""
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -104,10 +122,13 @@ FILES = {
 
 def write_client(folder: Path, **changed: str) -> Path:
     """Write the project below `folder`; `changed` replaces whole files by the last part of their name's stem."""
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(changed.get(path.stem.lower(), text), encoding="utf-8")
+    return write_files(folder, {name: changed.get(Path(name).stem.lower(), text) for name, text in FILES.items()})
+
+
+def write_files(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
     return folder
 
 
@@ -115,3 +136,56 @@ def write_portable(folder: Path, rids: list[str]) -> Path:
     """The project for those targets, in C and CMake that name no platform."""
     config = CONFIG.replace('["linux-x64"]', str(rids))
     return write_client(folder, latebind=config, cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)
+
+
+def packed(folder: Path, *rids: str, workdir: Path | None = None) -> PackResult:
+    """What packing a project makes, for all its targets unless some are named."""
+    file, workdir = folder / "latebind.toml", workdir or folder
+    config = load(file if file.exists() else folder / "pyproject.toml")
+    stages = [stage_target(config, target(rid), workdir) for rid in rids or config.document.targets.include]
+    return pack(config, stages, workdir, workdir / "dist")
+
+
+def hashes(made: PackResult) -> dict[str, str]:
+    return {artifact.path.name: artifact.sha256 for artifact in made.artifacts}
+
+
+def by_kind(made: PackResult) -> dict[str, Path]:
+    return {artifact.kind: artifact.path for artifact in made.artifacts}
+
+
+def members(package: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(package) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def member(package: Path, suffix: str) -> bytes:
+    """The one member whose name ends so."""
+    (name,) = [name for name in members(package) if name.endswith(suffix)]
+    return members(package)[name]
+
+
+def rewritten(
+    package: Path,
+    folder: Path,
+    change: Callable[[str, bytes], tuple[str, bytes] | None] = lambda *row: row,
+    add: Sequence[tuple[str, bytes]] = (),
+) -> Path:
+    """The package in another folder with each (name, data) put through `change`, None leaves it out, and more."""
+    rows = [*(change(name, data) for name, data in members(package).items()), *add]
+    folder.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / package.name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for row in rows:
+            if row is not None:
+                archive.writestr(*row)
+    return folder / package.name
+
+
+def built_wheel(source: Path, out: Path) -> Path:
+    """The wheel that `python -m build` makes of a folder, without isolation."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(out), str(source)]
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    (made,) = out.glob("*.whl")
+    return made

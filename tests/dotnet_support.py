@@ -6,7 +6,8 @@ import importlib.util
 import json
 import os
 import shutil
-import zipfile
+import subprocess
+import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, r
 from onnx import TensorProto, helper
 
 from ci import dotnet_sdk
+from tests.client import rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -135,13 +137,43 @@ def run_smoke(made_for: DotnetConsumer, cases: Path, work: Path, **more: object)
 
 def without(package: Path, part: str, folder: Path) -> Path:
     """The package without the members whose name holds `part`: broken by hand, but a package that restores."""
-    folder.mkdir()
-    broken = folder / package.name
-    with zipfile.ZipFile(package) as source, zipfile.ZipFile(broken, "w") as out:
-        for info in source.infolist():
-            if part not in info.filename:
-                out.writestr(info, source.read(info))
-    return broken
+    return rewritten(package, folder, lambda name, data: None if part in name else (name, data))
+
+
+def shared_library(library: Path, source: Path | str, *words: str) -> Path:
+    """A shared library of this machine, of a C file or of C text."""
+    library.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(source, str):
+        source, text = library.with_suffix(".c"), source
+        source.write_text(text, encoding="utf-8")
+    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
+    subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source, *words], check=True)
+    return library
+
+
+def echo_core(folder: Path) -> Path:
+    """latenn's core that returns what it gets, for tests of the managed part alone."""
+    include = LATENN / "native" / "include"
+    return shared_library(folder / "liblatenn_core.so", LATENN / "dotnet" / "Checks" / "echo_core.c", f"-I{include}")
+
+
+NATIVE_FILES = {
+    "linux-x64": "libdemo.so",
+    "linux-arm64": "libdemo.so",
+    "osx-x64": "libdemo.dylib",
+    "osx-arm64": "libdemo.dylib",
+    "win-x64": "demo_native.dll",
+    "win-arm64": "demo_native.dll",
+}
+
+
+def native_stages(root: Path) -> list[Stage]:
+    """A stage for each target with a file that holds the target's name; that of this machine is a library."""
+    for rid, name in NATIVE_FILES.items():
+        (root / rid).mkdir()
+        (root / rid / name).write_text(rid, encoding="utf-8")
+    shared_library(root / RID / NATIVE_FILES[RID], "int demo_answer(void) { return 42; }")
+    return [make_stage(root / "stage", {"core": [root / rid / name]}, rid) for rid, name in NATIVE_FILES.items()]
 
 
 @cache
@@ -211,6 +243,16 @@ def small_cases(folder: Path) -> Path:
         model = identity_model(type_, list(array.shape))
         cases.add(name, model, [("x", type_, array)], [("y", type_, array)])
     return cases.write(folder)
+
+
+def spoiled_cases(cases: Path, folder: Path) -> Path:
+    """The small cases with a wrong number in what the first one expects."""
+    shutil.copytree(cases, folder)
+    document = json.loads((cases / "cases.json").read_bytes())
+    data = bytearray((cases / "cases.bin").read_bytes())
+    data[document["cases"][0]["sets"][0]["outputs"][0]["data"][0] + 3] ^= 0x40
+    (folder / "cases.bin").write_bytes(data)
+    return folder
 
 
 NUMERIC = {

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 from latebind import fingerprint
-from latebind.build.native import ELSEWHERE, stage_target
-from latebind.build.pack import pack
-from latebind.config.file import load
-from latebind.tables.targets import target
+from latebind.build.native import ELSEWHERE
+
+from tests.client import packed
 
 LISTING = """\
 import json, sys
@@ -70,16 +69,15 @@ def test_what_packing_cannot_reach_is_not(copy):
 
 
 def test_packages_are_made_again_when_the_code_that_writes_zips_has_changed(copy, tiny):
-    def packed():
-        config = load(tiny / "latebind.toml")
-        pack(config, [stage_target(config, target("linux-x64"), tiny)], tiny, tiny / "dist")
+    def times():
+        packed(tiny)
         return {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
 
-    first = packed()
-    assert packed() == first
+    first = times()
+    assert times() == first
     with (copy / "system" / "archive.py").open("a", encoding="utf-8") as file:
         file.write("# changed\n")
     fingerprint._fingerprint.cache_clear()
-    second = packed()
+    second = times()
     assert second.keys() == first.keys()
     assert all(second[name] != first[name] for name in first)

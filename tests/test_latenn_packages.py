@@ -1,11 +1,11 @@
 """The packages of our first client: nothing linked, nothing bundled, small, equal from folder to folder."""
 
+import dataclasses
 import os
 import re
 import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import lief
@@ -15,6 +15,7 @@ from latebind.audit.project import project_policy
 from latebind.config.file import load
 from latebind.system.archive import sha256
 
+from tests.client import members
 from tests.dotnet_support import dotnet_environment
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,20 +30,9 @@ def packed(source, out, *more):
         env = dotnet_environment()
     except pytest.skip.Exception:
         env = dict(os.environ)
-    command = [
-        sys.executable,
-        "-m",
-        "latebind.cli",
-        "-q",
-        "-C",
-        str(source / "latenn"),
-        "--workdir",
-        str(out),
-        "pack",
-        *more,
-    ]
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
     env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return out / "dist"
 
@@ -50,11 +40,6 @@ def packed(source, out, *more):
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
     return packed(ROOT, tmp_path_factory.mktemp("latenn"))
-
-
-def members(package):
-    with zipfile.ZipFile(package) as archive:
-        return {info.filename: archive.read(info) for info in archive.infolist()}
 
 
 def natives(dist):
@@ -121,9 +106,7 @@ def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
     report = audit_paths([dist], policy)
     assert (report.findings, report.waived) == ((), ())
     assert report.subjects >= 4
-    stricter = policy.__class__(
-        **{**{name: getattr(policy, name) for name in policy.__slots__}, "exports": {"*": ("nothing_*",)}}
-    )
+    stricter = dataclasses.replace(policy, exports={"*": ("nothing_*",)})
     assert {finding.code for finding in audit_paths([dist], stricter).findings} == {"LB201"}
 
 
@@ -147,12 +130,8 @@ def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):
     wheels = sorted(path.name for path in dist.glob("latenn-0.1.0-*.whl"))
     tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}
     assert tags == {
-        "manylinux_2_28_x86_64",
-        "manylinux_2_28_aarch64",
-        "macosx_11_0_x86_64",
-        "macosx_11_0_arm64",
-        "win_amd64",
-        "win_arm64",
+        *("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_x86_64", "macosx_11_0_arm64"),
+        *("win_amd64", "win_arm64"),
     }
     assert all(path.stat().st_size < 600_000 for path in dist.glob("*.whl"))
     assert all(path.stat().st_size < 3_000_000 for path in dist.glob("*.nupkg"))

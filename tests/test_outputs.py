@@ -15,7 +15,7 @@ from latebind.outputs import outputs
 from latebind.reproduce import reproduce
 from latebind.tables.targets import target
 
-from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
+from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
 
 FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
 FILES = {
@@ -35,12 +35,8 @@ def flat(tmp_path):
     return write_flat(tmp_path / "tiny")
 
 
-def write_flat(folder, **changed):
-    for name, text in FILES.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(changed.get(path.stem.lower(), text), encoding="utf-8")
-    return folder
+def write_flat(folder):
+    return write_files(folder, FILES)
 
 
 def packages(folder):

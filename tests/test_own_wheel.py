@@ -1,4 +1,4 @@
-"""latebind's own wheel is small, and stands before the audit that it provides."""
+"""latebind's own wheel: complete, small, clean in its own audit; installed and editable, it finds its data."""
 
 import subprocess
 import sys
@@ -7,19 +7,24 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from latebind.errors import LatebindError
+from latebind.system import resources
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.client import built_wheel
+from tests.conftest import ROOT
+
 LARGEST = 1_000_000
+CODE = (
+    "from latebind.system import resources as r; from latebind import __file__ as f;"
+    "from latebind.templates import _environment as e;"
+    "print(f); print(r.folder('templates')); print(r.cmake_dir()); print(len(e().list_templates()))"
+)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("own")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT]
-    subprocess.run(command, check=True, capture_output=True)
-    (made,) = folder.glob("*.whl")
-    return made
+    return built_wheel(ROOT, tmp_path_factory.mktemp("own"))
 
 
 def test_it_is_smaller_than_a_megabyte(wheel):
@@ -49,3 +54,40 @@ def test_the_plugin_needs_only_some_of_the_dependencies():
     )
     assert set(plugin["dependencies"]) < set(ours["dependencies"])
     assert {"lief", "jinja2", "rich", "shtab"}.isdisjoint(Requirement(need).name for need in plugin["dependencies"])
+
+
+def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    assert "latebind/cli.py" in names
+    for folder in ("templates", "loader"):
+        sources = [path for path in (ROOT / folder).rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+        assert {f"latebind/_data/{path.relative_to(ROOT).as_posix()}" for path in sources} <= names
+    assert {"latebind/tables/targets.toml", "latebind/tables/runtimes/onnxruntime.toml"} <= names
+
+
+def places(python, *path):
+    command = [str(python), "-c", CODE]
+    env = {"PYTHONPATH": str(path[0])} if path else None
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd="/").stdout.split("\n")
+
+
+def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(tmp_path)
+    code, templates, loader, count, _ = places(sys.executable, tmp_path)
+    assert all(Path(place).is_relative_to(tmp_path) for place in (code, templates, loader))
+    assert int(count) == sum(path.is_file() for path in (ROOT / "templates").rglob("*"))
+
+
+def test_an_editable_latebind_finds_the_source_tree():
+    code, templates, loader, _, _ = places(sys.executable)
+    assert Path(code).is_relative_to(ROOT / "packaging")
+    assert (Path(templates), Path(loader)) == (ROOT / "templates", ROOT / "loader")
+
+
+def test_a_damaged_installation_says_so(monkeypatch, tmp_path):
+    monkeypatch.setattr(resources, "_PACKAGE", tmp_path)
+    monkeypatch.setattr(resources, "_SOURCE", tmp_path)
+    with pytest.raises(LatebindError, match="the folder loader of latebind is missing"):
+        resources.cmake_dir()

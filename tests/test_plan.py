@@ -6,19 +6,13 @@ import pytest
 from latebind.build.imports import import_native
 from latebind.build.kinds.table import plan_files, refused
 from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.tables.targets import target
 
-from tests.client import CONFIG, PYPROJECT, write_client, write_portable
+from tests.client import BOUND, CONFIG, PYPROJECT, packed, write_client, write_portable
 
 ALL = ("linux-x64", "linux-arm64", "linux-musl-x64", "osx-arm64", "win-x64")
 HERE = ALL[:1]
-RUNTIME = """
-[[runtime]]
-preset = "onnxruntime"
-minimum = "1.20"
-"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +29,15 @@ class Variant:
     runtime: bool = False
 
     def write(self, folder):
-        text = CONFIG.replace("1.2.3", self.version).replace('["linux-x64"]', str(list(self.rids)))
+        text = (
+            (BOUND if self.runtime else CONFIG)
+            .replace("1.2.3", self.version)
+            .replace('["linux-x64"]', str(list(self.rids)))
+        )
         text = text.replace('glibc = "2.28"', f'glibc = "{self.glibc}"\nmacos = "{self.macos}"')
         named = f'wheel = {{ source = "python/tiny", name = "{self.name}" }}' if self.wheel else ""
         text = text.replace('wheel = { source = "python/tiny" }', named)
         text = text.replace('nuget = { id = "Tiny" }', f"nuget = {self.nuget}" if self.nuget else "")
-        if self.runtime:
-            text = text.replace("exports = [", 'runtime = "onnxruntime"\nexports = [') + RUNTIME
         return write_client(
             folder, latebind=text, pyproject=PYPROJECT.replace('name = "tiny"', f'name = "{self.name}"')
         )
@@ -92,7 +88,7 @@ def test_plan_names_the_files_that_pack_makes(built, tmp_path, variant):
         folder.mkdir(parents=True)
         (folder / "tiny").symlink_to(built / rid / "tiny")
         import_native(config, [folder], work, rid)
-    made = pack(config, [stage_target(config, target(rid), work) for rid in variant.rids], work, work / "dist")
+    made = packed(config.root, *variant.rids, workdir=work)
     planned = sorted(row.file for row in plan_files(config, variant.rids))
     assert planned == sorted(path.name for path in (work / "dist").glob("*"))
     assert planned or variant.runtime

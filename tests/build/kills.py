@@ -147,6 +147,7 @@ class Campaign:
         process.send_signal(how)
         again = start(self.folder, self.command) if second else None
         process.communicate(timeout=_LIMIT)
+        self._refuse_torn()
         if again is None:
             self.slowest = max(self.slowest, wait_until_gone(self.folder))
             again = start(self.folder, self.command)
@@ -154,6 +155,13 @@ class Campaign:
         wait_until_gone(self.folder)
         assert made(self.folder, self.command) == self.expected[variant], f"attempt {self.attempts}, {how.name}"
         return in_time
+
+    def _refuse_torn(self) -> None:
+        """Whatever is in dist/ is whole: of this run or of the one before."""
+        for path in (self.folder / "dist").glob("*"):
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            known = {expected.get(f"dist/{path.name}") for expected in self.expected}
+            assert digest in known or (path.name.startswith(".") and path.name.endswith(".part")), path
 
     def run(self, signals: Iterable[signal.Signals], *, second: bool) -> None:
         """One kill for each signal; another attempt where it came too late."""

@@ -10,7 +10,7 @@ from latebind.errors import BuildError
 from latebind.system.log import LOG
 from latebind.tables.targets import target
 
-from tests.client import CMAKE, CONFIG, write_client
+from tests.client import CMAKE, write_client
 
 ROOT = Path("/project")
 CALLER = "void b(void);\nint main(void) { b(); }\n"
@@ -80,11 +80,3 @@ def test_a_failed_build_shows_first(tmp_path, monkeypatch, changed, first):
     monkeypatch.setattr(LOG, "level", "verbose")
     with pytest.raises(BuildError, match=r"failed with status 1: .*cmake "):
         stage_target(config, target("linux-x64"), tmp_path)
-
-
-def test_a_component_that_nothing_installs_is_refused_with_those_that_exist(tmp_path):
-    cmake = CMAKE + "install(FILES tiny.c DESTINATION include COMPONENT dev)\n"
-    write_client(tmp_path, cmakelists=cmake, latebind=CONFIG.replace('component = "tiny"', 'component = "tinny"'))
-    with pytest.raises(BuildError, match=r"component: no install\(\) rule has COMPONENT tinny") as caught:
-        stage_target(load(tmp_path / "latebind.toml"), target("linux-x64"), tmp_path)
-    assert caught.value.advice.startswith("The CMake project installs: dev, tiny.")

@@ -8,30 +8,22 @@ import zipfile
 import pytest
 from latebind.build.imports import import_native
 from latebind.build.native import needs_compiler, stage_target
-from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError, InputError
 from latebind.tables.targets import target
 
-from tests.client import CMAKE, CONFIG, SOURCE, write_client, write_portable
+from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, packed, rewritten, write_client, write_portable
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
 
 
-def packed(config, workdir, stage):
-    made = pack(config, [stage], workdir, workdir / "dist")
-    return {artifact.path.name: artifact.sha256 for artifact in made.artifacts}
-
-
 @pytest.fixture
 def built(tiny, tmp_path):
     """A project and what one machine made of it."""
-    config = load(tiny / "latebind.toml")
-    workdir = tmp_path / "machine"
-    stage = stage_target(config, target("linux-x64"), workdir)
-    return config, workdir, packed(config, workdir, stage)
+    config, workdir = load(tiny / "latebind.toml"), tmp_path / "machine"
+    return config, workdir, hashes(packed(tiny, workdir=workdir))
 
 
 def sources(workdir, tmp_path):
@@ -53,14 +45,13 @@ def test_what_is_imported_gives_the_same_packages(built, tmp_path, monkeypatch, 
     assert manifest.imported
 
     monkeypatch.setattr("latebind.build.cmake.toolchain", lambda *_: pytest.fail("nothing is to be compiled"))
-    stage = stage_target(config, target("linux-x64"), tmp_path / "here")
-    made = packed(config, tmp_path / "here", stage)
+    made = hashes(packed(config.root, workdir=tmp_path / "here"))
 
     if kind == "folder":  # its compiler is unknown, and the SBOMs say so
         assert manifest.toolchain == "taken on trust"
         library = "runtimes/linux-x64/native/libtiny.so"
         packages = [place / "dist" / "Tiny.1.2.3.nupkg" for place in (tmp_path / "here", workdir)]
-        assert len({zipfile.ZipFile(package).read(library) for package in packages}) == 1
+        assert len({members(package)[library] for package in packages}) == 1
     else:
         assert made == expected
 
@@ -80,9 +71,8 @@ def test_an_imported_library_without_an_exact_export_is_not_packed(built, tmp_pa
     write_client(tiny, latebind=CONFIG.replace('"tiny_*"', '"tiny_sub", "tiny_*"'))
     config, here = load(tiny / "latebind.toml"), tmp_path / "here"
     import_native(config, [workdir / "stage"], here)
-    stages = [stage_target(config, target("linux-x64"), here)]
     with pytest.raises(BuildError, match=r"tiny_sub\n  libtiny\.so exports tiny_add"):
-        pack(config, stages, here, here / "dist")
+        packed(tiny, workdir=here)
 
 
 def test_importing_the_same_again_changes_nothing(built, tmp_path):
@@ -95,12 +85,11 @@ def test_importing_the_same_again_changes_nothing(built, tmp_path):
 
 @pytest.mark.parametrize("change", [("a + b", "b + a"), ("1.2.3", "1.2.4")], ids=["source", "version"])
 def test_other_sources_are_refused_and_nothing_is_written(built, tmp_path, tiny, change):
-    config, workdir, _ = built
+    _, workdir, _ = built
     write_client(tiny, tiny=SOURCE.replace(*change), latebind=CONFIG.replace(*change))
     with pytest.raises(BuildError, match=r"built from other sources: [0-9a-f]{12}, the project's are [0-9a-f]{12}"):
         import_native(load(tiny / "latebind.toml"), [workdir / "stage"], tmp_path / "here")
     assert not (tmp_path / "here").exists()
-    del config
 
 
 def test_the_same_target_with_other_bytes_is_refused(built, tmp_path):
@@ -151,13 +140,9 @@ def test_the_same_bytes_under_another_name_are_another_stage(built, tmp_path):
 def test_a_wheel_whose_library_was_changed_afterwards_is_refused(built, tmp_path):
     config, workdir, _ = built
     wheel = sources(workdir, tmp_path)["wheel"]
-    changed = tmp_path / wheel.name
-    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(changed, "w") as new:
-        for info in old.infolist():
-            data = old.read(info)
-            new.writestr(info, data + b"\0" if info.filename.endswith(".so") else data)
+    longer = rewritten(wheel, tmp_path, lambda name, data: (name, data + b"\0" * name.endswith(".so")))
     with pytest.raises(BuildError, match="its bytes were changed afterwards") as caught:
-        import_native(config, [changed], tmp_path / "here")
+        import_native(config, [longer], tmp_path / "here")
     assert "auditwheel repair --exclude" in caught.value.advice
 
 
@@ -199,14 +184,8 @@ def test_what_cannot_be_read_is_refused(built, tmp_path, write, words):
 @pytest.mark.parametrize(
     "path",
     [
-        "../../evil.so",
-        "/etc/evil.so",
-        "/dev/zero",
-        "a\\b/evil.so",
-        "evil.so",
-        "tiny/\0.so",
-        "./tiny/evil.so",
-        "tiny//evil.so",
+        *("../../evil.so", "/etc/evil.so", "/dev/zero", "a\\b/evil.so", "evil.so"),
+        *("tiny/\0.so", "./tiny/evil.so", "tiny//evil.so"),
     ],
 )
 def test_a_manifest_cannot_point_outside(built, tmp_path, path):
@@ -256,7 +235,7 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
     rids = [rid for machine in MACHINES for rid in machine]
     config = load(write_portable(tmp_path / "project", rids) / "latebind.toml")
     one = tmp_path / "one machine"
-    whole = pack(config, [stage_target(config, target(rid), one) for rid in rids], one, one / "dist")
+    whole = packed(config.root, workdir=one)
     for number, machine in enumerate(MACHINES):
         project = write_portable(tmp_path / f"checkout {number}", rids)
         for rid in machine:
@@ -264,12 +243,10 @@ def test_the_stages_of_three_machines_give_the_packages_of_one(tmp_path):
 
     here = tmp_path / "here"
     import_native(config, [tmp_path / f"checkout {number}" / "stage" for number in range(len(MACHINES))], here)
-    merged = pack(config, [open_stage(here / "stage" / rid) for rid in rids], here, here / "dist")
+    merged = packed(config.root, workdir=here)
 
     assert len(merged.artifacts) == len(rids) + 2
-    assert [(row.path.name, row.sha256) for row in merged.artifacts] == [
-        (row.path.name, row.sha256) for row in whole.artifacts
-    ]
+    assert hashes(merged) == hashes(whole)
 
     mixed = write_portable(tmp_path / "mixed", rids)
     (mixed / "native" / "more.h").touch()

@@ -30,14 +30,6 @@ def run(*words, **environment):
 
 
 @pytest.fixture(scope="module")
-def links(tmp_path_factory):
-    """A folder with the wheel of latebind-build."""
-    folder = tmp_path_factory.mktemp("links")
-    run(sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", folder, ROOT / "packaging/build_plugin")
-    return folder
-
-
-@pytest.fixture(scope="module")
 def tree(tmp_path_factory):
     """A copy of latenn's tree, so that nothing is built inside the checkout."""
     folder = tmp_path_factory.mktemp("tree") / "latenn"

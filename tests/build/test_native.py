@@ -64,12 +64,6 @@ def test_a_file_that_was_tampered_with_is_built_again(tiny):
     assert library(stage(tiny)).read_bytes() == data
 
 
-def test_two_folders_give_equal_bytes(tmp_path):
-    one = stage(write_client(tmp_path / "one"))
-    two = stage(write_client(tmp_path / "deeper" / "and with a space" / "two"))
-    assert one.manifest == two.manifest
-
-
 def test_a_build_tree_that_moved_is_made_afresh(tiny, tmp_path):
     stage(tiny)
     moved = tmp_path / "moved"

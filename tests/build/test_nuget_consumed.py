@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 import sys
 
 import pytest
@@ -13,16 +11,18 @@ from latebind.build.nuget import pack_nupkgs
 from latebind.nuget import dotnet, mono
 from latebind.system.run import run
 
-from tests.dotnet_support import ROOT, dotnet_environment, make_config, make_stage, with_mono
+from tests.dotnet_support import (
+    LATENN,
+    NATIVE_FILES,
+    dotnet_environment,
+    echo_core,
+    make_config,
+    make_stage,
+    native_stages,
+    shared_library,
+    with_mono,
+)
 
-FILES = {
-    "linux-x64": "libdemo.so",
-    "linux-arm64": "libdemo.so",
-    "osx-x64": "libdemo.dylib",
-    "osx-arm64": "libdemo.dylib",
-    "win-x64": "demo_native.dll",
-    "win-arm64": "demo_native.dll",
-}
 CLASSIC = mono.FRAMEWORK
 PROGRAM = """
 using System;
@@ -43,26 +43,17 @@ def environment(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory):
-    """A file for each target: real for this machine, words of its own for the others."""
+    """A file for each target in a folder of its name, and stages of them."""
     folder = tmp_path_factory.mktemp("native")
-    for rid, name in FILES.items():
-        (folder / rid).mkdir()
-        (folder / rid / name).write_text(rid, encoding="utf-8")
-    source = folder / "demo.c"
-    source.write_text("int demo_answer(void) { return 42; }", encoding="utf-8")
-    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    library = folder / "linux-x64" / "libdemo.so"
-    subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-    return folder
+    return folder, native_stages(folder)
 
 
 @pytest.fixture(scope="module")
 def feeds(tmp_path_factory, native):
     """The packages whole and split, without managed code, each in a feed of its own."""
     root = tmp_path_factory.mktemp("feeds")
-    stages = [make_stage(root / "stage", {"core": [native / rid / name]}, rid) for rid, name in FILES.items()]
     for name, split in (("whole", False), ("split", True)):
-        pack_nupkgs(make_config(root, core={"split": split}), "core", stages, root / name)
+        pack_nupkgs(make_config(root, core={"split": split}), "core", native[1], root / name)
     return root
 
 
@@ -98,7 +89,7 @@ def build(project, environment, *words, verb="build"):
 
 
 def natives(out):
-    names = set(FILES.values())
+    names = set(NATIVE_FILES.values())
     return {path.relative_to(out).as_posix() for path in out.rglob("*") if path.name in names}
 
 
@@ -106,7 +97,7 @@ def own(environment, folder):
     return dotnet.own_framework(dotnet.sdk_version(environment, folder))
 
 
-IN_FOLDERS = {f"runtimes/{rid}/native/{name}" for rid, name in FILES.items()}
+IN_FOLDERS = {f"runtimes/{rid}/native/{name}" for rid, name in NATIVE_FILES.items()}
 
 
 @pytest.mark.parametrize("shape", ["whole", "split"])
@@ -124,14 +115,10 @@ def test_a_plain_build_finds_the_library_of_this_machine(tmp_path, feeds, enviro
 @pytest.mark.parametrize("verb", ["build", "publish"])
 def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, verb, monkeypatch):
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
-    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
     project = write_project(tmp_path / "app", tmp_path / "feed", own(environment, tmp_path))
     file, seen = project / "app.csproj", []
     for version, answer in (("0.1.0", 42), ("0.1.1", 43)):
-        (tmp_path / "demo.c").write_text(f"int demo_answer(void) {{ return {answer}; }}", encoding="utf-8")
-        library = tmp_path / version / "libdemo.so"
-        library.parent.mkdir()
-        subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, tmp_path / "demo.c"], check=True)
+        library = shared_library(tmp_path / version / "libdemo.so", f"int demo_answer(void) {{ return {answer}; }}")
         stage = make_stage(tmp_path / version / "stage", {"core": [library]}, "linux-x64")
         pack_nupkgs(make_config(tmp_path, project={"version": version}), "core", [stage], tmp_path / "feed")
         file.write_text(file.read_text("utf-8").replace('Version="0.1.0"', f'Version="{version}"'), encoding="utf-8")
@@ -142,7 +129,7 @@ def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, v
     assert len(sizes) == 1, "else the size would tell them apart"
 
 
-@pytest.mark.parametrize("rid", FILES)
+@pytest.mark.parametrize("rid", NATIVE_FILES)
 @pytest.mark.parametrize("shape", ["whole", "split"])
 def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native, environment, shape, rid):
     project = write_project(
@@ -151,15 +138,13 @@ def test_publishing_for_a_target_lays_out_its_file_alone(tmp_path, feeds, native
 
     out, _ = build(project, environment, "-r", rid, "--self-contained", "false", verb="publish")
 
-    assert natives(out) == {FILES[rid]}
-    assert (out / FILES[rid]).read_bytes() == (native / rid / FILES[rid]).read_bytes()
+    assert natives(out) == {NATIVE_FILES[rid]}
+    assert (out / NATIVE_FILES[rid]).read_bytes() == (native[0] / rid / NATIVE_FILES[rid]).read_bytes()
 
 
-def on_linux(function):
-    skip = pytest.mark.skipif(
-        sys.platform != "linux", reason="the machine's system and processor decide what is copied"
-    )
-    return skip(function)
+on_linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="the machine's system and processor decide what is copied"
+)
 
 
 @pytest.fixture(scope="module")
@@ -218,7 +203,7 @@ def test_a_classic_application_gets_the_files_of_its_processor(  # a table and i
     assert natives(out) == expected
     assert "LATEBIND1" not in log
     if beside:
-        assert (out / FILES[beside]).read_bytes() == (native / beside / FILES[beside]).read_bytes()
+        assert (out / NATIVE_FILES[beside]).read_bytes() == (native[0] / beside / NATIVE_FILES[beside]).read_bytes()
 
 
 @on_linux
@@ -296,15 +281,9 @@ static class Program
 
 @on_linux
 def test_latenn_itself_runs_on_mono_over_a_synthetic_core(tmp_path, environment, api, on_mono):
-    dotnet_folder, include = ROOT / "latenn" / "dotnet", ROOT / "latenn" / "native" / "include"
-    library = tmp_path / "liblatenn_core.so"
-    source = dotnet_folder / "Checks" / "echo_core.c"
-    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    subprocess.run([*compiler, "-shared", "-fPIC", f"-I{include}", "-o", library, source], check=True)
-    managed = build_managed(
-        dotnet_folder / "Latenn", tmp_path / "managed", version="0.1.0", environment=environment, home=tmp_path / "h"
-    )
-    stage = make_stage(tmp_path / "stage", {"core": [library]})
+    project, home = LATENN / "dotnet" / "Latenn", tmp_path / "h"
+    managed = build_managed(project, tmp_path / "managed", version="0.1.0", environment=environment, home=home)
+    stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
     config = make_config(tmp_path, core={"id": "Latenn", "managed": "x"})
     pack_nupkgs(config, "core", [stage], tmp_path / "feed", managed=managed)
     facade = on_mono.references / "Facades/netstandard.dll"

@@ -2,37 +2,23 @@
 
 import hashlib
 import json
-import zipfile
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from latebind.build import sbom
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.config.document import RuntimeUse
-from latebind.config.file import load
-from latebind.tables.targets import target
 
-from tests.client import CONFIG, write_client
-
-RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
+from tests.client import BOUND, by_kind, member, members, packed, write_client
 
 
-@pytest.fixture
-def bills(tiny):
-    write_client(tiny, latebind=CONFIG + RUNTIME)
-    text = (tiny / "latebind.toml").read_text("utf-8").replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
-    (tiny / "latebind.toml").write_text(text, encoding="utf-8")
-    config = load(tiny / "latebind.toml")
-    stage = stage_target(config, target("linux-x64"), tiny)
+@pytest.fixture(scope="module")
+def bills(tmp_path_factory):
     found = {}
-    for artifact in pack(config, [stage], tiny, tiny / "dist").artifacts:
-        if artifact.kind != "sdist":
-            with zipfile.ZipFile(artifact.path) as archive:
-                (name,) = [name for name in archive.namelist() if name.endswith(".cdx.json")]
-                (library,) = [name for name in archive.namelist() if name.endswith(".so")]
-                found[artifact.kind] = name, archive.read(name), archive.read(library)
+    for kind, package in by_kind(packed(write_client(tmp_path_factory.mktemp("bills"), latebind=BOUND))).items():
+        if kind != "sdist":
+            (name,) = [name for name in members(package) if name.endswith(".cdx.json")]
+            found[kind] = name, members(package)[name], member(package, ".so")
     return found
 
 

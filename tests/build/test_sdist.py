@@ -1,19 +1,12 @@
 """The sdist builds the wheel that the tree builds, in every layout, and packing shows it."""
 
-import os
 import shutil
-import subprocess
-import sys
 import tarfile
 
 import pytest
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
-from latebind.config.file import load
 from latebind.errors import BuildError
-from latebind.tables.targets import target
 
-from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE
+from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, built_wheel, by_kind, packed, write_files
 
 OLD = "from setuptools import setup\nsetup(name='tiny', version='0.0.1')\n"
 TOOL = CONFIG.replace("[package.tiny]", "[tool.latebind.package.tiny]")
@@ -34,19 +27,10 @@ def project(root, *, native, wheel, config=CONFIG, pyproject=PYPROJECT, more=Non
         **({"latebind.toml": text} if config is CONFIG else {"pyproject.toml": pyproject + text}),
         **(more or {}),
     }
-    for name, content in files.items():
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_text(content, encoding="utf-8")
-    return root
+    return write_files(root, files)
 
 
-def packed(root):
-    config = load(root / ("latebind.toml" if (root / "latebind.toml").exists() else "pyproject.toml"))
-    made = pack(config, [stage_target(config, target("linux-x64"), root)], root, root / "dist")
-    return {artifact.kind: artifact.path for artifact in made.artifacts}
-
-
-def members(sdist):
+def held(sdist):
     with tarfile.open(sdist) as archive:
         return {name.partition("/")[2] for name in archive.getnames()}
 
@@ -67,23 +51,17 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wheel_from_the_sdist_is_that_of_the_tree(tmp_path, layout):
-    made = packed(project(tmp_path / "tiny", **LAYOUTS[layout]))
-    assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= members(made["sdist"])
-    assert not {name for name in members(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")}
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
+    made = by_kind(packed(project(tmp_path / "tiny", **LAYOUTS[layout])))
+    assert {"pyproject.toml", "latebind.toml", "native/tiny.c", "loader/latebindConfig.cmake"} <= held(made["sdist"])
+    assert not {name for name in held(made["sdist"]) if name.split("/")[0] in ("setup.py", "stage", "dist", "build")}
     shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
-    argv = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out"]
-    command = [*map(str, argv), str(tmp_path / "unpacked" / "tiny-1.2.3")]
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    (again,) = (tmp_path / "out").iterdir()
-    assert again.name == made["wheel"].name
-    assert again.read_bytes() == made["wheel"].read_bytes()
+    again = built_wheel(tmp_path / "unpacked" / "tiny-1.2.3", tmp_path / "out")
+    assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
 
 
 def test_an_sdist_that_lacks_a_file_of_the_wheel_is_not_made(tmp_path):
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny")
-    before = packed(root)["sdist"].read_bytes()
+    before = by_kind(packed(root))["sdist"].read_bytes()
     (root / "python/tiny/src/tiny/data.txt").write_text("1")
     lacking = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE"]\nexclude = ["data.txt"]')
     (root / "python/tiny/pyproject.toml").write_text(lacking)
@@ -104,13 +82,13 @@ def test_what_is_excluded_is_neither_hashed_nor_carried(tmp_path):
     config = CONFIG.replace('source = "native"', 'source = "native"\nexclude = ["data", "*.onnx"]')
     more = {"latebind.toml": config, "native/data/big.bin": "1", "native/models/m.onnx": "1", "native/kept.txt": "1"}
     root = project(tmp_path / "tiny", native="native", wheel="python/tiny", more=more)
-    made = packed(root)
-    assert {name for name in members(made["sdist"]) if name.startswith("native/")} == {
+    made = by_kind(packed(root))
+    assert {name for name in held(made["sdist"]) if name.startswith("native/")} == {
         "native/CMakeLists.txt", "native/tiny.c", "native/kept.txt"
     }  # fmt: skip
     before = made["sdist"].stat().st_mtime_ns
     (root / "native/data/big.bin").write_text("2")
-    assert packed(root)["sdist"].stat().st_mtime_ns == before
+    assert by_kind(packed(root))["sdist"].stat().st_mtime_ns == before
 
 
 def test_an_excluded_file_that_the_build_reads_is_refused(tmp_path):

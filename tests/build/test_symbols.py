@@ -14,15 +14,11 @@ from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.imports import import_native
 from latebind.build.kinds.table import plan_files
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
-from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.system.archive import sha256
-from latebind.tables.targets import target
 
-from tests.client import CONFIG, PORTABLE_SOURCE, write_client
+from tests.client import CONFIG, PORTABLE_SOURCE, hashes, packed, write_client
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -52,12 +48,6 @@ def client(folder, *rids, cmake=CMAKE, symbols=True, host=False):
     config = config.replace('source = "native"\n', f'source = "native"\nsymbols = {str(symbols).lower()}\n')
     config += "".join(f'\n[targets.{rid}]\ntoolchain = "host"\n' for rid in rids if host)
     return write_client(folder, latebind=config, cmakelists=cmake, tiny=SOURCE)
-
-
-def packed(folder):
-    config = load(folder / "latebind.toml")
-    stages = [stage_target(config, target(rid), folder) for rid in config.document.targets.include]
-    return pack(config, stages, folder, folder / "dist")
 
 
 def archives(made):
@@ -151,7 +141,7 @@ def test_two_folders_give_equal_archives_that_name_no_folder_of_the_machine(tmp_
 
 def test_the_packages_do_not_depend_on_whether_symbols_are_made(tmp_path):
     made = [packed(client(tmp_path / name, "linux-x64", symbols=name == "with")) for name in ("with", "without")]
-    kept = [{row.path.name: row.sha256 for row in one.artifacts if row.kind in ("wheel", "nupkg")} for one in made]
+    kept = [{name: sha for name, sha in hashes(one).items() if name.endswith(("whl", "nupkg"))} for one in made]
     assert kept[0] == kept[1]
     assert len(kept[0]) == 2
     assert [len(archives(one)) for one in made] == [1, 0]
@@ -216,10 +206,8 @@ def test_a_library_that_was_built_elsewhere_has_no_symbols_from_here(tmp_path):
     assert b"%d\n\0" in data
     (elsewhere / "libtiny.so").write_bytes(data.replace(b"%d\n\0", b"%u\n\0"))
     shutil.rmtree(folder / "stage")
-    config = load(folder / "latebind.toml")
-    import_native(config, [elsewhere.parent.parent], folder, "linux-x64")
-    made = pack(config, [open_stage(folder / "stage" / "linux-x64")], folder, folder / "dist")
-    (row,) = made.not_made
+    import_native(load(folder / "latebind.toml"), [elsewhere.parent.parent], folder, "linux-x64")
+    (row,) = packed(folder).not_made
     assert "differs from the shipped library" in row.message
     assert list((folder / "dist").rglob("*-symbols.zip")) == []
 

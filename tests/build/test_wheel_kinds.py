@@ -15,24 +15,17 @@ from latebind.binary import read_image
 from latebind.build import extension
 from latebind.build.kinds.table import plan_files
 from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CONFIG, PYPROJECT, SOURCE, write_client
+from tests.client import CONFIG, PYPROJECT, SOURCE, hashes, packed, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
 
 HOST = f'["{host_rid()}"]'
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
 OWN = f"cp{sys.version_info.major}{sys.version_info.minor}"
-
-
-def packed(project, *rids, workdir=None):
-    settings = load(project / "latebind.toml")
-    stages = [stage_target(settings, target(rid), workdir or project) for rid in rids]
-    return pack(settings, stages, workdir or project, (workdir or project) / "dist")
 
 
 def wheels(made):
@@ -58,8 +51,7 @@ def six(tmp_path_factory):
     if host_rid() != "linux-x64":
         pytest.skip("cross-building is tried from Linux x64")
     project = write_module_client(tmp_path_factory.mktemp("six") / "tiny", "cp310-abi3")
-    rids = load(project / "latebind.toml").document.targets.include
-    return wheels(packed(project, *rids))
+    return wheels(packed(project))
 
 
 def test_one_machine_makes_stable_abi_wheels_for_six_targets_and_the_audit_finds_nothing(six):
@@ -123,18 +115,21 @@ def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp
 def test_two_folders_give_equal_wheels_with_modules(tmp_path):
     one = packed(write_module_client(tmp_path / "one", "cp310-abi3"), host_rid())
     two = packed(write_module_client(tmp_path / "somewhere else" / "two", "cp310-abi3"), host_rid())
-    assert [(row.path.name, row.sha256) for row in one.artifacts] == [
-        (row.path.name, row.sha256) for row in two.artifacts
-    ]
+    assert hashes(one) == hashes(two)
+
+
+def run_of_own_compiler(folder, kind, **changed):
+    """What the module prints that the machine's own compiler made, for its own libc."""
+    settings = config(kind, HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
+    floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
+    project = write_module_client(folder / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor), **changed)
+    (wheel,) = wheels(packed(project, host_rid())).values()
+    install(sys.executable, wheel, folder / "site")
+    return run(sys.executable, RUN, folder / "site")
 
 
 def test_the_machines_own_compiler_builds_modules_too(tmp_path):
-    settings = config("cp310-abi3", HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
-    floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
-    project = write_module_client(tmp_path / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor))
-    (wheel,) = wheels(packed(project, host_rid())).values()
-    install(sys.executable, wheel, tmp_path / "site")
-    assert "abi3" in run(sys.executable, RUN, tmp_path / "site")
+    assert "abi3" in run_of_own_compiler(tmp_path, "cp310-abi3")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: the compiler of this machine is that of a prompt")
@@ -146,15 +141,9 @@ if(NOT Python_EXECUTABLE STREQUAL "{Path(sys.executable).as_posix()}")
   message(FATAL_ERROR "another Python: ${{Python_EXECUTABLE}}")
 endif()
 Python_add_library(_tiny MODULE WITH_SOABI tiny.c)"""
-    settings = config("cpython", HOST) + f'\n[targets.{host_rid()}]\ntoolchain = "host"\n'
-    floor = f'glibc = "{os.confstr("CS_GNU_LIBC_VERSION").split()[1]}"' if sys.platform == "linux" else ""
-    project = write_module_client(
-        tmp_path / "tiny", "", latebind=settings.replace('glibc = "2.28"', floor),
-        cmakelists=CMAKE.replace("latebind_add_python_module(_tiny tiny.c)", found),
-    )  # fmt: skip
-    (wheel,) = wheels(packed(project, host_rid())).values()
-    install(sys.executable, wheel, tmp_path / "site")
-    run(sys.executable, RUN, tmp_path / "site")
+    run_of_own_compiler(
+        tmp_path, "cpython", cmakelists=CMAKE.replace("latebind_add_python_module(_tiny tiny.c)", found)
+    )
 
 
 def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, latebind):
@@ -360,26 +349,6 @@ def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, tripl
 
 
 # -- from source, by users --------------------------------------------------------------------------------------------
-
-ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def links(tmp_path_factory):
-    """A folder with the wheel of latebind-build, which is on no index."""
-    folder = tmp_path_factory.mktemp("links")
-    words = [
-        sys.executable,
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "--outdir",
-        folder,
-        ROOT / "packaging/build_plugin",
-    ]
-    subprocess.run(words, check=True, capture_output=True)
-    return folder
 
 
 @pytest.mark.slow

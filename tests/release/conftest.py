@@ -1,15 +1,12 @@
 """A small project's release in which everything holds: real packages for two targets, and a report that all passed."""
 
 import pytest
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.release.make import ReleaseInputs
 from latebind.system.archive import sha256, write_text
-from latebind.tables.targets import target
 from latebind.verify.report.report import report_json
 
-from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client
+from tests.client import BOUND, PORTABLE_CMAKE, PORTABLE_SOURCE, packed, write_client
 from tests.verify.reports import complete, report
 
 RIDS = ("linux-x64", "linux-arm64")
@@ -28,10 +25,7 @@ CHANGELOG = """\
 
 - Older.
 """
-CONFIGURED = (
-    CONFIG.replace('["linux-x64"]', str(list(RIDS))).replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
-    + '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n\n[verify]\npython = "smoke.py"\n'
-)
+CONFIGURED = BOUND.replace('["linux-x64"]', str(list(RIDS))) + '\n[verify]\npython = "smoke.py"\n'
 HEADER = """\
 /* tiny.h */
 #ifndef TINY_H
@@ -60,7 +54,7 @@ def made(tmp_path_factory):
     (root / "native/tiny.h").write_text(HEADER, encoding="utf-8")
     (root / "smoke.py").write_text("", encoding="utf-8")
     config = load(root / "latebind.toml")
-    pack(config, [stage_target(config, target(rid), root) for rid in RIDS], root, root / "dist")
+    packed(root)
     found = reported(config, root / "dist")
     write_text(root / "reports/verify.json", report_json(found))
     for cell in found.cells:

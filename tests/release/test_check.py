@@ -5,11 +5,12 @@ import json
 import shutil
 import subprocess
 import sys
-import zipfile
 
 import pytest
 from latebind.release.check import check_release
 from latebind.release.make import make_release
+
+from tests.client import member, rewritten
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 ARM = "packages/tiny-1.2.3-py3-none-manylinux_2_28_aarch64.whl"
@@ -46,12 +47,7 @@ def edit(file, old, new):
 
 
 def repack(file, change):
-    """Write a zip again with members changed by `change(name, data)`."""
-    with zipfile.ZipFile(file) as archive:
-        members = [(info, archive.read(info)) for info in archive.infolist()]
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for info, data in members:
-            archive.writestr(info, change(info.filename, data))
+    rewritten(file, file.parent, change)
 
 
 def flip(file):
@@ -75,20 +71,16 @@ def other_hash(folder):
 
 
 def swap(folder):
-    with zipfile.ZipFile(folder / ARM) as archive:
-        other = archive.read("tiny/libtiny.so")
-    repack(folder / WHEEL, lambda name, data: other if name == "tiny/libtiny.so" else data)
+    other = member(folder / ARM, "libtiny.so")
+    repack(folder / WHEEL, lambda name, data: (name, other if name == "tiny/libtiny.so" else data))
 
 
 def rename_export(folder):
-    repack(folder / NUPKG, lambda name, data: data.replace(b"tiny_add", b"tiny_odd") if name.endswith(".so") else data)
+    repack(folder / NUPKG, lambda name, data: (name, data.replace(b"tiny_add", b"tiny_odd")))
 
 
 def lower(folder):
-    repack(
-        folder / WHEEL,
-        lambda name, data: data.replace(b">=1.20", b">=1.10") if "dist-info" in name else data,
-    )
+    repack(folder / WHEEL, lambda name, data: (name, data.replace(b">=1.20", b">=1.10")))
 
 
 def other_version(folder):

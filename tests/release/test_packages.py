@@ -1,22 +1,17 @@
 """What the packages of a release are found to hold."""
 
 import pytest
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
-from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_zip
-from latebind.tables.targets import target
 
-from tests.client import write_portable
+from tests.client import packed, write_portable
 
 
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
 def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
     root = write_portable(tmp_path / "tiny", [rid])
-    config = load(root / "latebind.toml")
-    pack(config, [stage_target(config, target(rid), root)], root, root / "dist")
+    packed(root)
     found = {row.artifact.kind: row for row in read_packages(root / "dist")}
     for kind in ("wheel", "nupkg"):
         assert found[kind].targets == (rid,)

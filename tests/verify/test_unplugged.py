@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -149,9 +150,10 @@ def begun(project):
     return process, int(pid.read_text())
 
 
-def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "cancelled"])
+def test_an_interrupted_verification_leaves_nothing_running_and_the_next_one_goes_on(project, number):
     process, consumer = begun(project)
-    process.send_signal(2)
+    process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, "Traceback" in errors, alive(consumer)) == (130, False, False)
     assert "interrupted" in errors

@@ -17,8 +17,8 @@ from latebind.verify.plan.layouts import RUNNING
 from latebind.verify.plan.scenarios import SCENARIOS, scenario
 from latebind.verify.planning import able
 
+from tests.client import BOUND, write_client
 from tests.client import CONFIG as TINY
-from tests.client import write_client
 from tests.thingclient import DESCRIBED as THING
 from tests.thingclient import write_thing_client
 
@@ -44,14 +44,10 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
 
 def tiny_cells(folder, *, rid="linux-x64", change=lambda text: text):
     """The cells of a project with one package, which binds ONNX Runtime."""
-    text = TINY.replace("linux-x64", rid).replace("exports = [", 'runtime = "onnxruntime"\nexports = [')
-    text += '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n\n[verify]\npython = "smoke.py"\n'
-    write_client(folder, latebind=change(text))
-    config = load(folder / "latebind.toml")
-    return [
-        planned.cell
-        for planned in expand_cells(config, Rid(rid), Extent(pythons={Rid(rid): "3.11"}, home=LINUX), Answers())
-    ]
+    text = BOUND.replace("linux-x64", rid) + '\n[verify]\npython = "smoke.py"\n'
+    config = load(write_client(folder, latebind=change(text)) / "latebind.toml")
+    scope = Extent(pythons={Rid(rid): "3.11"}, home=LINUX)
+    return [planned.cell for planned in expand_cells(config, Rid(rid), scope, Answers())]
 
 
 def test_a_project_of_one_package_has_no_cell_in_which_that_package_is_missing(tmp_path):

@@ -77,16 +77,6 @@ def test_what_the_index_does_not_have_is_not_run(tool, tmp_path):
     assert caught.value.reason == "no-distribution"
 
 
-def test_an_index_that_does_not_answer_is_not_run(tmp_path, monkeypatch):
-    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
-    monkeypatch.setenv("UV_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setenv("UV_HTTP_RETRIES", "0")
-    (tmp_path / "home").mkdir()
-    with pytest.raises(NotRun) as caught:
-        installer(tmp_path / "home").resolve("iniconfig", BASE)
-    assert caught.value.reason == "no-index"
-
-
 def test_without_any_installer_the_message_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setattr(environments, "which", lambda _: None)
     monkeypatch.setattr(environments.importlib.util, "find_spec", lambda _: None)

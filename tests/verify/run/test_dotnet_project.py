@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
 import zipfile
 
-import msgspec
 import pytest
 from latebind.build.nuget import pack_nupkgs
 from latebind.config import file as configfile
@@ -23,7 +20,18 @@ from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.dotnet_project import build_consumer
 from latebind.verify.run.supply import assemble_runtime_nupkg
 
-from tests.dotnet_support import LATENN, NUMERIC, RID, consumer, dotnet_environment, make_stage, run_smoke, without
+from tests.dotnet_support import (
+    LATENN,
+    NUMERIC,
+    RID,
+    consumer,
+    dotnet_environment,
+    echo_core,
+    make_stage,
+    run_smoke,
+    spoiled_cases,
+    without,
+)
 
 ODD_CASES = 4
 
@@ -109,18 +117,10 @@ def test_sabotage_a_backend_package_without_its_native_file_fails_too(tmp_path, 
 
 
 def test_sabotage_wrong_expected_numbers_fail_the_run(tmp_path, packages, runtime, cases):
-    spoiled = tmp_path / "cases"
-    shutil.copytree(cases, spoiled)
-    document = msgspec.json.decode((cases / "cases.json").read_bytes())
-    output = document["cases"][0]["sets"][0]["outputs"][0]["data"]
-    data = bytearray((cases / "cases.bin").read_bytes())
-    data[output[0] + 3] ^= 0x40
-    (spoiled / "cases.bin").write_bytes(data)
-
-    ended = run_smoke(consumer(packages, runtime), spoiled, tmp_path / "w")
+    ended = run_smoke(consumer(packages, runtime), spoiled_cases(cases, tmp_path / "cases"), tmp_path / "w")
 
     assert ended.status == 1
-    assert [failure.name for failure in ended.document.failed] == [document["cases"][0]["name"]]
+    assert [failure.name for failure in ended.document.failed] == ["identity_1"]
     assert "element 0 is" in ended.document.failed[0].message
 
 
@@ -129,13 +129,8 @@ def test_the_binding_holds_its_word_over_a_synthetic_core(tmp_path, managed, fra
     """Types that no runtime here has, threads under a moving heap, refusals: latenn/dotnet/Checks."""
     managed = [one for one in managed if one.framework in frameworks]
     memory = str("netstandard2.1" in frameworks).lower()
-    compiler = shutil.which("cc")
-    words = [compiler] if compiler else [sys.executable, "-m", "ziglang", "cc"]
     checks = LATENN / "dotnet" / "Checks"
-    library = tmp_path / "liblatenn_core.so"
-    include = LATENN / "native" / "include"
-    subprocess.run([*words, "-shared", "-fPIC", f"-I{include}", "-o", library, checks / "echo_core.c"], check=True)
-    stage = make_stage(tmp_path / "stage", {"core": [library]})
+    stage = make_stage(tmp_path / "stage", {"core": [echo_core(tmp_path)]})
     config = configfile.load(LATENN / "latebind.toml")
     package = pack_nupkgs(config, "core", [stage], tmp_path / "dist", managed=managed)[0].path
     environment = dotnet_environment()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import zipfile
 from dataclasses import replace
 
 import pytest
@@ -19,28 +18,24 @@ from latebind.verify.plan.layouts import OLDER_FRAMEWORK, Application, layout, o
 from latebind.verify.run.bench import PhaseError
 from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer
 
-from tests.dotnet_support import RID, consumer, dotnet_environment, make_config, make_stage, run_smoke, without
+from tests.client import members, rewritten
+from tests.dotnet_support import (
+    NATIVE_FILES,
+    RID,
+    consumer,
+    dotnet_environment,
+    make_config,
+    make_stage,
+    native_stages,
+    run_smoke,
+    shared_library,
+    without,
+)
 
 NATIVE = f"runtimes/{RID}/native/"
 CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so"
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
-
-
-def rewritten(package, folder, change, add=()):
-    """The package with every (name, data) put through `change`, which gives None to leave it out, and more files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    made = folder / package.name
-    with zipfile.ZipFile(package) as source, zipfile.ZipFile(made, "w") as out:
-        rows = [change(info.filename, source.read(info)) for info in source.infolist()]
-        for name, data in [*(row for row in rows if row), *add]:
-            out.writestr(name, data)
-    return made
-
-
-def member(package, name):
-    with zipfile.ZipFile(package) as archive:
-        return archive.read(name)
 
 
 def seen(made_for, ended):
@@ -124,7 +119,7 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
 </Project>
 """
     added = [("build/Latenn.targets", keep_out)]
-    broken = rewritten(packages[0], tmp_path / "broken", lambda *row: row, added)
+    broken = rewritten(packages[0], tmp_path / "broken", add=added)
     made_for = consumer([broken, packages[1]], runtime, layout=layout("dotnet-single-file"))
 
     made = build_consumer(made_for, tmp_path / "w")
@@ -137,7 +132,7 @@ def test_an_assembly_that_is_kept_out_of_the_program_is_found_beside_it(tmp_path
 
 def test_packages_that_carry_each_others_files_are_not_apart(tmp_path, packages, runtime, cases):
     backend = NATIVE + BACKEND
-    core = rewritten(packages[0], tmp_path / "b", lambda *row: row, [(backend, member(packages[1], backend))])
+    core = rewritten(packages[0], tmp_path / "b", add=[(backend, members(packages[1])[backend])])
     made_for = consumer([core, without(packages[1], ".so", tmp_path / "c")], runtime, layout=layout("dotnet-cache"))
     ended = run_smoke(made_for, cases, tmp_path / "w", arguments=["--sample", "1"])
 
@@ -170,7 +165,7 @@ def test_a_package_without_build_files_fails_on_mono_alone(tmp_path, packages, r
 
 def test_build_files_that_copy_another_library_than_the_packages_are_told(tmp_path, packages, runtime, cases):
     """An older one that was left in the package: it computes, and is not what every other application gets."""
-    older = ("older/" + CORE, member(packages[0], NATIVE + CORE) + b"older")
+    older = ("older/" + CORE, members(packages[0])[NATIVE + CORE] + b"older")
     wanted, instead = rb"..\..\runtimes\linux-x64\native\*", rb"..\..\older\*"
     broken = with_build_files(packages[0], tmp_path / "b", wanted, instead, [older])
     made_for = consumer([broken, packages[1]], runtime, layout=layout("mono"))
@@ -214,7 +209,7 @@ def test_a_mono_without_reference_assemblies_is_not_enough(tmp_path):
 
 
 def test_an_older_assembly_that_is_the_newer_one_is_told(tmp_path, packages, runtime, cases):
-    newer = member(packages[0], "lib/netstandard2.1/Latenn.dll")
+    newer = members(packages[0])["lib/netstandard2.1/Latenn.dll"]
 
     def same(name, data):
         return (name, newer if name == "lib/netstandard2.0/Latenn.dll" else data)
@@ -258,14 +253,6 @@ def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name
 
 # ---- the files for every target --------------------------------------------------------------------------------------
 
-FILES = {
-    "linux-x64": "libdemo.so",
-    "linux-arm64": "libdemo.so",
-    "osx-x64": "libdemo.dylib",
-    "osx-arm64": "libdemo.dylib",
-    "win-x64": "demo_native.dll",
-    "win-arm64": "demo_native.dll",
-}
 PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <OutputType>Exe</OutputType>
@@ -281,11 +268,7 @@ PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
 def demo(tmp_path_factory):
     """A package with a file for each target, and the folder of a console project that consumes it."""
     root = tmp_path_factory.mktemp("demo")
-    for rid, name in FILES.items():
-        (root / rid).mkdir()
-        (root / rid / name).write_text(rid, encoding="utf-8")
-    stages = [make_stage(root / "stage", {"core": [root / rid / name]}, rid) for rid, name in FILES.items()]
-    package = pack_nupkgs(make_config(root), "core", stages, root / "dist")[0].path
+    package = pack_nupkgs(make_config(root), "core", native_stages(root), root / "dist")[0].path
     (root / "app").mkdir()
     (root / "app" / "App.csproj").write_text(PROJECT, encoding="utf-8")
     (root / "app" / "Program.cs").write_text("static class Program { static void Main() { } }", encoding="utf-8")
@@ -307,7 +290,7 @@ def published(package, project, rid, work):
     return [wrong for proof in made_for.layout.proofs for wrong in proof(looked_at)]
 
 
-@pytest.mark.parametrize("rid", FILES)
+@pytest.mark.parametrize("rid", NATIVE_FILES)
 def test_the_files_of_every_target_are_published(tmp_path, demo, rid):
     assert published(*demo, rid, tmp_path / "w") == []
 
@@ -331,7 +314,7 @@ def test_a_file_that_the_build_puts_beside_and_another_target_needs_is_told(tmp_
 </Project>
 """
     added = [("build/Demo.targets", spoil)]
-    broken = rewritten(package, tmp_path / "broken", lambda *row: row, added)
+    broken = rewritten(package, tmp_path / "broken", add=added)
 
     foreign = published(broken, project, "osx-x64", tmp_path / "osx")
 
@@ -347,7 +330,7 @@ def test_a_file_of_another_processor_under_the_same_name_is_told(tmp_path, demo)
   </Target>
 </Project>
 """
-    broken = rewritten(package, tmp_path / "broken", lambda *row: row, [("build/Demo.targets", spoil)])
+    broken = rewritten(package, tmp_path / "broken", add=[("build/Demo.targets", spoil)])
 
     (wrong,) = published(broken, project, "win-arm64", tmp_path / "w")
 
@@ -378,15 +361,9 @@ def test_control_a_library_that_links_its_runtime_fails_straight_from_the_packag
     tmp_path, source, linked, works
 ):
     """dotnet/core-setup#4303: the system's loader does not search the folder of another package, with the runtime."""
-    compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    (tmp_path / "rt.c").write_text("int rt_answer(void) { return 42; }", encoding="utf-8")
-    (tmp_path / "demo.c").write_text(source, encoding="utf-8")
-    rt, demo = tmp_path / "librt_demo.so", tmp_path / "libdemo.so"
-    subprocess.run(
-        [*compiler, "-shared", "-fPIC", "-Wl,-soname,librt_demo.so", "-o", rt, tmp_path / "rt.c"], check=True
-    )
-    link = [f"-L{tmp_path}", "-lrt_demo"] if linked else []
-    subprocess.run([*compiler, "-shared", "-fPIC", "-o", demo, tmp_path / "demo.c", *link], check=True)
+    answer, soname = "int rt_answer(void) { return 42; }", "-Wl,-soname,librt_demo.so"
+    rt = shared_library(tmp_path / "librt_demo.so", answer, soname)
+    demo = shared_library(tmp_path / "libdemo.so", source, *([f"-L{tmp_path}", "-lrt_demo"] if linked else []))
     stage = make_stage(tmp_path / "stage", {"core": [demo], "extra": [rt]})
     config = make_config(tmp_path)
     feed = [pack_nupkgs(config, name, [stage], tmp_path / "dist")[0].path for name in ("core", "extra")]

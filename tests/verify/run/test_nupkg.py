@@ -10,7 +10,7 @@ from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
 from latebind.verify.run.nupkg import build_c, unpack
 
-from tests.dotnet_support import LATENN, RID, without
+from tests.dotnet_support import LATENN, RID, spoiled_cases, without
 
 SOURCE = LATENN / "verify" / "c"
 pytestmark = pytest.mark.usefixtures("packages")
@@ -43,15 +43,7 @@ def test_a_sample_is_spread_evenly(tmp_path, packages, runtime, cases):
 
 
 def test_wrong_expected_numbers_fail_it(tmp_path, packages, runtime, cases):
-    spoiled = tmp_path / "cases"
-    spoiled.mkdir()
-    for file in cases.iterdir():
-        (spoiled / file.name).write_bytes(file.read_bytes())
-    output = msgspec.json.decode((cases / "cases.json").read_bytes())["cases"][0]["sets"][0]["outputs"][0]["data"]
-    data = bytearray((cases / "cases.bin").read_bytes())
-    data[output[0] + 3] ^= 0x40
-    (spoiled / "cases.bin").write_bytes(data)
-
+    spoiled = spoiled_cases(cases, tmp_path / "cases")
     status, document = consumed([*packages, runtime[1]], spoiled, tmp_path)
 
     assert status == 1
