@@ -54,6 +54,15 @@ def pytest_sessionfinish(session):
         session.exitstatus = 1
 
 
+def alive(pid):
+    """Whether a process is there and no zombie."""
+    try:
+        status = Path(f"/proc/{pid}/stat").read_text("ascii")
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
 @pytest.fixture
 def tiny(tmp_path):
     """A fresh copy of the small project."""

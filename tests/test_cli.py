@@ -157,11 +157,6 @@ def test_missing_source_folder(latebind, tiny):
     assert snapshot(tiny / "dist") == before
 
 
-def test_missing_wheel_source(latebind, tiny):
-    shutil.rmtree(tiny / "python")
-    refused(latebind("-C", tiny, "pack"), "not there: package.tiny.wheel.source = python/tiny/pyproject.toml")
-
-
 def test_no_configuration(latebind, tmp_path):
     refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
 
@@ -273,12 +268,7 @@ def test_interrupted_midway(latebind, tiny, after):
     assert not list(tiny.rglob("*.part"))
 
 
-def test_an_audit_of_something_that_is_not_there(latebind, tmp_path):
-    refused(latebind("audit", tmp_path / "nothing.whl"), "nothing.whl")
-
-
 def test_usage_errors_exit_with_2(latebind):
-    assert latebind("bild").returncode == 2
     assert latebind().returncode == 2
 
 

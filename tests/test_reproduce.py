@@ -32,38 +32,32 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
     assert all(row.offset > 0 for row in result.differences if row.file.endswith(".so"))
 
 
-def test_a_file_that_only_one_run_makes_is_told(tiny):
+HOOKED = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "hook.py"]')
+HOOKED += '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
+HOOK = """
+import datetime, os, pathlib
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+class Hook(BuildHookInterface):
+    def initialize(self, version, build_data):
+        pathlib.Path(self.root, "src", "tiny", {name}).write_text(str(datetime.date.today()))
+"""
+
+
+def hooked(tiny, name):
+    """What two packs differ in when a hook writes the date into a file of that name, an expression."""
     write_client(tiny, pyproject=HOOKED)
-    (tiny / "python" / "tiny" / "hook.py").write_text(
-        "import os, pathlib\n"
-        "from hatchling.builders.hooks.plugin.interface import BuildHookInterface\n"
-        "class Hook(BuildHookInterface):\n"
-        "    def initialize(self, version, build_data):\n"
-        "        made = pathlib.Path(self.root, 'src', 'tiny', os.environ['USER'] + '.txt')\n"
-        "        made.write_text('x')\n",
-        encoding="utf-8",
-    )
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
-    shown = [str(row) for row in result.differences]
+    (tiny / "python" / "tiny" / "hook.py").write_text(HOOK.format(name=name), encoding="utf-8")
+    return reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+
+
+def test_a_file_that_only_one_run_makes_is_told(tiny):
+    shown = [str(row) for row in hooked(tiny, "os.environ['USER'] + '.txt'").differences]
     assert any(line.endswith("tiny/one.txt: there / missing") for line in shown), shown
     assert any(line.endswith("tiny/two.txt: missing / there") for line in shown), shown
 
 
-HOOKED = PYPROJECT.replace('"src", "LICENSE"]', '"src", "LICENSE", "hook.py"]')
-HOOKED += '\n[tool.hatch.build.targets.wheel.hooks.custom]\npath = "hook.py"\n'
-DATED = """
-import datetime, pathlib
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-class Hook(BuildHookInterface):
-    def initialize(self, version, build_data):
-        pathlib.Path(self.root, "src", "tiny", "made.txt").write_text(str(datetime.date.today()))
-"""
-
-
 def test_a_date_in_a_package_is_found(tiny):
-    write_client(tiny, pyproject=HOOKED)
-    (tiny / "python" / "tiny" / "hook.py").write_text(DATED, encoding="utf-8")
-    result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
+    result = hooked(tiny, "'made.txt'")
     if result.not_varied:
         pytest.skip(f"not run: {result.not_varied[0]}")
     assert {row.file.partition("!")[2] for row in result.differences if row.offset >= 0} >= {"tiny/made.txt"}

@@ -68,6 +68,10 @@ class Target:
     """Whether a process can list its own libraries without help: /proc/self/maps."""
     libc_title: str
     """What people call the thing that `floor` is a version of."""
+    floor_key: Literal["glibc", "macos", ""] = ""
+    """The key of [targets] that sets it; "" where nothing does."""
+    floor_advice: str = ""
+    """How to build for a floor; `{tag}` stands for it with underscores."""
     binary_format: Literal["elf", "macho", "pe"] = "elf"
     cmake_system: str = "Linux"
     """CMAKE_SYSTEM_NAME."""

@@ -72,15 +72,6 @@ def test_a_build_tree_that_moved_is_made_afresh(tiny, tmp_path):
     assert library(stage(moved)).is_file()
 
 
-def test_the_hosts_compiler_builds_too(tiny):
-    write_client(tiny, latebind=CONFIG + '\n[targets.linux-x64]\ntoolchain = "host"\n')
-    try:
-        toolchain("host", HERE)
-    except NotRun as error:
-        pytest.skip(f"not run: {error}")
-    assert stage(tiny).manifest.toolchain.startswith("host ")
-
-
 def test_a_component_without_a_library_is_refused_before_it_takes_the_stage(tiny):
     first = stage(tiny).manifest
     write_client(tiny, cmakelists=CMAKE.replace("COMPONENT tiny", "COMPONENT other"))

@@ -1,6 +1,5 @@
 """Processes: limits, whole groups, what is shown and what is hidden."""
 
-import os
 import subprocess
 import sys
 import time
@@ -12,16 +11,9 @@ from latebind.system.log import LOG
 from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 
+from tests.conftest import alive
+
 PYTHON = sys.executable
-
-
-def alive(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123
-        return file.read().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_output_and_status_come_back(tmp_path):

@@ -26,7 +26,7 @@ from latebind.verify.plan.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, write_client
-from tests.conftest import ROOT
+from tests.conftest import ROOT, alive
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -74,14 +74,6 @@ def project(tmp_path, packed, latebind):
         return json.loads((root / "reports" / "verify.json").read_text("utf-8"))["cells"]
 
     return SimpleNamespace(root=root, dist=dist, verify=verify, cells=cells)
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as file:  # noqa: PTH123
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(
@@ -190,7 +182,7 @@ def can_mount():
 
 def mounted(setup, project, *words, env=None):
     """`verify` in a mount space of its own, after a shell's `setup`."""
-    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, *words, "verify", "--dist", project.dist]
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
     environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
     return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=300, check=False)
@@ -368,16 +360,12 @@ def test_a_dotnet_that_does_not_start_makes_its_cells_not_run(project, tmp_path,
     assert all(words in cell["summary"] for cell in project.cells())
 
 
-def wheel_of(project):
-    return next(project.dist.glob("*.whl"))
+def shortened(pattern, length):
+    def spoil(project):
+        package = next(project.dist.glob(pattern))
+        package.write_bytes(package.read_bytes()[:length])
 
-
-def shorten(project):
-    wheel_of(project).write_bytes(wheel_of(project).read_bytes()[:700])
-
-
-def shorten_nupkg(project):
-    next(project.dist.glob("*.nupkg")).write_bytes(b"")
+    return spoil
 
 
 def older_version(project):
@@ -385,32 +373,29 @@ def older_version(project):
     config.write_text(config.read_text("utf-8").replace("1.2.3", "1.2.4"), encoding="utf-8")
 
 
-def two_versions(project):
-    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("1.2.3", "1.2.2"))
+def copied(pattern, old, new):
+    """A copy of a package under another name."""
 
+    def spoil(project):
+        package = next(project.dist.glob(pattern))
+        shutil.copy(package, project.dist / package.name.replace(old, new))
 
-def foreign_wheel(project):
-    shutil.copy(wheel_of(project), project.dist / wheel_of(project).name.replace("tiny", "other"))
-
-
-def foreign_nupkg(project):
-    shutil.copy(next(project.dist.glob("*.nupkg")), project.dist / "Other.1.2.3.nupkg")
-
-
-def nameless_wheel(project):
-    shutil.copy(wheel_of(project), project.dist / "tiny.whl")
+    return spoil
 
 
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (shorten, "is not a readable zip archive"),
-        (shorten_nupkg, "Tiny.1.2.3.nupkg is not a readable zip archive"),
+        (shortened("*.whl", 700), "is not a readable zip archive"),
+        (shortened("*.nupkg", 0), "Tiny.1.2.3.nupkg is not a readable zip archive"),
         (older_version, "is not of version 1.2.4"),
-        (two_versions, "is not of version 1.2.3"),
-        (foreign_wheel, "is of another project"),
-        (foreign_nupkg, "Other.1.2.3.nupkg is of another project"),
-        (nameless_wheel, "tiny.whl is not named as a wheel must be"),
+        (copied("*.whl", "1.2.3", "1.2.2"), "is not of version 1.2.3"),
+        (copied("*.whl", "tiny", "other"), "is of another project"),
+        (copied("*.nupkg", "Tiny", "Other"), "Other.1.2.3.nupkg is of another project"),
+        (
+            copied("*.whl", "-1.2.3-py3-none-manylinux_2_28_x86_64", ""),
+            "tiny.whl is not named as a wheel must be",
+        ),
     ],
 )
 def test_packages_that_are_not_the_projects_are_one_clear_error(project, spoil, words):
@@ -492,7 +477,7 @@ def test_a_user_whom_the_system_does_not_know_can_verify(project):
     paths = [workdir / "packages", *(path for path in sys.path if path.endswith("site-packages"))]
     environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PATH": os.environ["PATH"],
                    "PYENV_ROOT": str(locked)}  # fmt: skip
-    command = [SYSTEM_PYTHON, "-m", "latebind.cli", "-C", workdir / "tiny", "--workdir", locked,
+    command = [SYSTEM_PYTHON, "-m", "latebind.cli", "-q", "-C", workdir / "tiny", "--workdir", locked,
                "verify", "--dist", workdir / "dist"]  # fmt: skip
     ended = subprocess.run(command, user=54321, group=54321, extra_groups=[], env=environment, cwd=workdir,
                            capture_output=True, text=True, timeout=300, check=False)  # fmt: skip

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError
 from latebind.system.archive import Entry
+from latebind.tables.targets import target
 from latebind.templates import render
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] =
         id=id_,
         name=re.sub(r"\W", "_", part_of or id_),
         rids=[(rid, *rid.rsplit("-", 1)) for rid in sorted(rids)],
-        windows=sorted(rid.rpartition("-")[2] for rid in known if rid.startswith("win-")),
+        windows=sorted(target(rid).processor for rid in known if target(rid).system == "windows"),
         warns=not part_of,
     )
     folders = ("build", "buildTransitive")

@@ -11,7 +11,7 @@ from latebind.tables.targets import target
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from latebind.binary import Image
@@ -41,7 +41,7 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
                 advice="Stage the library that was built for this target.",
             )
         for image in images:
-            need, reason = _need(image, row)
+            need, reason = _NEEDS[row.floor_key](image)
             if floors.padded(need) > floors.padded(floors.numeric(floor)):
                 raise BuildError(
                     f"{library.name} needs {reason}, and the floor of {row.rid} is {row.libc_title} {floor}",
@@ -85,20 +85,19 @@ def _can_read() -> bool:
     return importlib.util.find_spec("lief") is not None
 
 
-def _need(image: Image, row: Target) -> tuple[floors.Version, str]:
-    """The oldest libc or macOS that an image runs on, and what in it says so; ((), "") where nothing does."""
-    if row.libc == "glibc":
-        version, name = floors.needed_glibc(floors.glibc_versions(image))
-        return version, f"{name} because of {', '.join(floors.because(image, name)[:_SHOWN])}"
-    if row.libc == "darwin":
-        return floors.needed_macos(image), f"macOS {image.min_os}"
-    return (), ""
+def _glibc(image: Image) -> tuple[floors.Version, str]:
+    version, name = floors.needed_glibc(floors.glibc_versions(image))
+    return version, f"{name} because of {', '.join(floors.because(image, name)[:_SHOWN])}"
+
+
+_NEEDS: Mapping[str, Callable[[Image], tuple[floors.Version, str]]] = {
+    "glibc": _glibc,
+    "macos": lambda image: (floors.needed_macos(image), f"macOS {image.min_os}"),
+    "": lambda _: ((), ""),
+}
+"""The oldest system that an image runs on, and what in it says so, by the setting for floors."""
 
 
 def _advice(row: Target, floor: str, need: str) -> str:
-    key = "glibc" if row.libc == "glibc" else "macos"
-    how = {
-        "glibc": f"with zig, or in the image manylinux_{floor.replace('.', '_')}",
-        "macos": f"with MACOSX_DEPLOYMENT_TARGET={floor}",
-    }[key]
-    return f'Build it for {row.libc_title} {floor} ({how}), or write {key} = "{need}" below [targets].'
+    how = row.floor_advice.format(floor=floor, tag=floor.replace(".", "_"))
+    return f'Build it for {row.libc_title} {floor} ({how}), or write {row.floor_key} = "{need}" below [targets].'

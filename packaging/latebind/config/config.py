@@ -62,8 +62,7 @@ class Config:
 
     def floor(self, target: Target) -> str:
         """The oldest libc or macOS that a target is built for: the configured one, but no older than it can be."""
-        targets = self.document.targets
-        configured = {"glibc": targets.glibc, "darwin": targets.macos}.get(target.libc, "")
+        configured = getattr(self.document.targets, target.floor_key) if target.floor_key else ""
         return max(configured, target.floor, key=_numeric)
 
     def runtime_of(self, package: str) -> RuntimeUse | None:

@@ -19,6 +19,15 @@ _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _ADVICE = "Install a .NET SDK, 8.0 or newer."
 _FIRST_UNIFIED = 5
 """From .NET 5 on the short name is net5.0, before it netcoreapp3.1."""
+_NUGET_CONFIG = """<?xml version="1.0" encoding="utf-8"?>
+<configuration>
+  <packageSources>
+{rows}  </packageSources>
+  <fallbackPackageFolders>
+    <clear />
+  </fallbackPackageFolders>
+</configuration>
+"""
 _QUIET = {
     "DOTNET_CLI_TELEMETRY_OPTOUT": "1",
     "DOTNET_NOLOGO": "1",
@@ -84,20 +93,5 @@ def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
 
 def write_nuget_config(path: Path, sources: Sequence[str], *, alone: bool = True) -> None:
     """Write a NuGet.config that knows these sources; when they are `alone` no others, whatever the machine has."""
-    rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />" for i, value in enumerate(sources)]
-    text = "\n".join(
-        [
-            '<?xml version="1.0" encoding="utf-8"?>',
-            "<configuration>",
-            "  <packageSources>",
-            *(["    <clear />"] if alone else []),
-            *rows,
-            "  </packageSources>",
-            "  <fallbackPackageFolders>",
-            "    <clear />",
-            "  </fallbackPackageFolders>",
-            "</configuration>",
-            "",
-        ]
-    )
-    write_text(path, text)
+    rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />\n" for i, value in enumerate(sources)]
+    write_text(path, _NUGET_CONFIG.format(rows="".join([*(["    <clear />\n"] if alone else []), *rows])))

@@ -49,13 +49,8 @@ def test_an_environment_sees_nothing_of_ours(tool, tmp_path, monkeypatch):
     done = run([python_of(folder), "-I", "-c", code], env=consumer_environment(python_of(folder), tmp_path))
     ours, latebind, version, variables = json.loads(done.output)
     assert (ours, latebind, version) == (False, False, "2.0.0")
-    assert set(variables) <= {
-        "PATH",
-        "HOME",
-        "LANG",
-        "LC_CTYPE",
-        "LATEBIND_TREE",
-    }  # the last finds what is left running
+    # The last finds what is left running.
+    assert set(variables) <= {"PATH", "HOME", "LANG", "LC_CTYPE", "LATEBIND_TREE"}
 
 
 def test_the_index_is_asked_for_versions(tool):

@@ -15,14 +15,13 @@ from latebind.verify.report.render import report_count, report_junit, report_mar
 from latebind.verify.report.report import (
     Elsewhere,
     Provenance,
-    Report,
     read_report,
     report_json,
     report_of,
     verify_schema,
 )
 
-from tests.verify.reports import HASH, HOSTILE, large, report, row
+from tests.verify.reports import HASH, HOSTILE, report, row
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 SOURCE = Provenance(project="latenn", version="0.1.0", commit="1f92bad" + "0" * 33, date="2026-11-21")
@@ -227,9 +226,3 @@ def test_no_link_leads_out_of_a_report(tmp_path):
     shown = row()
     (tmp_path / "report" / shown.log).symlink_to(tmp_path / "secret")
     assert read_log(tmp_path / "report", shown) == ""
-
-
-def test_a_large_report_is_rendered_whole():
-    assert report_count(large()) in report_text(large(), width=160)
-    assert report_junit(large()).count("<testcase") == len(large().cells)
-    assert isinstance(large(), Report)

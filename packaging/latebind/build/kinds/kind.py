@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from latebind.plan import unsupplied
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from latebind.build.stage import Stage
@@ -57,31 +57,24 @@ class PackRun:
         return [stage for stage in self.stages if not unsupplied(self.config, package, stage.rid)]
 
 
-class PackageKind(Protocol):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackageKind:
     """A kind of package: one module in this folder and one row in KINDS."""
 
-    @property
-    def name(self) -> Kind:
-        """As in reports."""
+    name: Kind
+    """As in reports."""
+    after: Sequence[Kind] = ()
+    """The kinds whose files must be made first."""
+    is_for_targets: Callable[[Package], bool] = lambda _: False
+    """Whether a package of the configuration has files of this kind that hold a target's libraries."""
+    plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]
+    """The files to come, of a configuration, the targets that suit each package, and all chosen ones."""
+    jobs: Callable[[PackRun], list[PackageJob]]
+    """The work of a run."""
+    key: Callable[[PackRun, PackageJob], list[str]] = lambda _run, _job: []
+    """What the files depend on, apart from stages, source folder and configuration.
 
-    @property
-    def after(self) -> Sequence[Kind]:
-        """The kinds whose files must be made first."""
-
-    def is_for_targets(self, package: Package) -> bool:
-        """Whether a package of the configuration has files of this kind that hold a target's libraries."""
-
-    def plan(self, config: Config, suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:
-        """The files to come. `suited` are the targets of each package, `rids` all chosen ones."""
-
-    def jobs(self, run: PackRun) -> list[PackageJob]:
-        """The work of a run."""
-
-    def key(self, run: PackRun, job: PackageJob) -> list[str]:
-        """What the files depend on, apart from stages, source folder and configuration.
-
-        Raises NotRun when they cannot be made on this machine.
-        """
-
-    def make(self, run: PackRun, job: PackageJob) -> Sequence[Path]:
-        """Write the files below `run.dist`. Raises NotRun or BuildError."""
+    Raises NotRun when they cannot be made on this machine.
+    """
+    make: Callable[[PackRun, PackageJob], Sequence[Path]]
+    """Write the files below `run.dist`. Raises NotRun or BuildError."""

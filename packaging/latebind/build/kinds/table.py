@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.build.kinds.nupkgs import Nupkgs
-from latebind.build.kinds.sdists import Sdists
-from latebind.build.kinds.symbols import SymbolArchives
-from latebind.build.kinds.wheels import Wheels
+from latebind.build.kinds.nupkgs import NUPKGS
+from latebind.build.kinds.sdists import SDISTS
+from latebind.build.kinds.symbols import SYMBOLS
+from latebind.build.kinds.wheels import WHEELS
 from latebind.model import NotMade
 from latebind.plan import unsupplied
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from latebind.build.kinds.kind import PackageKind, PlannedFile
     from latebind.config.config import Config
 
-KINDS: tuple[PackageKind, ...] = (Wheels(), Sdists(), Nupkgs(), SymbolArchives())
+KINDS: tuple[PackageKind, ...] = (WHEELS, SDISTS, NUPKGS, SYMBOLS)
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:

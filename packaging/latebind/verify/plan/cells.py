@@ -51,7 +51,7 @@ class PlannedCell:
     """Whether an emulated machine does not try it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Line:
     """One line of the plan before the index has answered."""
 
@@ -61,7 +61,12 @@ class _Line:
     python: str
     entry: str
     """What the index is asked; "" for nothing."""
-    distribution: str
+    other: str = ""
+    """A distribution of the runtime that is not its ordinary one."""
+
+    @property
+    def distribution(self) -> str:
+        return self.other or (self.use.known.python.distribution if self.use else "")
 
 
 def versions_of(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
@@ -113,7 +118,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
                 if not _wanted(config, consumer) or not _supplied(use, scenario, consumer):
                     continue
                 for entry in _entries(config, use, scenario, rid, extent):
-                    yield _line(use, scenario, consumer, extent.pythons[rid], entry)
+                    yield _Line(use, scenario, consumer, extent.pythons[rid], entry)
             if scenario.widened and extent.everything and _wanted(config, PYTHON):
                 yield from _more(config, use, scenario, rid, extent)
 
@@ -123,17 +128,10 @@ def _more(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, 
     if rid == extent.home and not config.tried(use).native_only:
         for minor in extent.others:
             for entry in ("minimum", "latest") if use else ("",):
-                yield _line(use, scenario, PYTHON, minor, entry)
+                yield _Line(use, scenario, PYTHON, minor, entry)
     if use is not None:
         for name in list(use.known.python.extras.values())[1:]:
-            yield _line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
-
-
-def _line(  # noqa: PLR0913  # the coordinates of a cell
-    use: RuntimeUse | None, scenario: Scenario, consumer: str, python: str, entry: str, distribution: str = ""
-) -> _Line:
-    name = distribution or (use.known.python.distribution if use else "")
-    return _Line(use=use, scenario=scenario, consumer=consumer, python=python, entry=entry, distribution=name)
+            yield _Line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
 def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> tuple[str, ...]:

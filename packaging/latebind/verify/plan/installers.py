@@ -134,16 +134,8 @@ class Uv:
         else:
             more += [word for name in ours for word in ("--refresh-package", name)]
         with tempfile.TemporaryDirectory() as scratch:
-            argv: list[str | Path] = [
-                self.uv,
-                "pip",
-                "install",
-                *_BINARY,
-                *self._place(folder, into, Path(scratch)),
-                *more,
-                *wanted,
-            ]
-            run_installer(argv, self._environment(), log)
+            argv: list[str | Path] = [self.uv, "pip", "install", *_BINARY, *self._place(folder, into, Path(scratch))]
+            run_installer([*argv, *more, *wanted], self._environment(), log)
 
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
@@ -276,17 +268,9 @@ class Virtualenv:
         other += [f"--python-version={minor}"] if minor else []
         with tempfile.TemporaryDirectory(dir=self.home) as folder:
             report = Path(folder) / "resolved.json"
-            argv: list[str | Path] = [
-                python_of(scratch),
-                "-m",
-                "pip",
-                "install",
-                "--dry-run",
-                "--ignore-installed",
-                "--no-deps",
-                *_BINARY,
-            ]
-            argv += ["--quiet", *other, *([f"--target={folder}"] if other else []), "--report", report, wanted]
+            argv: list[str | Path] = [python_of(scratch), "-m", "pip", "install", "--dry-run", "--ignore-installed"]
+            argv += ["--no-deps", *_BINARY, "--quiet", *other, *([f"--target={folder}"] if other else [])]
+            argv += ["--report", report, wanted]
             ask_index(argv, installer_environment(self.home), wanted)
             return str(json.loads(report.read_text("utf-8"))["install"][0]["metadata"]["version"])
 

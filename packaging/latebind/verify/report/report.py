@@ -216,16 +216,6 @@ def verify_schema() -> dict[str, Any]:
 
 
 def _result(outcome: Outcome) -> CellResult:
-    cell = outcome.cell
-    return CellResult(
-        id=cell.id,
-        **{name: getattr(cell, name) for name in Cell.__slots__},
-        outcome=outcome.state,
-        reason=outcome.reason,
-        summary=outcome.summary,
-        seconds=outcome.seconds,
-        log=outcome.log,
-        cached=outcome.cached,
-        facts=dict(outcome.facts),
-        entries=outcome.entries,
-    )
+    cell = {name: getattr(outcome.cell, name) for name in Cell.__slots__}
+    same = {name: getattr(outcome, name) for name in ("reason", "summary", "seconds", "log", "cached", "entries")}
+    return CellResult(id=outcome.cell.id, outcome=outcome.state, facts=dict(outcome.facts), **cell, **same)
