@@ -19,7 +19,7 @@ HELD_VARIABLE = "LATEBIND_HELD"
 LOCK = Path("build", ".lock")
 """The file in a working folder that is locked; it stays there when the lock ends."""
 LIVE = Path("build", ".live")
-"""Has the mark of the processes of whoever holds the lock; it is there for as long as the work goes on."""
+"""Has the mark of what the holder of the lock started; it is there for as long as the work goes on."""
 _LEFTOVERS = (
     "stage/.*.part",
     "stage/.*.old",
