@@ -2,9 +2,9 @@
 
     python bench/latency.py [--rounds N] [--write]
 
-Runs are timed by bench/runs.py, with the accelerator and with ctypes alone, in a process for each runtime; a large
-output by bench/output.py, the loader by bench/bind. Of the models of a claim the worst counts, by the clock. How busy
-the machine is without us is measured before and after; no result of a busy one is kept.
+Runs are timed by bench/runs.py, in a process for each runtime; a large output by bench/output.py, the loader by
+bench/bind. Of the models of a claim the worst counts, by the clock. How busy the machine is without us is measured
+before and after; no result of a busy one is kept.
 """
 
 from __future__ import annotations
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RUNTIMES = ("1.19.2", "1.31.1")
-WAYS = {"accelerator": "1", "ctypes": "0"}
 _LARGE = ("large", "open, large", "large, one thread", "open, large, one thread")
-CLAIMS: dict[tuple[str, str], dict[str, float]] = {
-    ("run", "accelerator"): {"small": 0.65, "open": 0.95, **dict.fromkeys(_LARGE, 0.95)},
-    ("run", "ctypes"): {"small": 0.8, "open": 1.1, **dict.fromkeys(_LARGE, 1.1)},
-    ("bound", "accelerator"): {"small": 0.8, "large, one thread": 1},
-    ("bound", "ctypes"): {"small": 0.9, "large, one thread": 1},
-    ("two threads", "accelerator"): {"small": 1, "large, one thread": 1},
-    ("two threads", "ctypes"): {"small": 1, "large, one thread": 1},
+CLAIMS: dict[str, dict[str, float]] = {
+    "run": {"small": 0.65, "open": 0.95, **dict.fromkeys(_LARGE, 0.95)},
+    "bound": {"small": 0.8, "large, one thread": 1},
+    "two threads": {"small": 1, "large, one thread": 1},
 }
 """What each may be of onnxruntime's time, at most."""
 MOST_BUSY = 0.1
@@ -81,26 +77,25 @@ def answer(command: list[str], **env: str) -> str:
 
 
 def runs(folders: dict[str, Path], rounds: int) -> list[dict[str, Any]]:
-    """The rows of runs.py for every runtime and way."""
+    """The rows of runs.py for every runtime."""
     rows = []
     for version, folder in folders.items():
-        for way, value in WAYS.items():
-            command = [sys.executable, str(ROOT / "bench/runs.py"), "--rounds", str(rounds)]
-            found = json.loads(answer(command, PYTHONPATH=str(folder), LATENN_ACCELERATOR=value))
-            rows += [{"runtime": version, "way": way, **row} for row in found]
-            for row in rows[-len(found) :]:
-                print(*(f"{key} {value}" for key, value in row.items()), flush=True)
+        command = [sys.executable, str(ROOT / "bench/runs.py"), "--rounds", str(rounds)]
+        found = json.loads(answer(command, PYTHONPATH=str(folder)))
+        rows += [{"runtime": version, **row} for row in found]
+        for row in rows[-len(found) :]:
+            print(*(f"{key} {value}" for key, value in row.items()), flush=True)
     return rows
 
 
 def claims_of_runs(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The worst model of each claim, whatever the runtime."""
     found = []
-    for (what, way), limits in CLAIMS.items():
+    for what, limits in CLAIMS.items():
         for shape, limit in limits.items():
-            fit = [row for row in rows if (row["what"], row["way"], row["shape"]) == (what, way, shape)]
+            fit = [row for row in rows if (row["what"], row["shape"]) == (what, shape)]
             worst = max(fit, key=lambda row: float(row["wall"]["median"]))
-            text = f"{what}, {shape}, {way}: share of onnxruntime's time (worst: {worst['nodes']} nodes, "
+            text = f"{what}, {shape}: share of onnxruntime's time (worst: {worst['nodes']} nodes, "
             found.append(claim(f"{text}{worst['runtime']})", limit, worst["wall"], cpu=worst["cpu"]["median"]))
     return found
 

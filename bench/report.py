@@ -105,7 +105,7 @@ def _claims(claims: list[dict[str, Any]]) -> str:
 
 def _large(rows: Sequence[dict[str, Any]]) -> str:
     """Of large models: the share of each, and what it would be if a run were nothing but the runtime's computing."""
-    shares = {(row["what"], row["shape"], row["nodes"], row["runtime"]): row["wall"] for row in rows if _is_ours(row)}
+    shares = {(row["what"], row["shape"], row["nodes"], row["runtime"]): row["wall"] for row in rows}
     found = sorted((runtime, shape, nodes) for what, shape, nodes, runtime in shares if what == "floor")
     lines = [
         (
@@ -121,10 +121,6 @@ def _large(rows: Sequence[dict[str, Any]]) -> str:
 
 def _columns(shape: str) -> tuple[tuple[str, str], ...]:
     return ("run", shape), ("run", f"open, {shape}"), ("floor", shape)
-
-
-def _is_ours(row: dict[str, Any]) -> bool:
-    return bool(row["way"] == "accelerator")
 
 
 def _measured(row: dict[str, Any]) -> str:

@@ -53,7 +53,7 @@ _kept: list[Any] = []  # onnxruntime's bindings know addresses alone
 
 
 def rows(rounds: int) -> Iterator[dict[str, Any]]:
-    """A row for each model and way of running it."""
+    """A row for each model and how it is run."""
     for kind in SHAPES:
         for nodes in NODES:
             yield _row(kind, _plain(kind, nodes), rounds) | {"what": "run", "nodes": nodes}

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capsule.h"
 #include "dlpack.h"
 #include "latenn.h"
 #include "port.h"

@@ -117,12 +117,6 @@ typedef struct latenn_port {
   const char* const* dimensions; /* the model's names for open dimensions, "" where there is none */
 } latenn_port;
 
-/* ---- environment -------------------------------------------------------------------------------------------- */
-
-/* A copy of an environment variable, read as latenn reads its own (LATENN_BACKEND): NULL when it is unset or empty, and
- * in a process with more rights than the user who started it. Release it with latenn_text_release(). */
-LATENN_API char* latenn_environment(const char* name);
-
 /* ---- forks ------------------------------------------------------------------------------------------------ */
 
 /* To be called in a child process after fork(), before anything else here: what the parent made is never released
@@ -267,14 +261,6 @@ LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versio
  * written to. On failure the tensor stays the caller's. */
 LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
                                                    latenn_value** value);
-/* The name of a PyCapsule around a DLPack tensor: "dltensor_versioned", "used_dltensor". Lives for ever. */
-LATENN_API const char* latenn_dlpack_name(int versioned, int used);
-/* For Python: the destructor of such a capsule; it deletes a tensor that nobody took. Written in C, because it may run
- * while the interpreter ends. It calls PyCapsule_IsValid and PyCapsule_GetPointer, whose addresses are the one thing
- * that the library keeps for the process: latenn_python_begin() must have been given them. */
-LATENN_API void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
-                                    void* (*get_pointer)(void* capsule, const char* name));
-LATENN_API void latenn_capsule_discard(void* capsule);
 
 #ifdef __cplusplus
 }

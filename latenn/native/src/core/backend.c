@@ -39,10 +39,6 @@ typedef struct latenn_slot {
 
 static _Atomic(latenn_slot*) latenn_slots; /* only ever grows; read and written atomically */
 
-char* latenn_environment(const char* name) {
-  return lb_environment(name);
-}
-
 static int latenn_is_path(const char* backend) {
   for (const char* at = backend; *at; at++) {
     if (*at == '/' || *at == '\\') return 1;
@@ -209,7 +205,7 @@ latenn_status* latenn_backend_open(const latenn_load_options* options, const lat
   const char* wanted = options->backend && *options->backend ? options->backend : NULL;
   int is_list = wanted && !latenn_is_path(wanted) && strchr(wanted, ',');
   if (wanted && !is_list) return latenn_open_named(options, wanted, "the option \"backend\"", backend);
-  char* environment = latenn_environment(LATENN_BACKEND_ENVIRONMENT);
+  char* environment = lb_environment(LATENN_BACKEND_ENVIRONMENT);
   latenn_status* status = NULL;
   if (is_list && !environment) {
     status = latenn_choose(options, wanted, encoding, latenn_open_named, backend);

@@ -40,12 +40,6 @@ static const uint8_t latenn_codes[] = {
 
 enum { LATENN_TYPES = sizeof latenn_codes / sizeof *latenn_codes };
 
-const char* latenn_dlpack_name(int versioned, int used) {
-  static const char* const names[2][2] = {{"dltensor", "used_dltensor"},
-                                          {"dltensor_versioned", "used_dltensor_versioned"}};
-  return names[versioned != 0][used != 0];
-}
-
 /* ---- out -------------------------------------------------------------------------------------------------------- */
 
 /* One block: the struct, which is either of the two, then the shape, then the strides. */

@@ -5,6 +5,7 @@
 
 #include "../common/paths.h"
 #include "core.h"
+#include "latebind/latebind.h"
 
 enum { LATENN_HEAD_SIZE = 64 };
 
@@ -43,7 +44,7 @@ static latenn_status* latenn_read_head(const char* path, unsigned char* head, si
 static latenn_status* latenn_load(const char* path, const void* bytes, size_t size, const unsigned char* head,
                                   size_t head_size, latenn_load_options* options, latenn_model** out) {
   const latenn_encoding* encoding = latenn_sniff(head, head_size, path);
-  char* named = latenn_environment("LATENN_BACKEND");
+  char* named = lb_environment("LATENN_BACKEND");
   int is_named = (options->backend && *options->backend && !strchr(options->backend, ',')) || named;
   free(named);
   if (!encoding && !is_named) {

@@ -5,9 +5,11 @@ Where that cannot be (another Python, LATENN_ACCELERATOR=0), `reason()` says why
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import importlib
 import sys
+import weakref
 from ctypes import POINTER, Structure, byref, c_char_p, c_int, c_size_t, c_ssize_t, c_uint, c_void_p, py_object
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -112,6 +114,12 @@ def reason() -> str:
     return _reason()
 
 
+def told() -> str:
+    """How models of plain numbers run, for reports."""
+    why = reason()
+    return f"not in use: {why}. Runs go through ctypes." if why else "in use"
+
+
 def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
     """A builtin that runs the model; None where there can be none, or where values are not plain numbers."""
     inputs, outputs = _sides(runner.inputs), _sides(runner.outputs)
@@ -122,11 +130,12 @@ def builtin(runner: Runner) -> Callable[..., dict[str, NDArray[Any]]] | None:
     with runner.handle as model:
         spec.model = model
         made: Callable[..., dict[str, NDArray[Any]]] = _library().latenn_python_builtin(byref(spec))
+    _open.add(made)
     return made
 
 
 def close(run: Any) -> None:
-    """Let the builtin begin no run any more."""
+    """Let the builtin begin no run any more, and give back what idle runs hold."""
     _library().latenn_python_close(run.__self__)
 
 
@@ -149,6 +158,16 @@ def recall(state: c_void_p) -> int:
     """Take the turn back; 0 where the builtin does not have it, or is running."""
     taken: int = _library().latenn_python_recall(state)
     return taken
+
+
+_open: weakref.WeakSet[Callable[..., Any]] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    """What is still open ends before the runtime's own end: its threads are not to outlive what they work on."""
+    for run in list(_open):
+        close(run)
 
 
 @cache

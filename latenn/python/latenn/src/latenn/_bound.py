@@ -59,10 +59,10 @@ class Bound:
 
     def fastest(self) -> Callable[[], dict[str, Any]]:
         """What runs it: a builtin, where the model's run is one. To be called once, and kept as long as this object."""
-        way = self._model._fast  # noqa: SLF001  # the same package
-        if way is None or not way.is_builtin:
+        of_model = self._model._builtin  # noqa: SLF001  # the same package
+        if of_model is None:
             return self.run
-        run, state = _accelerator.bound(way.run, self._context, self.run)
+        run, state = _accelerator.bound(of_model, self._context, self.run)
         turn, lend = self._turn, _accelerator.lend
 
         def leave(results: dict[str, Any] | None) -> None:

@@ -8,7 +8,7 @@ import warnings
 from ctypes import byref, c_char_p, c_void_p
 from typing import TYPE_CHECKING, Any
 
-from latenn import _backends, _fast, _native
+from latenn import _accelerator, _backends, _native
 from latenn._environment import variable
 from latenn._errors import InvalidArgumentError, LatennWarning
 from latenn._runner import Port, Runner
@@ -39,9 +39,9 @@ class Model:
         self.backend: str = self._library.latenn_model_backend(pointer).decode()
         self._runner = Runner(pointer, forks_well=forks_well)
         self._handle = self._runner.handle
-        self._fast = _fast.way(self._runner)
-        if self._fast and type(self).run is Model.run:
-            self.__dict__["run"] = self._fast.run  # a call less on the way; what it cannot take goes to the runner
+        self._builtin = _accelerator.builtin(self._runner)
+        if self._builtin and type(self).run is Model.run:
+            self.__dict__["run"] = self._builtin  # a call less on the way; what it cannot take goes to the runner
 
     @property
     def inputs(self) -> tuple[Port, ...]:
@@ -94,8 +94,8 @@ class Model:
     def close(self) -> None:
         """Close the model: runs that have begun come to their end, no other begins. A second call does nothing."""
         self._handle.close()
-        if self._fast:
-            self._fast.close()
+        if self._builtin:
+            _accelerator.close(self._builtin)
 
     def __enter__(self) -> Self:
         return self
@@ -174,7 +174,7 @@ def runtime_report(
         elif status:
             library.latenn_status_release(status)
         report = _json(ctypes.string_at(text.value)) if text.value else {}
-        return {**report, "accelerator": _fast.told()}
+        return {**report, "accelerator": _accelerator.told()}
     finally:
         library.latenn_text_release(text)
 

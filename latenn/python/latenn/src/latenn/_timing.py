@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from latenn import _fast, _tensors
+from latenn import _accelerator, _tensors
 from latenn._errors import UnsupportedError
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def measure(model: Model, threads: int, seconds: float) -> dict[str, Any]:
         "median_us": round(float(np.median(every)), 2),
         "p90_us": round(float(np.quantile(every, 0.9)), 2),
         "runs_per_second": round(every.size / wall),
-        "accelerator": _fast.told(),
+        "accelerator": _accelerator.told(),
     }
 
 

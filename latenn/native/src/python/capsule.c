@@ -1,10 +1,12 @@
-/* capsule.c: the end of a PyCapsule around a DLPack tensor that nobody took; must run without Python code, since the
- * interpreter may be ending. */
+/* capsule.c: the names of PyCapsules around DLPack tensors, and the end of one that nobody took, which must run without
+ * Python code, since the interpreter may be ending. */
+#include "capsule.h"
+
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "core.h"
-#include "dlpack.h"
+#include "../core/dlpack.h"
+#include "latebind/latebind.h"
 
 typedef int (*latenn_is_valid_fn)(void* capsule, const char* name);
 typedef void* (*latenn_get_pointer_fn)(void* capsule, const char* name);
@@ -12,6 +14,16 @@ typedef void* (*latenn_get_pointer_fn)(void* capsule, const char* name);
 /* Addresses in the one Python of this process, the same anyone who sets them. */
 static _Atomic(latenn_is_valid_fn) latenn_is_valid;
 static _Atomic(latenn_get_pointer_fn) latenn_get_pointer;
+
+char* latenn_environment(const char* name) {
+  return lb_environment(name);
+}
+
+const char* latenn_dlpack_name(int versioned, int used) {
+  static const char* const names[2][2] = {{"dltensor", "used_dltensor"},
+                                          {"dltensor_versioned", "used_dltensor_versioned"}};
+  return names[versioned != 0][used != 0];
+}
 
 void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
                          void* (*get_pointer)(void* capsule, const char* name)) {
