@@ -16,7 +16,7 @@ _STRLCPY = (
     "#include <string.h>\n"
     "unsigned long latenn_backend_table(char *to, const char *text) { return strlcpy(to, text, 8); }\n"
 )
-_BUILD_PATH = "/home/runner/work/latenn/latenn/native/src/onnxruntime/table.c"
+_BUILD_PATH = "/home/runner/work/latenn/latenn/native/src/common/table.c"
 
 
 def _replaced(make: Callable[[bytes], bytes], rid: str = "linux-x64") -> Callable[[Packages], object]:

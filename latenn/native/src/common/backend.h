@@ -20,6 +20,36 @@
 latenn_status* backend_fail(const latenn_host* host, latenn_code code, const char* format, ...) BACKEND_PRINTF(3, 4);
 latenn_status* backend_no_memory(const latenn_host* host);
 
+/* ---- what each backend implements, for table.c ---------------------------------------------------------------------
+ */
+
+/* Of models, ended by NULL. */
+extern const char* const backend_encodings[];
+
+/* Binds the runtime; `options` are whole, and *text is as backend_bind() gives it. */
+latenn_status* backend_report(const latenn_host* host, const latenn_load_options* options, char** text);
+
+latenn_status* backend_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
+                            const latenn_load_options* options, latenn_backend_model** model);
+void backend_release_model(latenn_backend_model* model);
+latenn_status* backend_create_context(latenn_backend_model* model, latenn_backend_context** context);
+void backend_release_context(latenn_backend_context* context);
+latenn_status* backend_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor);
+latenn_status* backend_compute(latenn_backend_context* context);
+latenn_status* backend_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
+
+/* With -DBACKEND_VALUES alone. */
+latenn_status* backend_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
+                                  latenn_backend_value** value);
+latenn_status* backend_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
+                                    latenn_device device, latenn_backend_value** value, latenn_tensor* tensor);
+void backend_release_value(latenn_backend_value* value);
+latenn_status* backend_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+latenn_status* backend_bind_output(latenn_backend_context* context, size_t index, latenn_backend_value* value);
+latenn_status* backend_bind_output_device(latenn_backend_context* context, size_t index, latenn_device device);
+latenn_status* backend_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
+                                   latenn_tensor* tensor, latenn_device* device);
+
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 /* A caller's struct may be shorter than ours, as in the first version: what it lacks is zero. NULL is all zero. */

@@ -59,7 +59,7 @@ static void litert_reset(latenn_backend_context* context) {
   for (size_t i = 0; i < model->described.outputs.count; i++) litert_drop(&model->api, &context->outputs[i]);
 }
 
-latenn_status* litert_create_context(latenn_backend_model* model, latenn_backend_context** out) {
+latenn_status* backend_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   size_t inputs = model->described.inputs.count;
   size_t outputs = model->described.outputs.count;
   latenn_backend_context* context = calloc(1, sizeof *context);
@@ -70,7 +70,7 @@ latenn_status* litert_create_context(latenn_backend_model* model, latenn_backend
   context->buffers = calloc(inputs + outputs + 1, sizeof *context->buffers);
   context->layouts = calloc(outputs + 1, sizeof *context->layouts);
   if (!context->inputs || !context->outputs || !context->buffers || !context->layouts) {
-    litert_release_context(context);
+    backend_release_context(context);
     return backend_no_memory(model->described.host);
   }
   for (size_t i = 0; i < inputs; i++) context->inputs[i].type = model->types[i];
@@ -79,7 +79,7 @@ latenn_status* litert_create_context(latenn_backend_model* model, latenn_backend
   return NULL;
 }
 
-void litert_release_context(latenn_backend_context* context) {
+void backend_release_context(latenn_backend_context* context) {
   if (!context) return;
   if (context->inputs && context->outputs) litert_reset(context);
   free(context->inputs);
@@ -89,7 +89,7 @@ void litert_release_context(latenn_backend_context* context) {
   free(context);
 }
 
-latenn_status* litert_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
+latenn_status* backend_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
   litert_slot* slot = &context->inputs[index];
   int is_changed = 0;
   for (int32_t i = 0; i < tensor->rank; i++) {
@@ -205,7 +205,7 @@ static latenn_status* litert_run_failed(latenn_backend_context* context, LiteRtS
                        "does not know");
 }
 
-latenn_status* litert_compute(latenn_backend_context* context) {
+latenn_status* backend_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   size_t inputs = model->described.inputs.count;
   size_t outputs = model->described.outputs.count;
@@ -221,7 +221,7 @@ latenn_status* litert_compute(latenn_backend_context* context) {
   return status;
 }
 
-latenn_status* litert_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
+latenn_status* backend_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
   litert_slot* slot = &context->outputs[index];
   LiteRtStatus failed = 0;

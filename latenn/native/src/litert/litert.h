@@ -41,21 +41,10 @@ struct latenn_backend_model {
   LiteRtTensorType* types; /* of inputs, then outputs, as LiteRT counts elements; dimensions of 0 where they are open */
 };
 
-latenn_status* litert_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                           const latenn_load_options* options, latenn_backend_model** model);
-void litert_release_model(latenn_backend_model* model);
 latenn_status* litert_compile(const latenn_backend_model* model, LiteRtCompiledModel** compiled);
 
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 
 latenn_status* litert_read_ports(latenn_backend_model* model, LiteRtSignature* signature);
-
-/* ---- context.c -------------------------------------------------------------------------------------------------- */
-
-latenn_status* litert_create_context(latenn_backend_model* model, latenn_backend_context** context);
-void litert_release_context(latenn_backend_context* context);
-latenn_status* litert_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor);
-latenn_status* litert_compute(latenn_backend_context* context);
-latenn_status* litert_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
 
 #endif

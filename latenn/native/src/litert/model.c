@@ -120,8 +120,8 @@ static latenn_status* litert_try(latenn_backend_model* model) {
   return status;
 }
 
-latenn_status* litert_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                           const latenn_load_options* options, latenn_backend_model** out) {
+latenn_status* backend_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
+                            const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
   litert_settings settings;
   LiteRtSignature* signature = NULL;
@@ -139,14 +139,14 @@ latenn_status* litert_load(const latenn_host* host, const char* path, const void
   if (!status) status = litert_make_options(host, &model->api, &settings, &model->options);
   if (!status) status = litert_try(model);
   if (status) {
-    litert_release_model(model);
+    backend_release_model(model);
     return status;
   }
   *out = model;
   return NULL;
 }
 
-void litert_release_model(latenn_backend_model* model) {
+void backend_release_model(latenn_backend_model* model) {
   if (!model) return;
   if (model->options) model->api.DestroyOptions(model->options);
   if (model->model) model->api.DestroyModel(model->model);

@@ -67,3 +67,10 @@ latenn_status* litert_open(const latenn_host* host, const latenn_load_options* o
   return backend_resolve(host, &litert_binding, &lb_litert, litert_symbols,
                          sizeof litert_symbols / sizeof *litert_symbols, api);
 }
+
+const char* const backend_encodings[] = {"tflite", NULL};
+
+latenn_status* backend_report(const latenn_host* host, const latenn_load_options* options, char** text) {
+  litert_api api;
+  return litert_open(host, options, &api, text);
+}

@@ -14,7 +14,7 @@ static void ort_unlay(latenn_backend_context* context) {
   lb_ort_ClearBoundOutputs(api, context->binding);
 }
 
-latenn_status* ort_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value) {
+latenn_status* backend_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value) {
   ort_unlay(context);
   context->bound_inputs[index] = value;
   return NULL;
@@ -26,13 +26,13 @@ static void ort_set_target(latenn_backend_context* context, size_t index, OrtMem
   context->targets[index] = target;
 }
 
-latenn_status* ort_bind_output(latenn_backend_context* context, size_t index, latenn_backend_value* value) {
+latenn_status* backend_bind_output(latenn_backend_context* context, size_t index, latenn_backend_value* value) {
   ort_set_target(context, index, NULL);
   context->bound_outputs[index] = value;
   return NULL;
 }
 
-latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t index, latenn_device device) {
+latenn_status* backend_bind_output_device(latenn_backend_context* context, size_t index, latenn_device device) {
   const latenn_backend_model* model = context->model;
   OrtMemoryInfo* target = NULL;
   if (device.type != LATENN_CPU && model->device.type == LATENN_CPU) {
@@ -49,8 +49,8 @@ latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t in
   return NULL;
 }
 
-latenn_status* ort_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
-                               latenn_tensor* tensor, latenn_device* device) {
+latenn_status* backend_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
+                                   latenn_tensor* tensor, latenn_device* device) {
   const latenn_backend_model* model = context->model;
   latenn_backend_value* output = &context->outputs[index];
   latenn_status* status = ort_read_value(model, output, model->described.outputs.list[index].name);

@@ -27,7 +27,7 @@ static void ort_free_context(latenn_backend_context* context) {
   free(context);
 }
 
-latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** out) {
+latenn_status* backend_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   latenn_backend_context* context = calloc(1, sizeof *context);
   if (!context) return backend_no_memory(model->described.host);
   size_t inputs = model->described.inputs.count + 1;
@@ -49,7 +49,7 @@ latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_co
   return NULL;
 }
 
-void ort_release_context(latenn_backend_context* context) {
+void backend_release_context(latenn_backend_context* context) {
   if (!context) return;
   const lb_ort_api* api = &context->model->runtime->api;
   ort_clear_inputs(context);
@@ -61,7 +61,7 @@ void ort_release_context(latenn_backend_context* context) {
   ort_free_context(context);
 }
 
-latenn_status* ort_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
+latenn_status* backend_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
   OrtValue* value = NULL;
   latenn_status* status = ort_make_input(model, tensor, &value);
@@ -97,7 +97,7 @@ static void ort_keep_results(latenn_backend_context* context) {
   }
 }
 
-latenn_status* ort_compute(latenn_backend_context* context) {
+latenn_status* backend_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   const lb_ort_api* api = &model->runtime->api;
   OrtStatus* failed = NULL;
@@ -116,7 +116,7 @@ latenn_status* ort_compute(latenn_backend_context* context) {
   return NULL;
 }
 
-latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
+latenn_status* backend_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const latenn_backend_model* model = context->model;
   latenn_backend_value* output = &context->outputs[index];
   latenn_status* status = ort_read_value(model, output, model->described.outputs.list[index].name);

@@ -56,8 +56,8 @@ static latenn_status* ort_describe(latenn_backend_model* model) {
   return model->input_names && model->output_names ? NULL : backend_no_memory(host);
 }
 
-latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                        const latenn_load_options* options, latenn_backend_model** out) {
+latenn_status* backend_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
+                            const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
   latenn_status* status = backend_copy_options(host, options, &own);
   if (status) return status;
@@ -72,14 +72,14 @@ latenn_status* ort_load(const latenn_host* host, const char* path, const void* b
   if (!status) status = ort_create_session(model, path, bytes, size, &own);
   if (!status) status = ort_describe(model);
   if (status) {
-    ort_release_model(model);
+    backend_release_model(model);
     return status;
   }
   *out = model;
   return NULL;
 }
 
-void ort_release_model(latenn_backend_model* model) {
+void backend_release_model(latenn_backend_model* model) {
   if (!model) return;
   if (model->session) lb_ort_ReleaseSession(&model->runtime->api, model->session);
   free(model->input_names);

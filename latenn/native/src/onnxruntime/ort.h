@@ -65,10 +65,6 @@ struct latenn_backend_model {
   const char** output_names;
 };
 
-latenn_status* ort_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                        const latenn_load_options* options, latenn_backend_model** model);
-void ort_release_model(latenn_backend_model* model);
-
 /* ---- devices.c -------------------------------------------------------------------------------------------------- */
 
 /* "cpu", "cuda", "cuda:1"; anything else is refused in words. */
@@ -105,12 +101,6 @@ void ort_trim(const latenn_backend_value* value);
 /* Releases what the struct holds and clears it. */
 void ort_clear_value(latenn_backend_value* value);
 
-latenn_status* ort_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
-                              latenn_backend_value** value);
-latenn_status* ort_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
-                                latenn_device device, latenn_backend_value** value, latenn_tensor* tensor);
-void ort_release_value(latenn_backend_value* value);
-
 /* ---- context.c -------------------------------------------------------------------------------------------------- */
 
 struct latenn_backend_context {
@@ -127,19 +117,8 @@ struct latenn_backend_context {
   unsigned repeats;                     /* computations since something was bound */
 };
 
-latenn_status* ort_create_context(latenn_backend_model* model, latenn_backend_context** context);
-void ort_release_context(latenn_backend_context* context);
-latenn_status* ort_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor);
-latenn_status* ort_compute(latenn_backend_context* context);
-latenn_status* ort_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
-
 /* ---- binding.c -------------------------------------------------------------------------------------------------- */
 
-latenn_status* ort_bind_input(latenn_backend_context* context, size_t index, latenn_backend_value* value);
-latenn_status* ort_bind_output(latenn_backend_context* context, size_t index, latenn_backend_value* value);
-latenn_status* ort_bind_output_device(latenn_backend_context* context, size_t index, latenn_device device);
-latenn_status* ort_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
-                               latenn_tensor* tensor, latenn_device* device);
 /* Runs with outputs left on devices; fills `results`. */
 OrtStatus* ort_run_bound(latenn_backend_context* context);
 /* Whether all is bound, and was when it was last computed: then the runtime can be set once. */

@@ -76,3 +76,10 @@ latenn_status* ort_open(const latenn_host* host, const latenn_load_options* opti
   latenn_status* status = backend_bind(host, &ort_binding, &lb_onnxruntime, options, report);
   return status ? status : ort_share(host, runtime);
 }
+
+const char* const backend_encodings[] = {"onnx", NULL};
+
+latenn_status* backend_report(const latenn_host* host, const latenn_load_options* options, char** text) {
+  const ort_runtime* runtime = NULL;
+  return ort_open(host, options, &runtime, text);
+}

@@ -153,15 +153,15 @@ latenn_status* ort_read_value(const latenn_backend_model* model, latenn_backend_
 /* ---- values of their own ------------------------------------------------------------------------------------------
  */
 
-void ort_release_value(latenn_backend_value* value) {
+void backend_release_value(latenn_backend_value* value) {
   if (!value) return;
   ort_clear_value(value);
   free(value);
 }
 
 /* The core keeps the tensor's shape and memory for as long as the value. */
-latenn_status* ort_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
-                              latenn_backend_value** value) {
+latenn_status* backend_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
+                                  latenn_backend_value** value) {
   const lb_ort_api* api = &model->runtime->api;
   OrtMemoryInfo* memory = NULL;
   latenn_status* status = ort_make_memory(model, device, &memory);
@@ -180,7 +180,7 @@ latenn_status* ort_wrap_value(latenn_backend_model* model, const latenn_tensor* 
                                                             (ONNXTensorElementDataType)tensor->type, &made->value);
   lb_ort_ReleaseMemoryInfo(api, memory);
   if (failed) {
-    ort_release_value(made);
+    backend_release_value(made);
     return ort_refused(model, failed);
   }
   *value = made;
@@ -208,8 +208,8 @@ static latenn_status* ort_allocate(latenn_backend_value* made, int32_t type, int
   return failed ? ort_refused(model, failed) : NULL;
 }
 
-latenn_status* ort_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
-                                latenn_device device, latenn_backend_value** value, latenn_tensor* tensor) {
+latenn_status* backend_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
+                                    latenn_device device, latenn_backend_value** value, latenn_tensor* tensor) {
   latenn_backend_value* made = calloc(1, sizeof *made);
   if (!made) return backend_no_memory(model->described.host);
   made->model = model;
@@ -217,7 +217,7 @@ latenn_status* ort_create_value(latenn_backend_model* model, int32_t type, int32
   latenn_status* status = ort_allocate(made, type, rank, shape);
   if (!status) status = ort_read_value(model, made, "(created)");
   if (status) {
-    ort_release_value(made);
+    backend_release_value(made);
     return status;
   }
   *tensor = made->view;

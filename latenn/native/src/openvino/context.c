@@ -34,7 +34,7 @@ static void openvino_clear_outputs(latenn_backend_context* context) {
   }
 }
 
-latenn_status* openvino_create_context(latenn_backend_model* model, latenn_backend_context** out) {
+latenn_status* backend_create_context(latenn_backend_model* model, latenn_backend_context** out) {
   latenn_backend_context* context = calloc(1, sizeof *context);
   if (!context) return backend_no_memory(model->described.host);
   context->model = model;
@@ -45,14 +45,14 @@ latenn_status* openvino_create_context(latenn_backend_model* model, latenn_backe
     status = openvino_failed(context, failed, "cannot make an infer request");
   }
   if (status) {
-    openvino_release_context(context);
+    backend_release_context(context);
     return status;
   }
   *out = context;
   return NULL;
 }
 
-void openvino_release_context(latenn_backend_context* context) {
+void backend_release_context(latenn_backend_context* context) {
   if (!context) return;
   if (context->outputs) openvino_clear_outputs(context);
   if (context->request) context->model->api.infer_request_free(context->request);
@@ -60,7 +60,7 @@ void openvino_release_context(latenn_backend_context* context) {
   free(context);
 }
 
-latenn_status* openvino_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
+latenn_status* backend_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor) {
   const openvino_api* api = &context->model->api;
   ov_tensor_t* made = NULL;
   ov_shape_t shape = {tensor->rank, (int64_t*)(uintptr_t)tensor->shape}; /* it is copied */
@@ -71,13 +71,13 @@ latenn_status* openvino_set_input(latenn_backend_context* context, size_t index,
   return openvino_failed(context, failed, "refuses a tensor");
 }
 
-latenn_status* openvino_compute(latenn_backend_context* context) {
+latenn_status* backend_compute(latenn_backend_context* context) {
   openvino_clear_outputs(context);
   ov_status_e failed = context->model->api.infer_request_infer(context->request);
   return openvino_failed(context, failed, "failed to compute");
 }
 
-latenn_status* openvino_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
+latenn_status* backend_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor) {
   const openvino_api* api = &context->model->api;
   openvino_output* output = &context->outputs[index];
   ov_status_e failed = 0;

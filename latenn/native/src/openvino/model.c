@@ -108,8 +108,8 @@ static latenn_status* openvino_compile(latenn_backend_model* model, const char* 
   return status;
 }
 
-latenn_status* openvino_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                             const latenn_load_options* options, latenn_backend_model** out) {
+latenn_status* backend_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
+                            const latenn_load_options* options, latenn_backend_model** out) {
   latenn_load_options own;
   openvino_settings settings;
   latenn_status* status = backend_copy_options(host, options, &own);
@@ -124,14 +124,14 @@ latenn_status* openvino_load(const latenn_host* host, const char* path, const vo
   if (!status) status = openvino_read_ports(model);
   if (!status) openvino_name_ports(model, path, bytes, size);
   if (status) {
-    openvino_release_model(model);
+    backend_release_model(model);
     return status;
   }
   *out = model;
   return NULL;
 }
 
-void openvino_release_model(latenn_backend_model* model) {
+void backend_release_model(latenn_backend_model* model) {
   if (!model) return;
   if (model->compiled) model->api.compiled_model_free(model->compiled);
   if (model->core) model->api.core_free(model->core);

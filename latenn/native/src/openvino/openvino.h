@@ -41,22 +41,10 @@ struct latenn_backend_model {
   int* types; /* OpenVINO's, of the inputs */
 };
 
-latenn_status* openvino_load(const latenn_host* host, const char* path, const void* bytes, size_t size,
-                             const latenn_load_options* options, latenn_backend_model** model);
-void openvino_release_model(latenn_backend_model* model);
-
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 
 latenn_status* openvino_read_ports(latenn_backend_model* model);
 /* Calls ports as an ONNX model itself does, where OpenVINO knows that name too. */
 void openvino_name_ports(latenn_backend_model* model, const char* path, const void* bytes, size_t size);
-
-/* ---- context.c -------------------------------------------------------------------------------------------------- */
-
-latenn_status* openvino_create_context(latenn_backend_model* model, latenn_backend_context** context);
-void openvino_release_context(latenn_backend_context* context);
-latenn_status* openvino_set_input(latenn_backend_context* context, size_t index, const latenn_tensor* tensor);
-latenn_status* openvino_compute(latenn_backend_context* context);
-latenn_status* openvino_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
 
 #endif

@@ -37,3 +37,10 @@ latenn_status* openvino_open(const latenn_host* host, const latenn_load_options*
   return backend_resolve(host, &openvino_binding, &lb_openvino, openvino_symbols,
                          sizeof openvino_symbols / sizeof *openvino_symbols, api);
 }
+
+const char* const backend_encodings[] = {"openvino-ir", "onnx", "tflite", NULL};
+
+latenn_status* backend_report(const latenn_host* host, const latenn_load_options* options, char** text) {
+  openvino_api api;
+  return openvino_open(host, options, &api, text);
+}
