@@ -56,42 +56,11 @@ namespace Latenn
     /// <summary>What the binding must know of each element type; it knows nothing of memory.</summary>
     internal static class ElementTypes
     {
+        /// <summary>Bits of one element, by the numbers above.</summary>
+        private static readonly byte[] BitsOf = { 0, 32, 8, 8, 16, 16, 32, 64, 0, 8, 16, 64, 32, 64, 64, 128, 16, 8, 8, 8, 8, 4, 4 };
+
         /// <summary>Bits of one element; 0 for strings and for what is not known.</summary>
-        public static int Bits(ElementType type)
-        {
-            switch (type)
-            {
-                case ElementType.UInt4:
-                case ElementType.Int4:
-                    return 4;
-                case ElementType.UInt8:
-                case ElementType.Int8:
-                case ElementType.Bool:
-                case ElementType.Float8E4M3FN:
-                case ElementType.Float8E4M3FNUZ:
-                case ElementType.Float8E5M2:
-                case ElementType.Float8E5M2FNUZ:
-                    return 8;
-                case ElementType.UInt16:
-                case ElementType.Int16:
-                case ElementType.Float16:
-                case ElementType.BFloat16:
-                    return 16;
-                case ElementType.Float32:
-                case ElementType.UInt32:
-                case ElementType.Int32:
-                    return 32;
-                case ElementType.Float64:
-                case ElementType.UInt64:
-                case ElementType.Int64:
-                case ElementType.Complex64:
-                    return 64;
-                case ElementType.Complex128:
-                    return 128;
-                default:
-                    return 0;
-            }
-        }
+        public static int Bits(ElementType type) => type >= 0 && (int)type < BitsOf.Length ? BitsOf[(int)type] : 0;
 
         /// <summary>The .NET type of an element of the array that holds the data: <see cref="byte"/> for raw types.</summary>
         public static Type Storage(ElementType type)
@@ -123,6 +92,22 @@ namespace Latenn
                     return type;
             }
             throw new ArgumentException($"No tensor holds elements of the .NET type {typeof(T).Name}.");
+        }
+
+        /// <summary>Returns where T is how memory of the elements is read: bool as bytes, 0 for false, since the runtime may
+        /// hold any other byte for true, which a bool of .NET must not.</summary>
+        /// <exception cref="InvalidOperationException">T is not the type of the elements.</exception>
+        public static void CheckView<T>(ElementType type, string what) =>
+            Check<T>(type == ElementType.Bool ? typeof(byte) : Storage(type), type, what);
+
+        /// <summary>Returns where T is the .NET type of the elements.</summary>
+        /// <exception cref="InvalidOperationException">It is not.</exception>
+        public static void CheckStorage<T>(ElementType type) => Check<T>(Storage(type), type, "The elements");
+
+        private static void Check<T>(Type storage, ElementType type, string what)
+        {
+            if (typeof(T) != storage)
+                throw new InvalidOperationException($"{what} are {type}: ask for {storage.Name}, not for {typeof(T).Name}.");
         }
 
         /// <summary>Bytes of <paramref name="count"/> elements, a half byte rounded up.</summary>

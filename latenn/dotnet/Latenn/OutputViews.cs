@@ -41,11 +41,7 @@ namespace Latenn
             where T : unmanaged
         {
             ref readonly Native.TensorView view = ref _views[IndexOf(name)];
-            var type = (ElementType)view.Type;
-            // The runtime may hold any byte but 0 for true, which a bool of .NET must not.
-            Type storage = type == ElementType.Bool ? typeof(byte) : ElementTypes.Storage(type);
-            if (typeof(T) != storage)
-                throw new InvalidOperationException($"The elements of '{name}' are {type}: ask for {storage.Name}, not for {typeof(T).Name}.");
+            ElementTypes.CheckView<T>((ElementType)view.Type, $"The elements of '{name}'");
             return new ReadOnlySpan<T>((void*)view.Data, checked((int)(view.Bytes.ToUInt64() / (ulong)sizeof(T))));
         }
 

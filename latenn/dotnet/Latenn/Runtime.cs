@@ -1,5 +1,9 @@
 using System;
 using System.Collections.Generic;
+using System.Runtime.Serialization.Json;
+using System.Text;
+using System.Xml;
+using System.Xml.Linq;
 
 namespace Latenn
 {
@@ -64,7 +68,7 @@ namespace Latenn
             EventHandler<RuntimeWarningEventArgs>? handlers = Warning;
             if (handlers == null)
                 return;
-            string message = JsonText.Member(report, "warning");
+            string message = WarningOf(report);
             if (message.Length == 0)
                 return;
             lock (Gate)
@@ -73,6 +77,19 @@ namespace Latenn
                     return;
             }
             handlers(null, new RuntimeWarningEventArgs(message, report));
+        }
+
+        private static string WarningOf(string report)
+        {
+            try
+            {
+                using (XmlDictionaryReader reader = JsonReaderWriterFactory.CreateJsonReader(Encoding.UTF8.GetBytes(report), XmlDictionaryReaderQuotas.Max))
+                    return XElement.Load(reader).Element("warning")?.Value ?? "";
+            }
+            catch (XmlException)
+            {
+                return ""; // invalid JSON warns of nothing
+            }
         }
 
         private static string Take(IntPtr text)

@@ -120,7 +120,7 @@ namespace Latenn
         /// <exception cref="InvalidOperationException">T is not the type of the elements.</exception>
         public T[] GetData<T>()
         {
-            CheckStorage<T>();
+            ElementTypes.CheckStorage<T>(ElementType);
             return (T[])(object)ToArray();
         }
 
@@ -159,13 +159,6 @@ namespace Latenn
 
         private Array ToArray() => _array!;
 #endif
-
-        private void CheckStorage<T>()
-        {
-            Type storage = ElementTypes.Storage(ElementType);
-            if (typeof(T) != storage)
-                throw new InvalidOperationException($"The elements are {ElementType}: ask for {storage.Name}, not for {typeof(T).Name}.");
-        }
 
         private static long StorageLength(ElementType type, long count) =>
             ElementTypes.Storage(type) == typeof(byte) ? ElementTypes.Bytes(type, count) : count;

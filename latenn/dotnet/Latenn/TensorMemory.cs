@@ -51,7 +51,7 @@ namespace Latenn
         /// <exception cref="InvalidOperationException">T is not the type of the elements.</exception>
         public ReadOnlyMemory<T> GetMemory<T>()
         {
-            CheckStorage<T>();
+            ElementTypes.CheckStorage<T>(ElementType);
             return _memory is MemorySource<T> source ? source.Memory : (T[])(object)_array!;
         }
 

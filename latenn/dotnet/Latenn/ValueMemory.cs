@@ -47,9 +47,7 @@ namespace Latenn
             where T : unmanaged
         {
             AssertReadable();
-            Type storage = ElementType == ElementType.Bool ? typeof(byte) : ElementTypes.Storage(ElementType);
-            if (typeof(T) != storage)
-                throw new InvalidOperationException($"The elements are {ElementType}: ask for {storage.Name}, not for {typeof(T).Name}.");
+            ElementTypes.CheckView<T>(ElementType, "The elements");
             var view = (Native.TensorView*)Native.ValueTensor(Handle);
             return new Span<T>((void*)view->Data, checked((int)(view->Bytes.ToUInt64() / (ulong)sizeof(T))));
         }
