@@ -89,7 +89,7 @@ def inner(location: str = "") -> bytes:
     return bytes(made.SerializeToString())
 
 
-def _grouped(name: str) -> bytes:
+def grouped(name: str) -> bytes:
     """A TensorFlow Lite model whose weights are in the file of that name."""
     made = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
     group, buffer = schema.ExternalBufferGroupT(), schema.ExternalBufferT()
@@ -144,7 +144,7 @@ def wrapped(graph: bytes, place: Place) -> tuple[bytes, str]:
 
 def _wrap_other(graph: onnx.ModelProto, place: Place, chance: random.Random, key: str) -> None:
     text = chance.choice(place.texts())
-    content, suffix = chance.choice(((inner(text), "onnx"), (_grouped(text), "tflite"), (inner(), "onnx")))
+    content, suffix = chance.choice(((inner(text), "onnx"), (grouped(text), "tflite"), (inner(), "onnx")))
     if chance.random() < 0.5:  # noqa: PLR2004
         content = mutated([(f"inner.{suffix}", content)], key)[1]
     _set(graph, "model", None)

@@ -13,29 +13,27 @@ def shared(tmp_path_factory):
     return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
 
 
-@pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])
-def programs(request, shared):
+def built(shared, sanitizers):
     try:
-        return build_programs(shared, request.param)
+        return build_programs(shared, sanitizers)
     except CannotBuildError as reason:
         pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])
+def programs(request, shared):
+    return built(shared, request.param)
 
 
 @pytest.fixture(scope="session")
 def watched(shared):
     """The programs under a sanitizer of threads."""
-    try:
-        return build_programs(shared, "thread")
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    return built(shared, "thread")
 
 
 @pytest.fixture(scope="session")
 def plain(shared):
-    try:
-        return build_programs(shared, "")
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    return built(shared, "")
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from tests.native.building import HERE, ROOT, system_compiler
+from tests.native.test_latenn import GOOD, NUMBERS_HEX
 
 BACKEND_UNUSABLE = 3
-FEED = "input x 1 1 2 0000803f00000040\ncompute\noutputs\n"  # 1 and 2
-DOUBLED = "0000004000008040"
+FEED = f"{GOOD}compute\noutput numbers\n"
 
 
 @pytest.fixture(scope="module")
@@ -21,15 +21,15 @@ def make(shared, tmp_path_factory):
     work = tmp_path_factory.mktemp("foreign")
     for name in ("latenn.h", "latenn_backend.h"):
         shutil.copy(ROOT / "latenn" / "native" / "include" / name, work)
-    shutil.copy(HERE / "scale_backend.c", work)
+    shutil.copy(HERE / "backend.c", work)
 
     def build(*definitions):
         folder = work / ("_".join(definitions) or "plain").replace("=", "-").replace("/", "-")
         folder.mkdir(exist_ok=True)
-        library = folder / "liblatenn_backend_scale.so"
+        library = folder / "liblatenn_backend_foreign.so"
         words = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
-        words += [f"-D{definition}" for definition in definitions]
-        subprocess.run([*words, "scale_backend.c", "-o", str(library)], cwd=work, check=True)
+        words += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
+        subprocess.run([*words, "backend.c", "-o", str(library)], cwd=work, check=True)
         return library
 
     return build
@@ -48,17 +48,17 @@ def test_a_backend_of_somebody_else_computes(programs, make, model, way):
     words, environment = {
         "path": (["--backend", library], {}),
         "environment": ([], {"LATENN_BACKEND": str(library)}),
-        "folder": (["--backend", "scale", "--backend-dir", library.parent], {}),
-        "list": (["--backend", "absent,scale", "--backend-dir", library.parent], {}),
+        "folder": (["--backend", "foreign", "--backend-dir", library.parent], {}),
+        "list": (["--backend", "absent,foreign", "--backend-dir", library.parent], {}),
     }[way]
     (answer,) = programs.runner("path", model, *words, feed=FEED, environment=environment)
-    assert answer["hex"] == DOUBLED
+    assert answer["hex"] == NUMBERS_HEX
 
 
 def test_where_no_backend_of_several_reads_the_model_the_usual_one_is_asked(programs, make, tmp_path):
     model = tmp_path / "model.tflite"
     model.write_bytes(b"\0\0\0\0TFL3\0\0")
-    words = ["--backend", "scale,", "--backend-dir", make().parent, "--runtime", "/gone"]
+    words = ["--backend", "foreign,", "--backend-dir", make().parent, "--runtime", "/gone"]
     (answer,) = programs.runner("path", model, *words)
     assert "LiteRT was not found at /gone" in answer["message"]
 
@@ -81,7 +81,7 @@ def test_each_backend_gives_its_own_advice(programs, tmp_path, advice, says):
 def test_a_newer_backend_whose_table_has_grown_is_used(programs, make, model):
     library = make("SIZE=(sizeof(latenn_backend)+64)")
     (answer,) = programs.runner("path", model, "--backend", library, feed=FEED)
-    assert answer["hex"] == DOUBLED
+    assert answer["hex"] == NUMBERS_HEX
 
 
 REQUIRED = (
@@ -102,7 +102,7 @@ REQUIRED = (
 )
 def test_a_backend_that_lacks_something_is_refused_in_words(programs, make, model, definition, says):
     library = make(definition)
-    for words in (["--backend", library], ["--backend", "scale", "--backend-dir", library.parent]):
+    for words in (["--backend", library], ["--backend", "foreign", "--backend-dir", library.parent]):
         (answer,) = programs.runner("path", model, *words, feed=FEED)
         assert answer["error"] == BACKEND_UNUSABLE
         assert says in answer["message"]

@@ -10,17 +10,15 @@ import tempfile
 
 import pytest
 
+from tests.native import building
+from tests.native.building import EXPLICIT, check_explicit, outcomes
+
 NAME = "libonnxruntime.so.1"
 ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
 
 
 def place(programs, stand_in, folder, name=NAME):
-    folder.mkdir(parents=True, exist_ok=True)
-    return shutil.copy(programs.stand_in(stand_in), folder / name)
-
-
-def outcomes(answer):
-    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
+    return building.place(programs, stand_in, folder, name)
 
 
 def foreign_copy(programs, path, machine):
@@ -49,31 +47,9 @@ def test_addresses_are_watched_too(programs):
 # ---- an explicit path is final ----
 
 
-@pytest.mark.parametrize(
-    ("stand_in", "outcome", "says"),
-    [
-        ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
-        ("newer", "bound", "ONNX Runtime 1.999.0 is bound from"),
-        ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
-        (
-            "other_major",
-            "other-major",
-            "2.0.0 at {path} is of another major version; version 1.19 or newer is needed, below 2",
-        ),
-        ("odd_version", "no-version", 'its version reads "unversioned"'),
-        ("no_version", "no-version", "{path} does not tell its version"),
-        ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
-        ("needs_gone", "missing-dependency", "a library that it needs is missing or broken: libgone.so"),
-    ],
-)
-def test_explicit_file(programs, stand_in, outcome, says):
-    path = programs.stand_in(stand_in)
-    answer = programs.probe("--path", path)
-    assert answer["outcome"] == outcome
-    assert outcomes(answer) == [("explicit", outcome)]
-    assert says.format(path=path) in answer["report"]["sentence"]
-    if outcome != "bound":
-        assert "Correct the path or leave it out" in answer["report"]["sentence"]
+@pytest.mark.parametrize("stand_in", EXPLICIT)
+def test_explicit_file(programs, stand_in):
+    check_explicit(programs, stand_in)
 
 
 @pytest.mark.parametrize(

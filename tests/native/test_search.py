@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from tests.native.test_loader import NAME, outcomes, place
+from tests.native.building import outcomes
+from tests.native.test_loader import NAME, place
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH and ldconfig are Linux's")
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")

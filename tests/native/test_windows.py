@@ -7,9 +7,9 @@ import confine
 import pytest
 import wine
 
-from tests.native import pe
-from tests.native.building import CannotBuildError
-from tests.native.emulated import ORT_VERSIONS, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+from tests.native import building, pe
+from tests.native.building import EXPLICIT, CannotBuildError, check_explicit, outcomes
+from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"
@@ -39,13 +39,7 @@ def runtime(request):
 
 
 def place(windows, stand_in, folder, name=NAME):
-    folder.mkdir(parents=True, exist_ok=True)
-    shutil.copy(windows.stand_in(stand_in), folder / name)
-    return folder / name
-
-
-def outcomes(answer):
-    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
+    return building.place(windows, stand_in, folder, name)
 
 
 def test_units(windows):
@@ -55,26 +49,9 @@ def test_units(windows):
 # ---- each sentence ----
 
 
-@pytest.mark.parametrize(
-    ("stand_in", "outcome", "says"),
-    [
-        ("good", "bound", "ONNX Runtime 1.25.3 is bound from"),
-        ("newer", "bound", "ONNX Runtime 1.999.0 is bound from"),
-        ("old", "too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
-        ("other_major", "other-major", "2.0.0 at {path} is of another major version"),
-        ("odd_version", "no-version", 'its version reads "unversioned"'),
-        ("no_version", "no-version", "{path} does not tell its version"),
-        ("no_entry", "no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
-        ("needs_gone", "missing-dependency", "a library that it needs is missing or broken: gone.dll (error 126)"),
-    ],
-)
-def test_explicit_file(windows, stand_in, outcome, says):
-    path = windows.stand_in(stand_in)
-    answer = windows.probe("--path", path)
-    assert outcomes(answer) == [("explicit", outcome)]
-    assert says.format(path=wine.windows_path(path)) in answer["report"]["sentence"]
-    if outcome != "bound":
-        assert "Correct the path or leave it out" in answer["report"]["sentence"]
+@pytest.mark.parametrize("stand_in", EXPLICIT)
+def test_explicit_file(windows, stand_in):
+    check_explicit(windows, stand_in, "gone.dll (error 126)")
 
 
 @pytest.mark.parametrize(
@@ -287,10 +264,6 @@ def model(tmp_path):
     folder = tmp_path / "Modell für 日本"
     folder.mkdir()
     return onnx_sum(folder / "m.onnx")
-
-
-FEED = "input x 1 2 1 3 0000803f0000004000004040\ncompute\noutputs\nreport\n"
-SUM = "0000c03f0000204000006040"  # 1.5, 2.5, 3.5
 
 
 @pytest.mark.parametrize("how", ["path", "bytes"])

@@ -7,6 +7,7 @@ import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from latebind.build.native import stage_target
 from latebind.build.pack import pack
@@ -44,3 +45,16 @@ def latenn(site):
         yield package
     finally:
         sys.path.remove(str(site))
+
+
+@pytest.fixture(scope="session")
+def ir(tmp_path_factory):
+    """An IR of OpenVINO with weights: y = x + [0, 1, 2, 3]."""
+    openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
+    x = openvino.opset13.parameter(openvino.PartialShape([-1, 4]), np.float32, name="x")
+    y = openvino.opset13.add(x, np.arange(4, dtype=np.float32))
+    x.output(0).set_names({"x"})
+    y.output(0).set_names({"y"})
+    path = tmp_path_factory.mktemp("ir") / "ein Modell.xml"
+    openvino.save_model(openvino.Model([y], [x]), path, compress_to_fp16=False)
+    return path

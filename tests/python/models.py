@@ -8,8 +8,8 @@ import onnx
 from onnx import TensorProto, helper
 
 
-def model(nodes, inputs, outputs, *, opset=17, initializers=()):
-    """The bytes of a model of IR version 8, which ONNX Runtime 1.19 reads. Ports are (name, type, shape)."""
+def model(nodes, inputs, outputs, *, opset=17, ir=8, initializers=()):
+    """The bytes of a model, whose IR version 8 ONNX Runtime 1.19 reads. Ports are (name, type, shape)."""
     graph = helper.make_graph(
         nodes,
         "test",
@@ -17,14 +17,15 @@ def model(nodes, inputs, outputs, *, opset=17, initializers=()):
         [helper.make_tensor_value_info(*port) for port in outputs],
         initializer=list(initializers),
     )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-    onnx.checker.check_model(made)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+    if all(shape is not None for _, _, shape in (*inputs, *outputs)):  # the checker wants them, a model may lack them
+        onnx.checker.check_model(made)
     return made.SerializeToString()
 
 
-def identity(kind=TensorProto.FLOAT, shape=("n",)):
+def identity(kind=TensorProto.FLOAT, shape=("n",), **versions):
     """y = x."""
-    return model([helper.make_node("Identity", ["x"], ["y"])], [("x", kind, shape)], [("y", kind, shape)])
+    return model([helper.make_node("Identity", ["x"], ["y"])], [("x", kind, shape)], [("y", kind, shape)], **versions)
 
 
 def add(shape=(2, "width")):
@@ -32,6 +33,18 @@ def add(shape=(2, "width")):
     nodes = [helper.make_node("Add", ["left", "right"], ["sum"]), helper.make_node("Add", ["sum", "sum"], ["twice"])]
     ports = [(name, TensorProto.FLOAT, shape) for name in ("left", "right", "twice", "sum")]
     return model(nodes, ports[:2], ports[2:])
+
+
+def step(amount=1.0, size="n"):
+    """next = state + amount; places: a row for each number of state that is not zero."""
+    nodes = [
+        helper.make_node("Add", ["state", "amount"], ["next"]),
+        helper.make_node("NonZero", ["state"], ["columns"]),
+        helper.make_node("Transpose", ["columns"], ["places"]),
+    ]
+    outputs = [("next", TensorProto.FLOAT, [size]), ("places", TensorProto.INT64, ["rows", 1])]
+    more = helper.make_tensor("amount", TensorProto.FLOAT, [1], [amount])
+    return model(nodes, [("state", TensorProto.FLOAT, [size])], outputs, initializers=[more])
 
 
 def sequence():
@@ -94,6 +107,7 @@ PLAIN = {
     "uint32": TensorProto.UINT32,
     "uint64": TensorProto.UINT64,
 }
+SHAPES = ((), (3,), (2, 0), (2, 3))
 
 
 def write_portable(folder):

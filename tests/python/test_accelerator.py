@@ -12,6 +12,7 @@ import pytest
 from latebind.verify.plan.interpreters import interpreters
 
 from tests.python import models
+from tests.python.running import python
 
 HERE = Path(__file__).parent
 PROGRAM = HERE / "accelerated.py"
@@ -30,10 +31,7 @@ def runtime():
 
 @pytest.mark.parametrize(("value", "told"), [("1", "in use"), ("0", "not in use: it is turned off by LATENN_ACC")])
 def test_both_ways_do_the_same(site, portable, value, told):
-    env = {**os.environ, "PYTHONPATH": str(site), "LATENN_ACCELERATOR": value}
-    done = subprocess.run(
-        [sys.executable, PROGRAM, portable, told], env=env, capture_output=True, text=True, check=False
-    )
+    done = python(site, PROGRAM, portable, told, LATENN_ACCELERATOR=value)
     assert done.stdout == "well\n", done.stderr
 
 
@@ -43,15 +41,15 @@ def test_every_cpython_runs_builtins(site, portable, minor, tmp_path):
     found = interpreters([minor])
     if not found:
         pytest.skip(f"not run: there is no CPython {minor} here")
-    python, packages = found[-1].path, tmp_path / "packages"
-    command = ["-m", "pip", "--python", python, "install", "--quiet", "--target", packages, "numpy"]
+    program, packages = found[-1].path, tmp_path / "packages"
+    command = ["-m", "pip", "--python", program, "install", "--quiet", "--target", packages, "numpy"]
     subprocess.run([sys.executable, *command], check=True)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, packages)))}
-    command = [python, "-W", "error", PROGRAM, portable, "in use", runtime()]
+    command = [program, "-W", "error", PROGRAM, portable, "in use", runtime()]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert done.stdout == "well\n", done.stderr
     if minor in ("3.12", "3.13", "3.14"):
-        command = [python, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime()]
+        command = [program, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime()]
         done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
         inner, after = done.stdout.splitlines()[0::2], done.stdout.splitlines()[1::2]
         assert all(line == "refused True" or line.startswith("computed 6.0") for line in inner), (

@@ -3,7 +3,6 @@
 import copy
 import gc
 import pickle
-import threading
 import weakref
 
 import ml_dtypes
@@ -14,21 +13,9 @@ from onnx import TensorProto, helper
 from tests.python import models
 
 
-def step_model():
-    """next = state + 1; places: a row for each number of state that is not zero."""
-    nodes = [
-        helper.make_node("Add", ["state", "one"], ["next"]),
-        helper.make_node("NonZero", ["state"], ["columns"]),
-        helper.make_node("Transpose", ["columns"], ["places"]),
-    ]
-    one = helper.make_tensor("one", TensorProto.FLOAT, [1], [1.0])
-    outputs = [("next", TensorProto.FLOAT, ["n"]), ("places", TensorProto.INT64, ["rows", 1])]
-    return models.model(nodes, [("state", TensorProto.FLOAT, ["n"])], outputs, initializers=[one])
-
-
 @pytest.fixture
 def binding(latenn):
-    return latenn.load(step_model()).bind()
+    return latenn.load(models.step()).bind()
 
 
 def floats(count=4):
@@ -92,7 +79,7 @@ def test_a_loop_with_nothing_bound_feeds_every_tensor_on_and_keeps_it(binding):
 
 
 def test_a_tensor_of_one_model_is_the_input_of_another(binding, latenn):
-    other = latenn.load(step_model()).bind()
+    other = latenn.load(models.step()).bind()
     binding.inputs["state"] = floats()
     other.inputs["state"] = binding.run()["next"]
     del binding
@@ -147,7 +134,7 @@ def test_inputs_of_many_kinds(binding, kind):
 
 @pytest.mark.parametrize("kind", GIVEN)
 def test_without_leave_to_copy_what_needs_a_copy_is_refused(latenn, kind):
-    binding = latenn.load(step_model()).bind(copy=False)
+    binding = latenn.load(models.step()).bind(copy=False)
     if kind in ("a buffer", "read-only", "DLPack alone", "older DLPack"):
         binding.inputs["state"] = GIVEN[kind]()
         assert binding.run()["next"].numpy().tolist() == [1, 2, 3, 4]
@@ -156,15 +143,11 @@ def test_without_leave_to_copy_what_needs_a_copy_is_refused(latenn, kind):
         binding.inputs["state"] = GIVEN[kind]()
 
 
-@pytest.mark.parametrize("kind", ["DLPack alone", "older DLPack"])
-def test_run_takes_dlpack_too(latenn, kind):
-    with latenn.load(step_model()) as model:
-        assert model.run({"state": GIVEN[kind]()})["next"].tolist() == [1, 2, 3, 4]
-
-
-def test_run_takes_a_tensor(latenn, binding):
+def test_run_takes_tensors_and_dlpack_too(latenn, binding):
     binding.inputs["state"] = floats()
-    with latenn.load(step_model()) as model:
+    with latenn.load(models.step()) as model:
+        for given in (GIVEN["DLPack alone"](), GIVEN["older DLPack"]()):
+            assert model.run({"state": given})["next"].tolist() == [1, 2, 3, 4]
         assert model.run({"state": binding.run()["next"]})["next"].tolist() == [2, 3, 4, 5]
 
 
@@ -212,10 +195,14 @@ WRONG_OUTPUTS = {
 
 
 @pytest.mark.parametrize(("given", "words"), WRONG_OUTPUTS.values(), ids=WRONG_OUTPUTS)
-def test_a_wrong_output_is_refused_in_words(latenn, binding, given, words):
+def test_a_wrong_output_is_refused_and_what_was_bound_stays(latenn, binding, given, words):
+    place = np.zeros(4, np.float32)
+    binding.inputs["state"], binding.outputs["next"] = floats(), place
     with pytest.raises(latenn.LatennError) as caught:
         binding.outputs["next"] = given
     assert words in str(caught.value)
+    assert binding.run()["next"] is place
+    assert place.tolist() == [1, 2, 3, 4]
 
 
 def test_what_is_lent_for_reading_is_no_output(latenn, binding):
@@ -299,16 +286,16 @@ def test_strings_are_set_anew_for_every_run(latenn):
 
 
 @pytest.mark.parametrize(
-    ("kind", "dtype", "ir"),
+    ("kind", "dtype"),
     [
-        (TensorProto.FLOAT16, np.float16, 17),
-        (TensorProto.BOOL, np.bool_, 17),
-        (TensorProto.UINT64, np.uint64, 17),
-        (TensorProto.BFLOAT16, ml_dtypes.bfloat16, 17),
-        (TensorProto.DOUBLE, np.float64, 17),
+        (TensorProto.FLOAT16, np.float16),
+        (TensorProto.BOOL, np.bool_),
+        (TensorProto.UINT64, np.uint64),
+        (TensorProto.BFLOAT16, ml_dtypes.bfloat16),
+        (TensorProto.DOUBLE, np.float64),
     ],
 )
-def test_element_types_come_out_as_they_went_in(latenn, kind, dtype, ir):
+def test_element_types_come_out_as_they_went_in(latenn, kind, dtype):
     given = np.array([1, 0, 1], dtype)
     binding = latenn.load(models.identity(kind, ["n"])).bind()
     binding.inputs["x"] = given
@@ -357,17 +344,8 @@ class Asking:
         return self.tensor.__dlpack_device__()
 
 
-def test_a_refused_device_leaves_what_was_bound(latenn, binding):
-    place = np.zeros(4, np.float32)
-    binding.inputs["state"], binding.outputs["next"] = floats(), place
-    with pytest.raises(latenn.UnsupportedError):
-        binding.outputs["next"] = "cuda"
-    assert binding.run()["next"] is place
-    assert place.tolist() == [1, 2, 3, 4]
-
-
 def test_a_closed_model_is_not_run_and_its_tensors_stay(latenn):
-    model = latenn.load(step_model())
+    model = latenn.load(models.step())
     binding = model.bind()
     binding.inputs["state"] = floats()
     tensor = binding.run()["next"]
@@ -377,30 +355,6 @@ def test_a_closed_model_is_not_run_and_its_tensors_stay(latenn):
     with pytest.raises(latenn.InvalidArgumentError, match="the model is closed"):
         model.bind()
     assert tensor.numpy().tolist() == [1, 2, 3, 4]
-
-
-def test_a_second_thread_is_refused_not_mixed_in(latenn, binding):
-    binding.inputs["state"] = np.zeros(500_000, np.float32)
-    stop, refused, wrong = threading.Event(), [], []
-
-    def work():
-        while not stop.is_set():
-            try:
-                if binding.run()["next"].numpy()[-1] != 1:
-                    wrong.append("a number")
-            except latenn.InvalidArgumentError as error:
-                refused.append(str(error))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    while not refused:
-        pass
-    stop.set()
-    for thread in threads:
-        thread.join()
-    assert wrong == []
-    assert set(refused) == {"the binding is in use by another thread. Give every thread its own."}
 
 
 def test_memory_is_let_go_with_the_last_who_holds_it(latenn, binding):

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +17,7 @@ from latebind.binary.read import read_image
 from onnx import TensorProto, helper
 
 from tests.python import models
+from tests.python.running import crowd, python
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "latenn" / "verify"))
@@ -37,18 +37,6 @@ def customop(latenn):
 
     assert latenn_customop.library_path().startswith(str(Path(latenn.__file__).parents[1]))
     return latenn_customop
-
-
-@pytest.fixture(scope="module")
-def ir(tmp_path_factory):
-    """An IR with weights: y = x + [0, 1, 2, 3]."""
-    x = openvino.opset13.parameter(openvino.PartialShape([-1, 4]), np.float32, name="x")
-    y = openvino.opset13.add(x, np.arange(4, dtype=np.float32))
-    x.output(0).set_names({"x"})
-    y.output(0).set_names({"y"})
-    path = tmp_path_factory.mktemp("ir") / "ein Modell.xml"
-    openvino.save_model(openvino.Model([y], [x]), path, compress_to_fp16=False)
-    return path
 
 
 def session(customop, model, **choices):
@@ -134,28 +122,11 @@ def test_a_wrapped_tflite_model_gives_what_litert_gives(customop, name):
         np.testing.assert_allclose(given[port], array, rtol=1e-6)
 
 
-NUMBERS = (
-    "float16",
-    "float32",
-    "float64",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "bool",
-)
-
-
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)], ids=str)
+@pytest.mark.parametrize("kind", models.PLAIN)
+@pytest.mark.parametrize("shape", models.SHAPES, ids=str)
 def test_every_number_type_and_rank_goes_through_unchanged(customop, kind, shape):
-    number = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(kind)
-    made = session(customop, customop.wrap(models.identity(number, shape), backend="onnxruntime"))
+    made = session(customop, customop.wrap(models.identity(models.PLAIN[kind], shape), backend="onnxruntime"))
     (result,) = made.run(None, {"x": array})
     assert result.dtype == array.dtype
     np.testing.assert_array_equal(result, array)
@@ -378,21 +349,15 @@ def test_what_no_node_can_hold_is_refused(customop, latenn, monkeypatch):
 
 
 def test_runs_at_once_do_not_meet(customop, ir):
-    ready, wrong = session(customop, around(customop.wrap(ir))), []
+    ready = session(customop, around(customop.wrap(ir)))
 
     def work(number):
         for rows in (1, number + 1):
             x = np.full((rows, 4), number, np.float32)
             for _ in range(40):
-                (y,) = ready.run(None, {"x": x})
-                wrong.extend([number] * (not np.array_equal(y, np.abs(-x + np.arange(4)))))
+                np.testing.assert_array_equal(ready.run(None, {"x": x})[0], np.abs(-x + np.arange(4)))
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not wrong
+    crowd(work)
 
 
 def test_sessions_come_and_go(customop, ir):
@@ -431,8 +396,7 @@ for _ in range(3):
 def test_the_library_goes_with_its_last_session_and_comes_back(customop, site, tmp_path):
     file = tmp_path / "relu.onnx"
     file.write_bytes(around(customop.wrap(models.relu(1, ("n", 4)))).SerializeToString())
-    env = {**os.environ, "PYTHONPATH": str(site)}
-    done = subprocess.run([sys.executable, "-c", UNLOADED, file], env=env, capture_output=True, text=True, check=False)
+    done = python(site, "-c", UNLOADED, file)
     assert (done.returncode, done.stdout.split()) == (0, ["False"] * 3), done.stderr
 
 
@@ -492,9 +456,7 @@ def installed(version, folder):
 
 def older_session(older, site, *graphs, flags=()):
     version, folder = older
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (folder, site)))}
-    command = [sys.executable, *flags, "-c", SCRIPT, version, *graphs]
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    return python(os.pathsep.join(map(str, (folder, site))), *flags, "-c", SCRIPT, version, *graphs)
 
 
 def test_older_releases_run_the_same_graphs(customop, site, older, ir, tmp_path):
@@ -519,11 +481,8 @@ def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, sit
 # ---- the command ---------------------------------------------------------------------------------------------------
 
 
-def command(site, *arguments, **env):
-    env = {**os.environ, "PYTHONPATH": str(site), **env}
-    return subprocess.run(
-        [sys.executable, "-m", "latenn", *map(str, arguments)], env=env, capture_output=True, text=True, check=False
-    )
+def command(site, *arguments):
+    return python(site, "-m", "latenn", *arguments)
 
 
 def test_the_command_writes_what_a_session_runs(customop, site, ir, tmp_path):

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 
-import flatbuffers
 import numpy as np
 import onnx
 import pytest
@@ -16,7 +13,6 @@ from tests.python import models
 from tests.python.test_customop import (
     attribute,
     customop,  # noqa: F401  # a fixture
-    ir,  # noqa: F401  # a fixture
     older,  # noqa: F401  # a fixture
     older_session,
     refusal,
@@ -24,11 +20,10 @@ from tests.python.test_customop import (
     tflite,
 )
 
+fuzz_customop = pytest.importorskip("fuzz_customop", reason="not run: ai-edge-litert is not installed")
+hostile = fuzz_customop.hostile  # makes such models for the fuzzer, too
+
 X = np.arange(8, dtype=np.float32).reshape(2, 4)
-CONSTRUCTOR = """
-#include <stdio.h>
-__attribute__((constructor)) static void run(void) { FILE* file = fopen("%s", "w"); if (file) fclose(file); }
-"""
 NAME = "a model may only name one backend"
 BELOW = "a model may only name a file in its own folder or below"
 LINK = "which is outside the folder"
@@ -46,9 +41,9 @@ def wrapped(customop):  # noqa: F811
 @pytest.fixture
 def planted(tmp_path):
     """A library whose constructor makes a file, and that file."""
-    mark, source, library = tmp_path / "ran", tmp_path / "evil.c", tmp_path / "liblatenn_backend_evil.so"
-    source.write_text(CONSTRUCTOR % mark, encoding="utf-8")
-    subprocess.run([sys.executable, "-m", "ziglang", "cc", "-shared", "-o", library, source], check=True)
+    library = tmp_path / "liblatenn_backend_evil.so"
+    library.write_bytes(fuzz_customop.evil(tmp_path))
+    mark = tmp_path / "ran"
     return library, mark
 
 
@@ -56,24 +51,24 @@ def planted(tmp_path):
 def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped, planted):  # noqa: F811
     library, mark = planted
     relative = os.path.relpath(library)
-    for hostile in (str(library), relative, f"{library},onnxruntime", f"onnxruntime,{library}"):
-        assert NAME in refusal(customop, attribute(wrapped, "backend", hostile))
+    for path in (str(library), relative, f"{library},onnxruntime", f"onnxruntime,{library}"):
+        assert NAME in refusal(customop, attribute(wrapped, "backend", path))
         assert not mark.exists()
     refusal(customop, wrapped, backend=str(library))  # the control: what the host names is opened
     assert mark.exists()
 
 
 @pytest.mark.parametrize(
-    "hostile",
+    "text",
     [
         "/", "./onnxruntime", "../onnxruntime", "onnxruntime/", "\\\\host\\share\\x.dll", "C:\\x.dll", "C:x.dll",
         "onnxruntime,openvino", "onnxruntime,", "onnxruntime.so", "Onnxruntime", "onnx-runtime", "on nx", "x" * 64,
         "onnxruntime\0/x", "onnxruntime\n", "\u00f6nnx",
     ],
 )  # fmt: skip
-def test_the_attribute_backend_is_one_plain_name(customop, wrapped, hostile):  # noqa: F811
-    assert NAME in refusal(customop, attribute(wrapped, "backend", hostile))
-    assert NAME in refusal(customop, attribute(wrapped, "backend", hostile), backend="onnxruntime")
+def test_the_attribute_backend_is_one_plain_name(customop, wrapped, text):  # noqa: F811
+    assert NAME in refusal(customop, attribute(wrapped, "backend", text))
+    assert NAME in refusal(customop, attribute(wrapped, "backend", text), backend="onnxruntime")
 
 
 def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):  # noqa: F811
@@ -81,9 +76,9 @@ def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):  # no
         customop.wrap(models.relu(1, (2, 4)), backend="/lib/liblatenn_backend_x.so")
 
 
-@pytest.mark.parametrize("hostile", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
-def test_the_attribute_device_is_a_plain_name(customop, wrapped, hostile):  # noqa: F811
-    said = refusal(customop, attribute(wrapped, "device", hostile))
+@pytest.mark.parametrize("text", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
+def test_the_attribute_device_is_a_plain_name(customop, wrapped, text):  # noqa: F811
+    said = refusal(customop, attribute(wrapped, "device", text))
     assert "which is not the name of a device" in said
 
 
@@ -180,9 +175,9 @@ def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path): 
 def test_weights_are_bytes_and_never_the_name_of_a_file(customop, ir, tmp_path):  # noqa: F811
     weights = tmp_path / "weights.bin"
     weights.write_bytes(ir.with_suffix(".bin").read_bytes())
-    hostile = attribute(customop.wrap(ir), "weights", str(weights))
+    made = attribute(customop.wrap(ir), "weights", str(weights))
     try:
-        (y,) = session(customop, hostile).run(None, {"x": X})
+        (y,) = session(customop, made).run(None, {"x": X})
     except Exception as error:  # noqa: BLE001  # of onnxruntime
         assert "OpenVINO" in str(error)  # noqa: PT017  # releases differ in whether they count the weights
     else:
@@ -271,8 +266,8 @@ def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
         "group": b"\xab\x06\xac\x06" + plain,
         "twice": plain + models.relu(1, (2, 4))[:2],
     }
-    for name, hostile in disguises.items():
-        made = attribute(attribute(wrapped, "model", hostile), "backend", "onnxruntime")
+    for name, disguised in disguises.items():
+        made = attribute(attribute(wrapped, "model", disguised), "backend", "onnxruntime")
         assert FILES in refusal(customop, made), name
 
 
@@ -292,25 +287,12 @@ def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, fold
     assert LINK in refusal(customop, made, directory=folder)
 
 
-def with_group(name):
-    """A TensorFlow Lite model that names a file with weights."""
-    data = tflite.write(tflite.CASES["add"])
-    made = tflite.schema.ModelT.InitFromObj(tflite.schema.Model.GetRootAs(data, 0))
-    group, buffer = tflite.schema.ExternalBufferGroupT(), tflite.schema.ExternalBufferT()
-    group.name, buffer.id, buffer.length = name, 1, 24
-    made.externalBufferGroups, made.externalBuffers = [group], [buffer]
-    made.subgraphs[0].tensors[1].externalBuffer = 1
-    builder = flatbuffers.Builder(1024)
-    builder.Finish(made.Pack(builder), b"TFL3")
-    return bytes(builder.Output())
-
-
 def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):  # noqa: F811
     made = customop.wrap(tflite.write(tflite.CASES["add"]))
     (folder.parent / "secret").write_bytes(bytes(24))
-    assert FILES in refusal(customop, attribute(made, "model", with_group("weights.bin")))
+    assert FILES in refusal(customop, attribute(made, "model", hostile.grouped("weights.bin")))
     for name in ("../secret", str(folder.parent / "secret")):
-        (folder / "data.tflite").write_bytes(with_group(name))
+        (folder / "data.tflite").write_bytes(hostile.grouped(name))
         said = refusal(customop, at_path(made, "data.tflite"), directory=folder)
         assert f'The model keeps data in "{name}", {LINK}' in said
 

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
-import threading
 from importlib import metadata
 from pathlib import Path
 
@@ -16,18 +12,12 @@ from onnx import TensorProto, helper
 from onnx.backend.test.loader import load_model_tests
 
 from tests.python import models
+from tests.python.running import crowd, in_process
 
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
 ONES = np.ones((2, 4), np.float32)
 EVERY = 60
 """Of ONNX's node tests so many are passed over for each that is computed here; a verify cell computes all."""
-
-NUMBERS = {
-    "float16": TensorProto.FLOAT16, "float32": TensorProto.FLOAT, "float64": TensorProto.DOUBLE,
-    "int8": TensorProto.INT8, "int16": TensorProto.INT16, "int32": TensorProto.INT32, "int64": TensorProto.INT64,
-    "uint8": TensorProto.UINT8, "uint16": TensorProto.UINT16, "uint32": TensorProto.UINT32,
-    "uint64": TensorProto.UINT64, "bool": TensorProto.BOOL,
-}  # fmt: skip
 
 
 def run(latenn, data, inputs, **choice):
@@ -35,26 +25,13 @@ def run(latenn, data, inputs, **choice):
         return model.run(inputs)
 
 
-@pytest.mark.parametrize("kind", NUMBERS)
-@pytest.mark.parametrize("shape", [(), (3,), (2, 0), (2, 3)], ids=str)
+@pytest.mark.parametrize("kind", models.PLAIN)
+@pytest.mark.parametrize("shape", models.SHAPES, ids=str)
 def test_every_number_type_and_rank_goes_through_unchanged(latenn, kind, shape):
     array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(kind)
-    result = run(latenn, models.identity(NUMBERS[kind], shape), {"x": array})["y"]
+    result = run(latenn, models.identity(models.PLAIN[kind], shape), {"x": array})["y"]
     assert result.dtype == array.dtype
     np.testing.assert_array_equal(result, array)
-
-
-@pytest.fixture(scope="module")
-def ir(tmp_path_factory):
-    """An IR with weights: y = x + [0, 1, 2, 3]."""
-    shape = openvino.PartialShape([-1, 4])
-    x = openvino.opset13.parameter(shape, np.float32, name="x")
-    y = openvino.opset13.add(x, np.arange(4, dtype=np.float32))
-    x.output(0).set_names({"x"})
-    y.output(0).set_names({"y"})
-    path = tmp_path_factory.mktemp("ir") / "ein Modell.xml"
-    openvino.save_model(openvino.Model([y], [x]), path, compress_to_fp16=False)
-    return path
 
 
 def test_an_ir_finds_its_weights_beside_it(latenn, ir):
@@ -131,23 +108,13 @@ def test_properties_and_devices_reach_the_runtime(latenn):
 
 
 def test_many_threads_share_a_model(latenn):
-    model, wrong = latenn.load(models.add(), backend="openvino"), []
-
     def work(number):
         array = np.full((2, number + 1), number, np.float32)
-        wrong.extend(
-            number
-            for _ in range(20)
-            if not np.array_equal(model.run({"left": array, "right": array})["sum"], 2 * array)
-        )
+        for _ in range(20):
+            np.testing.assert_array_equal(model.run({"left": array, "right": array})["sum"], 2 * array)
 
-    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    model.close()
-    assert not wrong
+    with latenn.load(models.add(), backend="openvino") as model:
+        crowd(work)
 
 
 def test_onnx_node_tests_give_what_plain_openvino_gives(latenn):
@@ -185,8 +152,5 @@ def test_where_it_is_the_only_backend_it_reads_onnx_unasked(site, tmp_path):
     shutil.copytree(site, alone, ignore=shutil.ignore_patterns("latenn_onnxruntime*", "latenn_litert*"))
     model = tmp_path / "m.onnx"
     model.write_bytes(models.add())
-    done = subprocess.run(
-        [sys.executable, "-c", ONLY, str(model)],
-        env={**os.environ, "PYTHONPATH": str(alone)}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = in_process(alone, ONLY, model)
     assert done.stdout == "openvino\n", done.stderr

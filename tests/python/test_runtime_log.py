@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from tests.python import models
+from tests.python.running import python
 from tests.python.test_accelerator import runtime
 from tests.python.test_customop import OLDER, installed
 
@@ -20,10 +20,9 @@ WARNING = "Removing initializer 'unused'"
 
 def warned_of():
     """A model that ONNX Runtime warns of: an initializer serves nothing."""
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    x, y = ((name, TensorProto.FLOAT, [2]) for name in "xy")
     unused = helper.make_tensor("unused", TensorProto.FLOAT, [1], [1.0])
-    graph = helper.make_graph([helper.make_node("Neg", ["x"], ["y"])], "warned of", [x], [y], [unused])
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    return models.model([helper.make_node("Neg", ["x"], ["y"])], [x], [y], initializers=[unused])
 
 
 HOST = """
@@ -72,19 +71,18 @@ for word in order.split(","):
 
 @pytest.fixture(scope="module", params=["newest", OLDER[0]])
 def library(request, site, tmp_path_factory):
-    """A runtime's file, and the environment in which latenn is found."""
+    """A runtime's file, and the folders in which latenn is found."""
     if request.param == "newest":
-        return runtime(), {**os.environ, "PYTHONPATH": str(site)}
+        return runtime(), site
     folder = installed(request.param, tmp_path_factory.mktemp("runtime"))
     (path,) = (Path(folder) / "onnxruntime" / "capi").glob("libonnxruntime.so.*")
-    return str(path), {**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), str(site)))}
+    return path, os.pathsep.join((str(folder), str(site)))
 
 
 def said(library, *order, level=2):
     """What each step printed to stderr, in order."""
-    path, environment = library
-    command = [sys.executable, "-c", HOST, str(path), ",".join(order), str(level), warned_of().hex()]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    path, site = library
+    done = python(site, "-c", HOST, path, ",".join(order), level, warned_of().hex())
     assert done.returncode == 0, done.stderr
     return [part.partition("\n")[2] for part in done.stderr.split("begin ")[1:]]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.native.building import CannotBuildError, build_programs, runtime_library, system_compiler
-from tests.python.test_binding import step_model
+from tests.python import models
 
 SOURCES = Path(__file__).resolve().parents[2] / "latenn" / "python"
 
@@ -114,7 +114,7 @@ def sanitized(tmp_path_factory):
 
 
 def run(environment, code):
-    command = [sys.executable, "-c", code, step_model().hex()]
+    command = [sys.executable, "-c", code, models.step().hex()]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tests.python import models
+from tests.python.running import in_process
 from tests.python.test_accelerator import runtime
-from tests.python.test_latenn import in_process
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 

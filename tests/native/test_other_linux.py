@@ -1,0 +1,108 @@
+"""The loader and latenn on arm64 Linux, by qemu, and on musl, by its own loader: built by zig, with stand-ins.
+
+The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refusal on musl is one of the tests.
+"""
+
+import confine
+import debian
+import musl
+import pytest
+import qemu
+
+from tests.native.building import EXPLICIT, CannotBuildError, check_explicit, outcomes, place
+from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+
+pytestmark = [pytest.mark.emulated, pytest.mark.slow]
+NAME = "libonnxruntime.so.1"
+ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
+# zig links programs for musl statically by default, and those cannot load anything. What its own checks need is newer
+# than the musl that runs them.
+MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
+
+
+def made(shared, rid, maker, *words):
+    try:
+        emulator = maker.prepare(cache() / maker.__name__, confine.Limits(seconds=120))
+        folder = build_cross(shared, rid, *words)
+    except (debian.NotAvailableError, CannotBuildError) as reason:
+        pytest.skip(f"not run: {reason}")
+    return Emulated(folder, emulator, "", ".so", str)
+
+
+@pytest.fixture(scope="module")
+def arm64(shared):
+    system = made(shared, "linux-arm64", qemu)
+    yield system
+    system.emulator.close()
+
+
+@pytest.fixture(scope="module")
+def alpine(shared):
+    system = made(shared, "linux-musl-x64", musl, *MUSL_WORDS)
+    yield system
+    system.emulator.close()
+
+
+@pytest.fixture(params=["arm64", "alpine"])
+def system(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module", params=ORT_VERSIONS)
+def runtime(request):
+    try:
+        return fetch_runtime("linux-arm64", request.param), request.param
+    except LookupError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+def test_units(system):
+    assert system.run("unit") == b"all well\n"
+
+
+@pytest.mark.parametrize("stand_in", EXPLICIT)
+def test_explicit_file(system, stand_in):
+    check_explicit(system, stand_in)
+
+
+def test_threads_and_a_fork(system):
+    answer = system.probe("--threads", "8", "--path", system.stand_in("slow"))
+    assert (answer["extra"], answer["version_calls"]) == (0, 1)
+    assert system.probe("--fork", "--path", system.stand_in("slow"))["extra"] == 0
+
+
+def test_the_real_runtime_is_for_glibc_and_the_sentence_says_what_is_missing(alpine, onnxruntime):
+    answer = alpine.probe("--path", onnxruntime)
+    assert answer["outcome"] == "missing-dependency"
+    assert str(onnxruntime) in answer["report"]["sentence"]
+
+
+def test_the_hosts_own_library_is_for_another_processor(arm64, plain):
+    answer = arm64.probe("--path", plain.stand_in("good"))
+    assert answer["outcome"] == "wrong-architecture"
+    assert "built for x86_64, this process is aarch64" in answer["report"]["sentence"]
+
+
+def test_text_and_nothing(arm64, tmp_path):
+    (tmp_path / NAME).write_text("no\n")
+    assert "a text file, not a library" in arm64.probe("--path", tmp_path / NAME)["report"]["sentence"]
+    assert arm64.probe(env={ENVIRONMENT: "/gone"})["outcome"] == "not-found"
+
+
+def test_a_renamed_copy_that_is_loaded_is_found(arm64, tmp_path):
+    answer = arm64.probe("--preload", place(arm64, "good", tmp_path, "something-else.bin"))
+    assert outcomes(answer) == [("loaded", "bound")]
+
+
+@pytest.mark.parametrize("how", ["path", "bytes"])
+def test_a_model_computes(arm64, runtime, tmp_path, how):
+    folder, version = runtime
+    folders = ("--runtime-dir", folder, "--backend-dir", arm64.folder / "latenn")
+    output, report = arm64.runner(how, onnx_sum(tmp_path / "m.onnx"), *folders, feed=FEED)
+    assert output["hex"] == SUM
+    assert report["report"]["version"] == version
+
+
+def test_many_threads_load_and_share_a_model(arm64, runtime, tmp_path):
+    model = onnx_sum(tmp_path / "m.onnx")
+    assert arm64.run("crowd", model, runtime[0], arm64.folder / "latenn") == b"all well\n"

@@ -1,0 +1,26 @@
+"""Runs interpreters that see latenn's wheels, and work on many threads."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+
+def python(site, *words, **environment):
+    """An interpreter that sees the wheels in `site`, and what the test environment has."""
+    env = {**os.environ, "PYTHONPATH": str(site), **environment}
+    command = [sys.executable, *map(str, words)]
+    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=300)
+
+
+def in_process(site, code, *words, **environment):
+    """Code in such an interpreter, for which a warning is an error."""
+    return python(site, "-W", "error", "-c", code, *words, **environment)
+
+
+def crowd(work, count=8):
+    """What `work` gives for each number, each on a thread of its own; what one raises is raised."""
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, range(count)))
