@@ -29,11 +29,9 @@ class Bound:
     def __init__(self, model: Model, copy: bool | None) -> None:  # noqa: FBT001  # as NumPy has it
         self._context = c_void_p()
         self._library = _native.library()
-        self._compute = self._library.latenn_compute
         self._release = self._library.latenn_context_release
         self._model = model
         self._handle = model._handle  # noqa: SLF001  # the same package
-        self._check = self._handle.check
         self._copy = copy
         self._turn: list[object] = [None]  # append and pop are atomic, and quicker than a lock
         self._leave: Callable[[dict[str, Any] | None], object] = self._turn.append
@@ -45,9 +43,6 @@ class Bound:
         self._texts: dict[str, tuple[Any, Any]] = {}
         self._devices: dict[str, str] = {}
         self._fed: dict[str, str] = {}
-        self._results: dict[str, Any] = {}
-        self._unbound: list[tuple[str, int]] = []
-        self._is_ready = False
         self._plain: dict[str, Any] | None = None  # the results, when every output is bound, none is fed, no input text
         with self._handle as handle:
             check(self._library.latenn_context_create(handle, byref(self._context)))
@@ -86,50 +81,36 @@ class Bound:
 
     def run(self) -> dict[str, Any]:
         """See Binding.run."""
+        self._take_turn()
+        try:
+            self._handle.check()  # the context keeps what it needs of the model, but a closed one computes no more
+            return self._run()
+        finally:
+            self._leave(self._plain)
+
+    def _take_turn(self) -> None:
         try:
             self._turn.pop()
         except IndexError:
             if not self._recall():
-                raise _in_use() from None
-        try:
-            self._check()  # the context keeps what it needs of the model, but a closed one computes no more
-            if self._plain is None:
-                return self._run()
-            if status := self._compute(self._context):
-                check(status)
-            return self._plain.copy()
-        finally:
-            self._leave(self._plain)
+                message = "the binding is in use by another thread. Give every thread its own."
+                raise InvalidArgumentError(message) from None
 
     def _run(self) -> dict[str, Any]:
-        if not self._is_ready:
-            self._make_ready()
-        if self._texts:
-            self._set_texts()
-        status = self._compute(self._context)
-        if status:
-            check(status)
-        results = self._results.copy()
-        for name, index in self._unbound:
-            results[name] = self._take(index)
-        for output, name in self._fed.items():
-            self._pass_on(output, name, results[output])
-        return results
-
-    def _make_ready(self) -> None:
-        """What stays the same until something is bound anew is found out once, not in every run."""
         for output, name in self._fed.items():
             self._check_exchange(output, name)
-        bound = self._bound_outputs
-        self._results = {name: bound[name].given if name in bound else None for name in self._output_ports}
-        self._unbound = [(name, index) for name, (index, _) in self._output_ports.items() if name not in bound]
-        self._is_ready = True
-        self._plain = None if self._unbound or self._texts or self._fed else self._results
-
-    def _set_texts(self) -> None:
         for name, (tensor, _kept) in self._texts.items():
             index, _ = self._input_ports[name]
             check(self._library.latenn_set_input(self._context, index, byref(tensor)))
+        check(self._library.latenn_compute(self._context))
+        bound, ports = self._bound_outputs, self._output_ports
+        results = {
+            name: bound[name].given if name in bound else self._take(index) for name, (index, _) in ports.items()
+        }
+        self._plain = None if len(bound) < len(ports) or self._texts or self._fed else results.copy()
+        for output, name in self._fed.items():
+            self._pass_on(output, name, results[output])
+        return results
 
     def _take(self, index: int) -> Tensor:
         value = c_void_p()
@@ -158,20 +139,15 @@ class Bound:
             out, _ = self._output_ports[output]
             check(self._library.latenn_bind_output(self._context, out, here.held.pointer))
             self._bound_outputs[output] = here
-            self._results[output] = here.given
         check(self._library.latenn_bind_input(self._context, into, there.held.pointer))
         self._bound_inputs[name] = there
 
     @contextmanager
     def _alone(self) -> Iterator[c_void_p]:
         """The model, for the one thread that is here: another would change what this one uses, and is refused."""
+        self._take_turn()
         try:
-            self._turn.pop()
-        except IndexError:
-            if not self._recall():
-                raise _in_use() from None
-        try:
-            self._is_ready, self._plain = False, None
+            self._plain = None
             with self._handle as handle:
                 yield handle
         finally:
@@ -229,10 +205,6 @@ def _numbered(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
     """Ports by name: the index, and the number of the element type."""
     numbers = {name: number for number, name in _tensors.NAMES.items()}
     return {port.name: (index, numbers.get(port.type, 0)) for index, port in enumerate(ports)}
-
-
-def _in_use() -> InvalidArgumentError:
-    return InvalidArgumentError("the binding is in use by another thread. Give every thread its own.")
 
 
 def _known(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:
