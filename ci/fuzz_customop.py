@@ -1,7 +1,7 @@
 """Loads damaged models through latenn's operator and reports which of them open anything that no model may reach.
 
     python ci/fuzz_customop.py --count 50000          # the same cases in every run
-    python ci/fuzz_customop.py --case 4711 --keep x   # one case again, and its file in the folder x
+    python ci/fuzz_customop.py --case 4711            # one case again
     python ci/fuzz_customop.py --count 200 --control  # with a session that allows any path: it must find something
 
 A case is made by hostile.py and loaded, and run once, by the onnxruntime of this Python, in processes that strace
@@ -238,7 +238,6 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=2000, help="how many cases")
     parser.add_argument("--seed", type=int, default=1, help="other cases")
     parser.add_argument("--case", type=int, help="this case alone")
-    parser.add_argument("--keep", type=Path, help="a folder that gets the case's file")
     parser.add_argument("--control", action="store_true", help="allow any path: what is found proves the watching")
     parser.add_argument("--site", type=Path, help="a folder with latenn's wheels unpacked; built when it is not given")
     parser.add_argument("--worker", help=argparse.SUPPRESS)

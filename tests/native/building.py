@@ -63,43 +63,6 @@ def build(folder: pathlib.Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-EXPLICIT = {
-    "good": ("bound", "ONNX Runtime 1.25.3 is bound from"),
-    "newer": ("bound", "ONNX Runtime 1.999.0 is bound from"),
-    "old": ("too-old", "ONNX Runtime 1.10.0 at {path} is too old; version 1.19 or newer is needed"),
-    "other_major": ("other-major", "at {path} is of another major version; version 1.19 or newer is needed, below 2"),
-    "odd_version": ("no-version", 'its version reads "unversioned"'),
-    "no_version": ("no-version", "{path} does not tell its version"),
-    "no_entry": ("no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
-    "needs_gone": ("missing-dependency", "a library that it needs is missing or broken: "),
-}
-"""Of each stand-in: what comes of it when its file is named, and in which words."""
-
-
-def outcomes(answer) -> list[tuple[str, str]]:
-    """Where a probe looked, and what came of it."""
-    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
-
-
-def check_explicit(programs, stand_in: str, gone: str = "libgone.so") -> None:
-    """Hold the answer for a stand-in whose file is named against the table; `gone` says what needs_gone lacks."""
-    path = programs.stand_in(stand_in)
-    outcome, says = EXPLICIT[stand_in]
-    answer = programs.probe("--path", path)
-    sentence = answer["report"]["sentence"]
-    assert answer["outcome"] == outcome
-    assert outcomes(answer) == [("explicit", outcome)]
-    assert says.format(path=programs.name_of(path)) in sentence
-    assert gone in sentence or stand_in != "needs_gone"
-    assert ("Correct the path or leave it out" in sentence) == (outcome != "bound")
-
-
-def place(programs, stand_in: str, folder: pathlib.Path, name: str) -> pathlib.Path:
-    """A copy of a stand-in in a folder, which is made."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return pathlib.Path(shutil.copy(programs.stand_in(stand_in), folder / name))
-
-
 @dataclass(frozen=True)
 class Programs:
     """A built tree of test programs."""
@@ -107,6 +70,7 @@ class Programs:
     folder: pathlib.Path
     sanitizers: str
     name_of = staticmethod(str)
+    runtime_name = "libonnxruntime.so.1"
 
     def stand_in(self, name: str) -> pathlib.Path:
         return self.folder / "stand-ins" / f"{name}.so"

@@ -121,6 +121,11 @@ class Emulated:
     library_suffix: str
     name_of: Callable[[pathlib.Path], str]
 
+    @property
+    def runtime_name(self) -> str:
+        """What the runtime's file is called there."""
+        return "onnxruntime.dll" if self.suffix else "libonnxruntime.so.1"
+
     def stand_in(self, name: str) -> pathlib.Path:
         """One of the synthetic runtimes."""
         return self.folder / "stand-ins" / f"{name}{self.library_suffix}"
@@ -130,17 +135,19 @@ class Emulated:
         place = self.folder / f"{name}{self.suffix}"
         return place if place.exists() else self.folder / "latenn" / place.name
 
-    def run(self, name: str | pathlib.Path, *words: Any, env: dict[str, str] | None = None, cwd=None, feed="") -> bytes:
+    def run(
+        self, name: str | pathlib.Path, *words: Any, environment: dict[str, str] | None = None, cwd=None, feed=""
+    ) -> bytes:
         """Run a program of the tree, or one that was copied elsewhere; paths among its words are translated."""
         path = name if isinstance(name, pathlib.Path) else self.program(name)
         told = [self.name_of(word) if isinstance(word, pathlib.Path) else str(word) for word in words]
-        done = self.emulator.run(path, *told, env=env or {}, cwd=cwd, feed=feed.encode())
+        done = self.emulator.run(path, *told, env=environment or {}, cwd=cwd, feed=feed.encode())
         assert done.returncode == 0, (done.returncode, done.stdout[-2000:], done.stderr[-2000:])
         assert done.stderr.replace(NO_DXGI, b"") == b"", done.stderr[-2000:]
         return done.stdout
 
-    def probe(self, *words: Any, name: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
-        return json.loads(self.run(name, *words, **options))
+    def probe(self, *words: Any, program: str | pathlib.Path = "probe", **options: Any) -> dict[str, Any]:
+        return json.loads(self.run(program, *words, **options))
 
     def runner(self, how: str, model: pathlib.Path | str, *words: Any, **options: Any) -> list[dict[str, Any]]:
         return [json.loads(line) for line in self.run("runner", how, model, *words, **options).splitlines()]

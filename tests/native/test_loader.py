@@ -10,15 +10,17 @@ import tempfile
 
 import pytest
 
-from tests.native import building
-from tests.native.building import EXPLICIT, check_explicit, outcomes
+from tests.native.situations import (
+    ENVIRONMENT,
+    EXPLICIT,
+    SITUATIONS,
+    check_explicit,
+    check_situation,
+    outcomes,
+    place,
+)
 
 NAME = "libonnxruntime.so.1"
-ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
-
-
-def place(programs, stand_in, folder, name=NAME):
-    return building.place(programs, stand_in, folder, name)
 
 
 def foreign_copy(programs, path, machine):
@@ -50,6 +52,11 @@ def test_addresses_are_watched_too(programs):
 @pytest.mark.parametrize("stand_in", EXPLICIT)
 def test_explicit_file(programs, stand_in):
     check_explicit(programs, stand_in)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_situation(programs, name, tmp_path):
+    check_situation(programs, name, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -129,32 +136,6 @@ def test_an_explicit_folder_is_searched_by_name_then_newest_first(programs, tmp_
     assert outcomes(answer) == [("explicit", "bound")]
 
 
-def test_a_wrong_path_is_final_though_a_good_runtime_is_at_hand(programs, tmp_path):
-    place(programs, "good", tmp_path / "host")
-    answer = programs.probe("--path", tmp_path / "gone", "--dir", tmp_path / "host")
-    assert answer["outcome"] == "not-found"
-    assert outcomes(answer) == [("explicit", "not-found")]
-
-
-def test_a_wrong_environment_variable_is_final_and_named(programs, tmp_path):
-    place(programs, "good", tmp_path / "host")
-    answer = programs.probe("--dir", tmp_path / "host", environment={ENVIRONMENT: str(tmp_path / "gone.so")})
-    assert outcomes(answer) == [("environment", "not-found")]
-    assert f"was not found at {tmp_path}/gone.so, which {ENVIRONMENT} names" in answer["report"]["sentence"]
-    assert f"Correct the environment variable {ENVIRONMENT} or unset it" in answer["report"]["sentence"]
-
-
-def test_the_hosts_path_wins_over_the_environment_variable(programs):
-    answer = programs.probe("--path", programs.stand_in("good"), environment={ENVIRONMENT: "/gone"})
-    assert outcomes(answer) == [("explicit", "bound")]
-
-
-def test_an_empty_environment_variable_is_none(programs, tmp_path):
-    place(programs, "good", tmp_path)
-    answer = programs.probe("--dir", tmp_path, environment={ENVIRONMENT: ""})
-    assert outcomes(answer) == [("host", "bound")]
-
-
 def test_a_relative_path_is_a_path_and_never_a_name_for_the_system(programs, tmp_path):
     place(programs, "good", tmp_path)
     answer = programs.probe("--path", NAME, cwd=tmp_path)
@@ -204,48 +185,6 @@ def test_a_path_that_is_not_utf8_binds_and_is_told_in_valid_json(programs, tmp_p
 
 
 # ---- the order of the search ----
-
-
-def test_a_host_folder_offers_and_the_first_good_one_wins(programs, tmp_path):
-    place(programs, "old", tmp_path / "a")
-    place(programs, "good", tmp_path / "c")
-    answer = programs.probe("--dir", tmp_path / "a", "--dir", tmp_path / "b", "--dir", tmp_path / "c")
-    assert outcomes(answer) == [("host", "too-old"), ("host", "not-found"), ("host", "bound")]
-    assert answer["report"]["attempts"][0]["version"] == "1.10.0"
-
-
-def test_unsuitable_candidates_of_every_kind_do_not_defeat_a_good_one(programs, tmp_path):
-    kinds = ["old", "other_major", "odd_version", "no_version", "no_entry", "needs_gone"]
-    for kind in kinds:
-        place(programs, kind, tmp_path / kind)
-    (tmp_path / "text").mkdir()
-    (tmp_path / "text" / NAME).write_text("no")
-    place(programs, "good", tmp_path / "good")
-    folders = [*kinds, "text", "good"]
-    answer = programs.probe(*(word for folder in folders for word in ("--dir", tmp_path / folder)))
-    assert answer["outcome"] == "bound"
-    assert len(answer["report"]["attempts"]) == len(folders)
-
-
-def test_the_sentence_tells_of_the_candidate_that_was_nearly_right(programs, tmp_path):
-    (tmp_path / "text").mkdir()
-    (tmp_path / "text" / NAME).write_text("no")
-    place(programs, "old", tmp_path / "old")
-    answer = programs.probe(
-        "--dir", tmp_path / "text", "--dir", tmp_path / "gone", "--dir", tmp_path / "old", "--no-system"
-    )
-    assert answer["outcome"] == "too-old"
-    assert "ONNX Runtime 1.10.0" in answer["report"]["sentence"]
-    assert 'Get it with: pip install "onnxruntime>=1.19"' in answer["report"]["sentence"]
-
-
-def test_nothing_anywhere_names_places_version_and_command(programs, tmp_path):
-    answer = programs.probe("--dir", tmp_path, "--advice", "type this", "--no-system")
-    assert answer["outcome"] == "not-found"
-    sentence = answer["report"]["sentence"]
-    assert f"ONNX Runtime was not found in {tmp_path}" in sentence
-    assert "version 1.19 or newer is needed. Get it with: type this" in sentence
-    assert ENVIRONMENT in sentence
 
 
 def test_links_to_one_file_are_tried_once(programs, tmp_path):
@@ -322,23 +261,6 @@ def test_what_may_not_be_read_is_refused(programs, unprivileged, kind):
 # ---- images that are loaded already ----
 
 
-def test_a_renamed_copy_that_is_loaded_is_found(programs, tmp_path):
-    path = place(programs, "good", tmp_path, "something-else-altogether.bin")
-    answer = programs.probe("--preload", path)
-    assert outcomes(answer) == [("loaded", "bound")]
-    assert answer["report"]["path"] == str(path)
-    assert answer["report"]["images"] == 1
-
-
-def test_an_old_copy_that_another_package_loaded_does_not_defeat_a_good_one(programs, tmp_path):
-    old = place(programs, "old", tmp_path / "theirs")
-    place(programs, "good", tmp_path / "ours")
-    answer = programs.probe("--preload", old, "--dir", tmp_path / "ours")
-    assert outcomes(answer) == [("loaded", "too-old"), ("host", "bound")]
-    assert answer["report"]["images"] == 2
-    assert "2 copies of ONNX Runtime are loaded in this process" in answer["report"]["warning"]
-
-
 def test_a_loaded_library_without_the_symbol_is_no_candidate(programs, tmp_path):
     answer = programs.probe("--preload", programs.stand_in("no_entry"), "--no-system")
     assert ("loaded", "no-entry") not in outcomes(answer)
@@ -351,83 +273,7 @@ def test_a_library_that_only_depends_on_a_runtime_is_not_taken_for_one(programs)
     assert answer["report"]["images"] == 1
 
 
-def test_loaded_images_can_be_left_out(programs, tmp_path):
-    answer = programs.probe("--preload", programs.stand_in("good"), "--no-loaded", "--no-system")
-    assert answer["outcome"] == "not-found"
-
-
-# ---- versions ----
-
-
-def test_a_newer_runtime_is_bound_without_a_warning_and_asked_for_the_known_table(programs):
-    answer = programs.probe("--path", programs.stand_in("newer"))
-    assert "ONNX Runtime 1.999.0 is bound from " in answer["report"]["sentence"]
-    assert answer["report"]["sentence"].endswith("the newest version tried with this library")
-    assert "newer than 1." in answer["report"]["sentence"]
-    assert answer["report"]["warning"] == ""
-    assert answer["asked_for"] < 999
-
-
-def test_the_table_is_asked_for_at_the_runtimes_own_version(programs):
-    answer = programs.probe("--path", programs.stand_in("good"))
-    assert answer["asked_for"] == 25
-    assert answer["report"]["warning"] == ""
-
-
-def test_the_host_may_raise_the_floor_and_not_lower_it(programs):
-    raised = programs.probe("--path", programs.stand_in("good"), "--minimum", "1.26")
-    assert raised["outcome"] == "too-old"
-    assert "version 1.26 or newer is needed" in raised["report"]["sentence"]
-    lowered = programs.probe("--path", programs.stand_in("old"), "--minimum", "1.2")
-    assert lowered["outcome"] == "too-old"
-
-
-# ---- once, for all threads, across forks ----
-
-
-def test_many_threads_bind_once(programs):
-    answer = programs.probe("--threads", "16", "--path", programs.stand_in("slow"))
-    assert answer["extra"] == 0
-    assert answer["version_calls"] == 1
-
-
-def test_a_second_call_tells_what_the_first_one_bound(programs):
-    answer = programs.probe("--twice", "--path", programs.stand_in("good"))
-    assert outcomes(answer) == [("explicit", "bound")]
-    assert answer["version_calls"] == 1
-
-
-def test_a_later_call_with_a_higher_minimum_is_refused_and_names_both_versions(programs):
-    path = programs.stand_in("good")
-    answer = programs.probe("--path", path, "--second-minimum", "1.26", "--advice", "type this")
-    assert answer["outcome"] == "bound-older"
-    assert answer["entry"]  # those who asked for less keep it
-    report = answer["report"]
-    assert outcomes(answer) == [("loaded", "bound-older")]
-    assert (report["bound"], report["path"], report["version"], report["minimum"]) == (
-        False,
-        str(path),
-        "1.25.3",
-        "1.26",
-    )
-    assert report["sentence"].startswith(
-        f"ONNX Runtime 1.25.3 at {path} is in use in this process already; version 1.26"
-    )
-    assert report["sentence"].endswith("Get it with: type this")
-
-
-def test_a_later_call_whose_minimum_is_met_gets_what_is_bound(programs):
-    answer = programs.probe("--path", programs.stand_in("good"), "--second-minimum", "1.25.3")
-    assert (answer["outcome"], answer["report"]["bound"], answer["version_calls"]) == ("bound", True, 1)
-
-
 # ---- mistakes in the call ----
-
-
-@pytest.mark.parametrize("size", [0, 4, 16])
-def test_options_without_their_size_are_refused_and_the_path_in_them_is_not_ignored(programs, size):
-    answer = programs.probe("--path", programs.stand_in("good"), "--options-size", str(size))
-    assert (answer["outcome"], answer["entry"]) == ("invalid-argument", False)
 
 
 @pytest.mark.parametrize("size", [0, 4, 16])
@@ -436,20 +282,9 @@ def test_a_report_without_its_size_is_refused_and_has_a_sentence_to_print(progra
     assert done.stdout.startswith(b"invalid-argument: lb_report.size is not set. Set it to sizeof(lb_report)")
 
 
-def test_a_mistake_in_a_later_call_is_refused_too(programs):
-    answer = programs.probe("--path", programs.stand_in("good"), "--second-options-size", "0")
-    assert (answer["outcome"], answer["entry"]) == ("invalid-argument", True)
-
-
 def test_a_fork_in_the_middle_of_binding_leaves_the_child_able_to_bind(programs):
     answer = programs.probe("--fork", "--path", programs.stand_in("slow"))
     assert answer["extra"] == 0
-
-
-def test_a_runtime_that_calls_back_while_it_is_opened_gets_an_answer_and_no_dead_lock(programs):
-    answer = programs.probe("--path", programs.stand_in("calls_back"))
-    assert answer["outcome"] == "bound"
-    assert answer["again_sentence"] == "lb_bind() was called by the runtime that it is opening."
 
 
 @pytest.mark.parametrize("case", ["bound", "too-old", "not-found"])

@@ -9,12 +9,12 @@ import musl
 import pytest
 import qemu
 
-from tests.native.building import EXPLICIT, CannotBuildError, check_explicit, outcomes, place
+from tests.native.building import CannotBuildError
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
+from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.so.1"
-ENVIRONMENT = "ONNXRUNTIME_LIB_PATH"
 # zig links programs for musl statically by default, and those cannot load anything. What its own checks need is newer
 # than the musl that runs them.
 MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitize=all")
@@ -65,9 +65,12 @@ def test_explicit_file(system, stand_in):
     check_explicit(system, stand_in)
 
 
-def test_threads_and_a_fork(system):
-    answer = system.probe("--threads", "8", "--path", system.stand_in("slow"))
-    assert (answer["extra"], answer["version_calls"]) == (0, 1)
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_situation(system, name, tmp_path):
+    check_situation(system, name, tmp_path)
+
+
+def test_a_fork_in_the_middle_of_binding_leaves_the_child_able_to_bind(system):
     assert system.probe("--fork", "--path", system.stand_in("slow"))["extra"] == 0
 
 
@@ -86,12 +89,7 @@ def test_the_hosts_own_library_is_for_another_processor(arm64, plain):
 def test_text_and_nothing(arm64, tmp_path):
     (tmp_path / NAME).write_text("no\n")
     assert "a text file, not a library" in arm64.probe("--path", tmp_path / NAME)["report"]["sentence"]
-    assert arm64.probe(env={ENVIRONMENT: "/gone"})["outcome"] == "not-found"
-
-
-def test_a_renamed_copy_that_is_loaded_is_found(arm64, tmp_path):
-    answer = arm64.probe("--preload", place(arm64, "good", tmp_path, "something-else.bin"))
-    assert outcomes(answer) == [("loaded", "bound")]
+    assert arm64.probe(environment={ENVIRONMENT: "/gone"})["outcome"] == "not-found"
 
 
 @pytest.mark.parametrize("how", ["path", "bytes"])

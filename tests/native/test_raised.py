@@ -12,7 +12,8 @@ import pytest
 
 from tests.native.building import ROOT
 from tests.native.emulated import onnx_sum
-from tests.native.test_loader import ENVIRONMENT, NAME
+from tests.native.situations import ENVIRONMENT
+from tests.native.test_loader import NAME
 
 NOBODY = 65534
 THE_ONE_PLACE = {"loader/src/os_posix.c", "loader/src/os_windows.c"}

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from tests.native.building import outcomes
-from tests.native.test_loader import NAME, place
+from tests.native.situations import outcomes, place
+from tests.native.test_loader import NAME
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH and ldconfig are Linux's")
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")

@@ -196,7 +196,7 @@ static latenn_status* latenn_open_named(const latenn_load_options* options, cons
                           origin, wanted);
   }
   latenn_slot* slot = latenn_slot_of(wanted, is_path);
-  if (!slot) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  if (!slot) return latenn_no_memory();
   return latenn_open_slot(slot, options, is_path, backend);
 }
 

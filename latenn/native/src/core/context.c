@@ -15,7 +15,7 @@ latenn_status* latenn_context_create(latenn_model* model, latenn_context** conte
   size_t outputs = latenn_output_count(model);
   size_t room = (inputs + outputs) * (sizeof(latenn_value*) + 1);
   latenn_context* created = calloc(1, sizeof *created + room);
-  if (!created) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  if (!created) return latenn_no_memory();
   created->inputs = (latenn_value**)(void*)(created + 1);
   created->outputs = created->inputs + inputs;
   created->is_set = (unsigned char*)(created->outputs + outputs);

@@ -18,6 +18,7 @@
 /* ---- status.c ------------------------------------------------------------------------------------------------- */
 
 latenn_status* latenn_status_create(latenn_code code, const char* message, const char* report);
+latenn_status* latenn_no_memory(void);
 latenn_status* latenn_failure(latenn_code code, const char* format, ...) LATENN_PRINTF(2, 3);
 const latenn_host* latenn_host_table(void);
 

@@ -95,7 +95,7 @@ latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void**
     return latenn_failure(LATENN_UNSUPPORTED, "The tensor is read-only, which DLPack before 1.0 cannot say.");
   }
   latenn_lent* lent = calloc(1, sizeof *lent + 2 * (size_t)tensor->rank * sizeof(int64_t));
-  if (!lent) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  if (!lent) return latenn_no_memory();
   latenn_fill_dlpack(versioned ? &lent->as.versioned.tensor : &lent->as.plain.tensor, value, lent->numbers);
   latenn_value_hold(value);
   if (versioned) {

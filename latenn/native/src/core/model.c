@@ -58,7 +58,7 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
                           "weights are for an OpenVINO IR from memory; this model is not one. Leave them out.");
   }
   latenn_model* model = calloc(1, sizeof *model);
-  if (!model) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  if (!model) return latenn_no_memory();
   char* advice = NULL;
   latenn_status* status = latenn_backend_open(options, encoding, &model->backend);
   if (!status) {
@@ -141,7 +141,7 @@ static latenn_status* latenn_copy_text(const latenn_backend* backend, char* text
   *copy = malloc(size);
   if (*copy) memcpy(*copy, text, size);
   backend->free_text(text);
-  return *copy ? NULL : latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  return *copy ? NULL : latenn_no_memory();
 }
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {

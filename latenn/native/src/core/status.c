@@ -13,14 +13,14 @@ struct latenn_status {
 };
 
 /* Given when there is no memory for a status; it is never freed. */
-static latenn_status latenn_no_memory = {LATENN_OUT_OF_MEMORY, "Out of memory.", ""};
+static latenn_status latenn_none_left = {LATENN_OUT_OF_MEMORY, "Out of memory.", ""};
 
 /* One block: the status, then its message, then its report. */
 latenn_status* latenn_status_create(latenn_code code, const char* message, const char* report) {
   size_t message_size = strlen(message ? message : "") + 1;
   size_t report_size = strlen(report ? report : "") + 1;
   latenn_status* status = malloc(sizeof *status + message_size + report_size);
-  if (!status) return &latenn_no_memory;
+  if (!status) return &latenn_none_left;
   char* text = (char*)(status + 1);
   memcpy(text, message ? message : "", message_size);
   memcpy(text + message_size, report ? report : "", report_size);
@@ -36,13 +36,17 @@ latenn_status* latenn_failure(latenn_code code, const char* format, ...) {
   int length = vsnprintf(NULL, 0, format, arguments);
   va_end(arguments);
   char* message = length < 0 ? NULL : malloc((size_t)length + 1);
-  if (!message) return &latenn_no_memory;
+  if (!message) return &latenn_none_left;
   va_start(arguments, format);
   vsnprintf(message, (size_t)length + 1, format, arguments);
   va_end(arguments);
   latenn_status* status = latenn_status_create(code, message, NULL);
   free(message);
   return status;
+}
+
+latenn_status* latenn_no_memory(void) {
+  return &latenn_none_left;
 }
 
 const latenn_host* latenn_host_table(void) {
@@ -63,7 +67,7 @@ const char* latenn_status_report(const latenn_status* status) {
 }
 
 void latenn_status_release(latenn_status* status) {
-  if (status != &latenn_no_memory) free(status);
+  if (status != &latenn_none_left) free(status);
 }
 
 uint32_t latenn_abi(void) {

@@ -11,10 +11,6 @@ int latenn_is_host(latenn_device device) {
   return device.type == LATENN_CPU || device.type == LATENN_CUDA_HOST;
 }
 
-static latenn_status* latenn_no_memory_for_value(void) {
-  return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
-}
-
 static latenn_value* latenn_value_allocate(latenn_model* model, size_t rank, latenn_device device) {
   latenn_value* value = calloc(1, sizeof *value + rank * sizeof(int64_t));
   if (!value) return NULL;
@@ -31,7 +27,7 @@ latenn_status* latenn_value_adopt(latenn_model* model, latenn_backend_value* inn
   latenn_value* made = latenn_value_allocate(model, 0, device);
   if (!made) {
     model->backend.release_value(inner);
-    return latenn_no_memory_for_value();
+    return latenn_no_memory();
   }
   made->inner = inner;
   made->tensor = *tensor;
@@ -90,7 +86,7 @@ latenn_status* latenn_value_wrap(latenn_model* model, const latenn_tensor* tenso
   if (!status) status = latenn_check_alignment(tensor);
   if (status) return status;
   latenn_value* made = latenn_value_allocate(model, (size_t)tensor->rank, device);
-  if (!made) return latenn_no_memory_for_value();
+  if (!made) return latenn_no_memory();
   status = latenn_value_describe(made, tensor);
   if (status) {
     latenn_value_release(made);
@@ -110,9 +106,9 @@ static latenn_status* latenn_value_of_core(latenn_model* model, latenn_tensor* t
                           model->backend.name, (int)device.type);
   }
   latenn_value* made = latenn_value_allocate(model, (size_t)tensor->rank, device);
-  if (!made) return latenn_no_memory_for_value();
+  if (!made) return latenn_no_memory();
   if (tensor->bytes <= SIZE_MAX - LATENN_ALIGNMENT) made->memory = malloc(tensor->bytes + LATENN_ALIGNMENT);
-  latenn_status* status = made->memory ? NULL : latenn_no_memory_for_value();
+  latenn_status* status = made->memory ? NULL : latenn_no_memory();
   if (!status) {
     size_t past = (uintptr_t)made->memory % LATENN_ALIGNMENT;
     tensor->data = (unsigned char*)made->memory + (LATENN_ALIGNMENT - past);

@@ -53,7 +53,7 @@ static latenn_status* customop_read_strings(const lb_ort_api* api, const OrtValu
   if (failed) return customop_take(api, failed);
   size_t head = (count + 1) * sizeof(size_t);
   *bytes = calloc(1, head + tensor->bytes + 1);
-  if (!*bytes) return customop_no_memory();
+  if (!*bytes) return latenn_no_memory();
   size_t* offsets = (size_t*)(void*)*bytes;
   tensor->offsets = offsets;
   tensor->data = *bytes + head;
@@ -76,7 +76,7 @@ static latenn_status* customop_set_input(const customop_kernel* kernel, OrtKerne
                             latenn_input(kernel->model, kernel->inputs.ports[index])->name);
   }
   if (!status) status = customop_describe(api, value, shape, &tensor);
-  if (!status && latenn_count_elements(tensor.rank, tensor.shape, &count)) status = customop_no_memory();
+  if (!status && latenn_count_elements(tensor.rank, tensor.shape, &count)) status = latenn_no_memory();
   if (!status && tensor.type == LATENN_STRING) {
     status = customop_read_strings(api, value, count, &bytes, &tensor);
   } else if (!status) {

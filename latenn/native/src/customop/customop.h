@@ -27,7 +27,6 @@ typedef struct customop_registration {
 OrtStatus* customop_give(const lb_ort_api* api, const char* node, latenn_status* status);
 /* A status of ONNX Runtime as one of latenn's; releases theirs. NULL for NULL. */
 latenn_status* customop_take(const lb_ort_api* api, OrtStatus* failed);
-latenn_status* customop_no_memory(void);
 
 /* ---- settings.c ------------------------------------------------------------------------------------------------- */
 

@@ -183,7 +183,7 @@ latenn_status* customop_check_file(const char* path) {
   if (!scan.reader.file) return NULL; /* loading says so */
   char* folder = customop_folder_of(path);
   scan.folder = folder;
-  latenn_status* status = folder ? external_check_all(&scan, INT64_MAX) : customop_no_memory();
+  latenn_status* status = folder ? external_check_all(&scan, INT64_MAX) : latenn_no_memory();
   free(folder);
   fclose(scan.reader.file);
   return status;

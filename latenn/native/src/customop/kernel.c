@@ -20,7 +20,7 @@ OrtStatus* LB_ORT_CALL customop_create_kernel(const customop_layout* op, const v
   const customop_registration* registration = (const customop_registration*)(const void*)op;
   customop_settings settings;
   customop_kernel* kernel = calloc(1, sizeof *kernel);
-  if (!kernel) return customop_give(&registration->api, "", customop_no_memory());
+  if (!kernel) return customop_give(&registration->api, "", latenn_no_memory());
   kernel->registration = registration;
   latenn_status* status = customop_read_settings(registration, info, &settings);
   kernel->node = settings.node.bytes;

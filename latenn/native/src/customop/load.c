@@ -16,7 +16,7 @@ typedef struct customop_load_lists {
 /* "KEY=VALUE" on each line. */
 static latenn_status* customop_read_options(customop_load_lists* lists) {
   lists->options = calloc(lists->rows.count + 1, sizeof *lists->options);
-  if (!lists->options) return customop_no_memory();
+  if (!lists->options) return latenn_no_memory();
   for (size_t i = 0; i < lists->rows.count; i++) {
     char* row = (char*)lists->rows.list[i]; /* a line of our own copy */
     char* sign = strchr(row, '=');
@@ -86,7 +86,7 @@ static latenn_status* customop_check_weights(const customop_settings* settings) 
   size_t stem = settings->path.size - strlen(".xml");
   if (settings->path.size < strlen(".xml") || strcmp(settings->path.bytes + stem, ".xml") != 0) return NULL;
   char* weights = malloc(settings->path.size + 1);
-  if (!weights) return customop_no_memory();
+  if (!weights) return latenn_no_memory();
   snprintf(weights, settings->path.size + 1, "%.*s.bin", (int)stem, settings->path.bytes);
   latenn_status* status =
       customop_stays_in(settings->directory.bytes, weights)
@@ -108,7 +108,7 @@ static latenn_status* customop_load_path(const customop_settings* settings, cons
   if (status) return status;
   int is_whole = customop_is_absolute(settings->path.bytes) || !settings->directory.size;
   char* whole = customop_join(is_whole ? "" : settings->directory.bytes, settings->path.bytes);
-  if (!whole) return customop_no_memory();
+  if (!whole) return latenn_no_memory();
   const char* path = is_whole ? whole + 1 : whole;
   if (!is_trusted) status = customop_check_file(path);
   if (!status) status = latenn_load_path(path, options, model);

@@ -86,7 +86,7 @@ static latenn_status* customop_match_shape(const customop_matcher* matcher, cons
   if (failed) {
     status = customop_take(matcher->api, failed);
   } else if (!shape || !names) {
-    status = customop_no_memory();
+    status = latenn_no_memory();
   } else if (bad) {
     status = latenn_failure(LATENN_INVALID_ARGUMENT, "The model's %s \"%s\" has shape %s; the graph has %s there.",
                             customop_what(matcher), port->name,
@@ -121,7 +121,7 @@ static latenn_status* customop_match_side(const customop_matcher* matcher, custo
   if (!status) status = customop_match_count(matcher, side->count);
   if (status) return status;
   side->ports = calloc(side->count + 1, sizeof *side->ports);
-  if (!side->ports) return customop_no_memory();
+  if (!side->ports) return latenn_no_memory();
   for (size_t i = 0; i < side->count && !status; i++) {
     OrtTypeInfo* type = NULL;
     status = customop_match_name(matcher, i, &side->ports[i]);

@@ -54,7 +54,7 @@ static latenn_status* customop_make_room(customop_text* text, size_t size) {
   free(text->bytes);
   text->bytes = calloc(1, size + 1);
   text->size = size ? size - 1 : 0;
-  return text->bytes ? NULL : customop_no_memory();
+  return text->bytes ? NULL : latenn_no_memory();
 }
 
 /* What the node lacks stays as it was: for a missing attribute ONNX Runtime reports only that it failed. */
@@ -145,7 +145,7 @@ latenn_status* customop_split(customop_text* text, customop_lines* lines) {
   for (size_t i = 0; i < text->size; i++) most += text->bytes[i] == '\n';
   lines->count = 0;
   lines->list = calloc(most, sizeof *lines->list);
-  if (!lines->list) return customop_no_memory();
+  if (!lines->list) return latenn_no_memory();
   char* line = text->bytes;
   for (char* end = line; line && line < text->bytes + text->size; line = end + 1) {
     end = line + strcspn(line, "\n");

@@ -36,7 +36,3 @@ latenn_status* customop_take(const lb_ort_api* api, OrtStatus* failed) {
   lb_ort_ReleaseStatus(api, failed);
   return status;
 }
-
-latenn_status* customop_no_memory(void) {
-  return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
-}

@@ -25,7 +25,7 @@ static latenn_status* latenn_python_stage(latenn_python_plan* plan, latenn_pytho
   if (!side->is_staged) return NULL;
   void** stage = &lane->stages[is_input ? index : plan->input_count + index];
   *stage = calloc(1, side->bytes);
-  if (!*stage) return latenn_status_create(LATENN_OUT_OF_MEMORY, "Out of memory.", NULL);
+  if (!*stage) return latenn_no_memory();
   latenn_tensor tensor = {side->of->type, side->of->rank, side->of->shape, *stage, side->bytes, NULL};
   latenn_device cpu = {LATENN_CPU, 0};
   latenn_value* value = NULL;

@@ -39,11 +39,7 @@ typedef struct latenn_buffer {
 } latenn_buffer;
 
 /* Flags of PyObject_GetBuffer: Include/pybuffer.h. */
-enum {
-  LATENN_BUFFER_WRITABLE = 0x0001,
-  LATENN_BUFFER_FORMAT = 0x0004,
-  LATENN_BUFFER_C_CONTIGUOUS = 0x0020 | 0x0010 | 0x0008
-};
+enum { LATENN_BUFFER_FORMAT = 0x0004, LATENN_BUFFER_C_CONTIGUOUS = 0x0020 | 0x0010 | 0x0008 };
 
 /* PyMethodDef: Include/methodobject.h. */
 typedef struct latenn_method {

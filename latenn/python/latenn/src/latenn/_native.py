@@ -83,8 +83,6 @@ _FUNCTIONS = (
     ("latenn_status_message", c_char_p, (c_void_p,)),
     ("latenn_status_report", c_char_p, (c_void_p,)),
     ("latenn_status_release", None, (c_void_p,)),
-    ("latenn_type_name", c_char_p, (c_int32,)),
-    ("latenn_type_bits", c_size_t, (c_int32,)),
     ("latenn_forked", None, ()),
     ("latenn_load_path", c_void_p, (c_char_p, POINTER(LoadOptions), POINTER(c_void_p))),
     ("latenn_load_bytes", c_void_p, (c_char_p, c_size_t, POINTER(LoadOptions), POINTER(c_void_p))),
