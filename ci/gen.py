@@ -10,22 +10,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import gen_examples
 import gen_loader
 import reference_cli
 import sabotage_page
 from latebind.audit.pages import check_index
-from latebind.build.cibuildwheel import CIBUILDWHEEL_FILE, cibuildwheel_config
-from latebind.config.file import load
-from latebind.config.reference import config_pages
-from latebind.config.schema import config_schema_text
+from latebind.audit.render import audit_schema
+from latebind.config.schema import config_reference, config_schema_text
 from latebind.system.archive import write_text
 from reference_scenarios import scenarios_page
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -39,19 +33,9 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
-        **dict(_cibuildwheel()),
         **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
-
-
-def _cibuildwheel() -> Iterator[tuple[Path, str]]:
-    """latenn's own, for the native route; latebind comes from this very repository."""
-    config = load(ROOT / "latenn" / "latebind.toml")
-    for name, package in config.packages.items():
-        if package.wheel is not None:
-            text = cibuildwheel_config(config, name, "./[native]")
-            yield config.root / package.wheel.source / CIBUILDWHEEL_FILE, text
 
 
 def main() -> int:

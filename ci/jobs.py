@@ -47,8 +47,11 @@ def wheels(session: nox.Session) -> None:
     """latenn's wheels by cibuildwheel, on this system and for it, into wheelhouse/."""
     tool = environment(session, "tool", "native", "verify", groups=("wheels",))
     for name in ("latenn", *sorted(path.name for path in (ROOT / "latenn/python").glob("latenn_*"))):
-        source = f"latenn/python/{name}"
-        tool.run(session, "cibuildwheel", "--config-file", f"{source}/cibuildwheel.toml", source)
+        package = name.removeprefix("latenn_").replace("latenn", "core")
+        words = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./[native]")
+        file = Path(session.create_tmp()) / "cibuildwheel.toml"
+        file.write_text(tool.told(session, "latebind", *words), encoding="utf-8")
+        tool.run(session, "cibuildwheel", "--config-file", str(file), f"latenn/python/{name}")
 
 
 def workflows(session: nox.Session) -> None:

@@ -57,8 +57,7 @@ def run(tools, command, *words, path=(), env=None):
 
 
 def options(package, system):
-    text = (ROOT / "latenn" / "python" / package / "cibuildwheel.toml").read_bytes()
-    table = msgspec.toml.decode(text)["tool"]["cibuildwheel"]
+    table = msgspec.toml.decode(route.configuration(Path(package)))["tool"]["cibuildwheel"]
     return {**table, **table[system]}
 
 
@@ -155,9 +154,10 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
         ("windows", {"cp312-win_amd64", "cp312-win_arm64"}),
     ],
 )
-def test_cibuildwheel_reads_the_configuration(tools, package, system, expected):
-    folder = ROOT / "latenn" / "python" / package
-    words = ["--print-build-identifiers", "--platform", system, "--config-file", folder / "cibuildwheel.toml", folder]
+def test_cibuildwheel_reads_the_configuration(tools, package, system, expected, tmp_path):
+    folder, file = ROOT / "latenn" / "python" / package, tmp_path / "cibuildwheel.toml"
+    file.write_text(route.configuration(folder))
+    words = ["--print-build-identifiers", "--platform", system, "--config-file", file, folder]
     archs = {"linux": platform.machine(), "macos": "x86_64 arm64", "windows": "AMD64 ARM64"}[system]
     printed = run(tools, tools / "cibuildwheel", *words, env={"CIBW_ARCHS": archs})
     assert set(printed.split()) == expected
