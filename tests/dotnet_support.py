@@ -26,10 +26,10 @@ from latebind.config.document import Document
 from latebind.model import Rid
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, run_built
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from ci import dotnet_sdk
-from tests.client import rewritten
+from tests.python import models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -222,9 +222,7 @@ class CaseWriter:
 
 def identity_model(type_: int, shape: list[object]) -> bytes:
     """y = Identity(x)."""
-    ports = [[helper.make_tensor_value_info(name, type_, shape)] for name in "xy"]
-    graph = helper.make_graph([helper.make_node("Identity", ["x"], ["y"])], "g", *ports)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9).SerializeToString()
+    return models.identity(type_, shape, opset=19, ir=9)
 
 
 def small_cases(folder: Path) -> Path:
@@ -245,29 +243,5 @@ def small_cases(folder: Path) -> Path:
     return cases.write(folder)
 
 
-def spoiled_cases(cases: Path, folder: Path) -> Path:
-    """The small cases with a wrong number in what the first one expects."""
-    shutil.copytree(cases, folder)
-    document = json.loads((cases / "cases.json").read_bytes())
-    data = bytearray((cases / "cases.bin").read_bytes())
-    data[document["cases"][0]["sets"][0]["outputs"][0]["data"][0] + 3] ^= 0x40
-    (folder / "cases.bin").write_bytes(data)
-    return folder
-
-
-NUMERIC = {
-    TensorProto.FLOAT: "f4",
-    TensorProto.UINT8: "u1",
-    TensorProto.INT8: "i1",
-    TensorProto.UINT16: "u2",
-    TensorProto.INT16: "i2",
-    TensorProto.INT32: "i4",
-    TensorProto.INT64: "i8",
-    TensorProto.BOOL: "?",
-    TensorProto.FLOAT16: "f2",
-    TensorProto.DOUBLE: "f8",
-    TensorProto.UINT32: "u4",
-    TensorProto.UINT64: "u8",
-    TensorProto.BFLOAT16: "u2",
-}
+NUMERIC = {**{number: name for name, number in models.PLAIN.items()}, TensorProto.BFLOAT16: "u2"}
 """bfloat16 by its bits: Identity does not look at them."""

@@ -226,39 +226,6 @@ def test_a_model_computes(run, tmp_path, how):
     assert again["hex"] == SUM
 
 
-RANKS = [(), (0,), (2, 0, 3), (1, 1, 1, 1, 1, 1, 4)]
-
-
-@pytest.mark.parametrize(
-    ("name", "shape"), [*((name, (2, 3)) for name in models.PLAIN), *(("float32", shape) for shape in RANKS)], ids=str
-)
-def test_every_type_and_rank_passes_through(run, tmp_path, name, shape):
-    type_ = models.PLAIN[name]
-    array = np.arange(np.prod(shape, dtype=int)).reshape(shape).astype(name)
-    model = identity(tmp_path / "m.onnx", type_, list(shape))
-    (answer,) = run(model, feed_line("x", type_, array) + "compute\noutputs\n")
-    assert (answer["type"], answer["shape"]) == (type_, list(shape))
-    assert bytes.fromhex(answer["hex"]) == array.tobytes()
-
-
-@pytest.mark.parametrize(
-    ("type_", "bytes_"),
-    [
-        (TensorProto.BFLOAT16, 6),
-        (TensorProto.FLOAT8E4M3FN, 3),
-        (TensorProto.FLOAT8E4M3FNUZ, 3),
-        (TensorProto.FLOAT8E5M2, 3),
-        (TensorProto.FLOAT8E5M2FNUZ, 3),
-    ],
-    ids=str,
-)
-def test_types_without_a_numpy_name_pass_through(run, tmp_path, type_, bytes_):
-    model = identity(tmp_path / "m.onnx", type_, [3], opset=21, ir=10)
-    data = bytes(range(1, bytes_ + 1)).hex()
-    (answer,) = run(model, f"input x {type_} 1 3 {data}\ncompute\noutputs\n")
-    assert (answer["hex"], answer["shape"]) == (data, [3])
-
-
 @pytest.mark.parametrize(("type_", "packed"), [(TensorProto.UINT4, "2103"), (TensorProto.INT4, "2103")])
 def test_four_bit_types_go_in_and_out_two_to_a_byte(run, tmp_path, type_, packed):
     one = helper.make_tensor("one", TensorProto.FLOAT, [], [1.0])
@@ -299,13 +266,6 @@ def test_strings_pass_through_with_every_byte(run, tmp_path, shape, strings):
     (answer,) = run(model, feed_strings("x", shape, strings) + "compute\noutputs\n")
     assert answer["shape"] == list(shape)
     assert strings_of(answer) == strings
-
-
-def test_ports_of_a_real_model(run, tmp_path):
-    model = identity(tmp_path / "m.onnx", TensorProto.FLOAT, ["batch", 3, None])
-    port_in, port_out = run(model, "ports\n")
-    assert port_in == {"in": "x", "type": "float32", "rank": 3, "shape": [-1, 3, -1], "names": ["batch", "", ""]}
-    assert port_out["out"] == "y"
 
 
 def test_an_input_without_a_shape_takes_any_rank_and_a_scalar_takes_its_own(run, tmp_path, onnxruntime):
