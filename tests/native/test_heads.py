@@ -40,14 +40,13 @@ def library(tmp_path_factory):
     return make
 
 
-@pytest.fixture
-def read(plain, tmp_path):
-    """Give (outcome, words) of a reader for a file's bytes."""
+def reader_of(program, tmp_path):
+    """Give (outcome, words) of a reader for a file's bytes, or the lines that it lists."""
 
     def ask(reader, data):
         path = tmp_path / "file"
         path.write_bytes(data)
-        words = [plain.folder / "heads", reader, path]
+        words = [program, reader, path]
         done = subprocess.run(words, capture_output=True, encoding="utf-8", errors="replace", check=True)
         if reader in {"imports", "run-paths"}:
             return done.stdout.splitlines()
@@ -55,6 +54,11 @@ def read(plain, tmp_path):
         return int(outcome), words
 
     return ask
+
+
+@pytest.fixture
+def read(plain, tmp_path):
+    return reader_of(plain.folder / "heads", tmp_path)
 
 
 def fat(*slices, wide=False):
@@ -258,19 +262,15 @@ def heads32(tmp_path_factory):
 
 @pytest.fixture
 def read32(heads32, tmp_path):
-    def ask(reader, data):
-        path = tmp_path / "file"
-        path.write_bytes(data)
-        return subprocess.run([heads32, reader, path], capture_output=True, text=True, check=True).stdout.rstrip("\n")
-
-    return ask
+    return reader_of(heads32, tmp_path)
 
 
 def test_a_process_of_32_bits_takes_libraries_of_32_bits_and_no_others(read32, library):
-    assert read32("pe", pe.library([], bits=32)) == f"{BOUND} "
-    assert read32("pe", library("win-x64")) == f"{WRONG_ARCHITECTURE} built for x64, this process is x86"
-    assert read32("pe", library("win-arm64")) == f"{WRONG_ARCHITECTURE} built for arm64, this process is x86"
-    assert read32("macho", library("osx-x64")).startswith(f"{WRONG_ARCHITECTURE} built for x86_64")
+    assert read32("pe", pe.library([], bits=32)) == (BOUND, "")
+    assert read32("pe", library("win-x64")) == (WRONG_ARCHITECTURE, "built for x64, this process is x86")
+    assert read32("pe", library("win-arm64")) == (WRONG_ARCHITECTURE, "built for arm64, this process is x86")
+    outcome, words = read32("macho", library("osx-x64"))
+    assert (outcome, words.startswith("built for x86_64")) == (WRONG_ARCHITECTURE, True)
 
 
 def test_a_library_of_32_bits_is_not_for_a_process_of_64(read):
@@ -284,4 +284,4 @@ def test_imports_of_32_bits_are_those_that_another_reader_sees(read32, tmp_path)
         data = pe.library(["one.dll", "two.dll"], bits=bits)
         (tmp_path / "one.dll").write_bytes(data)
         binary = lief.parse(str(tmp_path / "one.dll"))
-        assert [imported.name for imported in binary.imports] == read32("imports", data).splitlines()
+        assert [imported.name for imported in binary.imports] == read32("imports", data)

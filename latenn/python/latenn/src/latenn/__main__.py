@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import latenn
-from latenn import _backends
-from latenn._environment import variable
+from latenn import _backends, _native
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -58,7 +57,7 @@ def _add_wrap(commands: Any) -> None:
 
 
 def _doctor(arguments: argparse.Namespace, _: argparse.ArgumentParser) -> int:
-    chosen = arguments.backend or variable("LATENN_BACKEND")
+    chosen = arguments.backend or _native.variable("LATENN_BACKEND")
     names = (chosen,) if chosen else _backends.places(None, None).names or (None,)
     reports = [latenn.runtime_report(backend=name) for name in names]
     if arguments.json:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from latenn import _native, _tensors
-from latenn._environment import variable
 from latenn._status import check
 
 if TYPE_CHECKING:
@@ -109,7 +108,7 @@ class _Spec(Structure):
 
 def reason() -> str:
     """Why runs are not builtins here; "" where they are."""
-    if variable("LATENN_ACCELERATOR") == "0":
+    if _native.variable("LATENN_ACCELERATOR") == "0":
         return "it is turned off by LATENN_ACCELERATOR=0"
     return _reason()
 

@@ -203,8 +203,7 @@ class Bound:
 
 def _numbered(ports: Sequence[Any]) -> dict[str, tuple[int, int]]:
     """Ports by name: the index, and the number of the element type."""
-    numbers = {name: number for number, name in _tensors.NAMES.items()}
-    return {port.name: (index, numbers.get(port.type, 0)) for index, port in enumerate(ports)}
+    return {port.name: (index, _tensors.NUMBERS.get(port.type, 0)) for index, port in enumerate(ports)}
 
 
 def _known(what: str, name: str, ports: dict[str, tuple[int, int]]) -> tuple[int, int]:

@@ -9,7 +9,6 @@ from ctypes import byref, c_char_p, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from latenn import _accelerator, _backends, _native
-from latenn._environment import variable
 from latenn._errors import InvalidArgumentError, LatennWarning
 from latenn._runner import Port, Runner
 from latenn._status import check
@@ -145,7 +144,7 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     else:
         path = _c_text("model", model, os.fsencode)
         status = library.latenn_load_path(path, byref(arguments.struct), byref(handle))
-    check(status, None if runtime_path is not None else backend or variable("LATENN_BACKEND") or "")
+    check(status, None if runtime_path is not None else backend or _native.variable("LATENN_BACKEND") or "")
     loaded = Model(handle, forks_well=(options or {}).get("intra_op_num_threads") in (1, "1"))
     _warn(loaded.report)
     return loaded
@@ -220,7 +219,7 @@ def _options(
     struct.device = _c_text("device", device)
     struct.runtime_path = None if runtime_path is None else _c_text("runtime_path", runtime_path, os.fsencode)
     struct.runtime_minimum = None if runtime_minimum is None else _c_text("runtime_minimum", runtime_minimum)
-    places = _backends.places(backend or variable("LATENN_BACKEND"), runtime_minimum)
+    places = _backends.places(backend or _native.variable("LATENN_BACKEND"), runtime_minimum)
     struct.backend = _backend(backend, places.names)
     arguments.strings("backend_directories", places.libraries)
     arguments.strings("runtime_directories", places.runtimes)

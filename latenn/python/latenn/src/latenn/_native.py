@@ -149,3 +149,12 @@ def version() -> str:
     """The core library's version."""
     text: bytes = library().latenn_version()
     return text.decode()
+
+
+def variable(name: str) -> str | None:
+    """The value of an environment variable; None when it is unset or empty, or when this process has raised rights."""
+    text = library().latenn_environment(name.encode())
+    try:
+        return ctypes.string_at(text).decode("utf-8", "surrogateescape") if text else None
+    finally:
+        library().latenn_text_release(text)

@@ -50,6 +50,7 @@ PACKED = (21, 22)
 """Types of which one byte holds two elements."""
 
 NAMES = {**_DTYPES, **_EXTENDED, STRING: "string"}
+NUMBERS = {name: number for number, name in NAMES.items()}
 
 
 def dtype_of(number: int) -> np.dtype[Any]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from latenn._model import Model
 
 _WARM_RUNS = 10
-_NUMBERS = {name: number for number, name in _tensors.NAMES.items()}
 
 
 def measure(model: Model, threads: int, seconds: float) -> dict[str, Any]:
@@ -66,5 +65,5 @@ def _inputs(model: Model) -> dict[str, NDArray[Any]]:
         if port.type == "string":
             raise UnsupportedError(f"input {port.name!r} takes strings: bench makes up numbers alone")
         shape = tuple(size if isinstance(size, int) else 1 for size in port.shape or ())
-        made[port.name] = np.ones(shape, _tensors.dtype_of(_NUMBERS[port.type]))
+        made[port.name] = np.ones(shape, _tensors.dtype_of(_tensors.NUMBERS[port.type]))
     return made
