@@ -28,7 +28,7 @@ class Situation:
     """Words for the probe, and its answer.
 
     In words and sentences `old@a` is a folder a with that stand-in, `old@a/` its file, `old@a/x` its file called x, and
-    `@a` the folder a, which nobody makes. `comes` has source and outcome of each attempt.
+    `@a` the folder a, which nobody makes. `comes` has source and outcome of the last attempts.
     """
 
     words: str
@@ -66,13 +66,13 @@ SITUATIONS = {
     ),
     "what is nearly right is in the sentence": Situation(
         "--dir no_entry@a --dir @b --dir old@c --no-system",
-        "host no-entry, host not-found, host too-old",
+        "host no-entry, host not-found, host too-old, beside not-found",
         ("ONNX Runtime 1.10.0", 'Get it with: pip install "onnxruntime>=1.19"'),
         answer={"outcome": "too-old"},
     ),
     "nothing anywhere": Situation(
         "--dir @a --advice this --no-system",
-        "host not-found",
+        "host not-found, beside not-found",
         ("was not found in @a", "version 1.19 or newer is needed. Get it with: this", ENVIRONMENT),
     ),
     "a renamed copy that is loaded is found": Situation(
@@ -131,7 +131,7 @@ SITUATIONS = {
 
 def outcomes(answer: dict[str, Any]) -> list[tuple[str, str]]:
     """Where a probe looked, and what came of it."""
-    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"]["attempts"]]
+    return [(attempt["source"], attempt["outcome"]) for attempt in answer["report"].get("attempts", ())]
 
 
 def place(programs: Any, stand_in: str, folder: Path, name: str = "") -> Path:
