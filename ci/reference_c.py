@@ -47,7 +47,7 @@ class Item:
 
 def page() -> str:
     """The page."""
-    headers = (LOADER / "latebind.h", LATENN / "latenn.h", LATENN / "latenn_backend.h")
+    headers = (LOADER / "latebind.h", LOADER / "stub.h", LATENN / "latenn.h", LATENN / "latenn_backend.h")
     return "\n".join([_HEAD, *map(_header, headers), _runtimes(), _ort()])
 
 
