@@ -16,8 +16,8 @@ import gen_loader
 import reference_cli
 import sabotage_page
 from latebind.audit.pages import check_index
-from latebind.audit.render import audit_schema
-from latebind.config.schema import config_reference, config_schema_text
+from latebind.config.reference import config_pages
+from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text
 from reference_scenarios import scenarios_page
 

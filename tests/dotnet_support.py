@@ -29,6 +29,7 @@ from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, r
 from onnx import TensorProto
 
 from ci import dotnet_sdk
+from tests.client import rewritten
 from tests.python import models
 
 if TYPE_CHECKING:
@@ -241,6 +242,16 @@ def small_cases(folder: Path) -> Path:
         model = identity_model(type_, list(array.shape))
         cases.add(name, model, [("x", type_, array)], [("y", type_, array)])
     return cases.write(folder)
+
+
+def spoiled_cases(cases: Path, folder: Path) -> Path:
+    """The small cases with a wrong number in what the first one expects."""
+    shutil.copytree(cases, folder)
+    document = json.loads((cases / "cases.json").read_bytes())
+    data = bytearray((cases / "cases.bin").read_bytes())
+    data[document["cases"][0]["sets"][0]["outputs"][0]["data"][0] + 3] ^= 0x40
+    (folder / "cases.bin").write_bytes(data)
+    return folder
 
 
 NUMERIC = {**{number: name for name, number in models.PLAIN.items()}, TensorProto.BFLOAT16: "u2"}
