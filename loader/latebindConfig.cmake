@@ -110,21 +110,23 @@ endfunction()
 
 # latebind::onnxruntime is linked by code that is written for a linked ONNX Runtime: a static library with OrtGetApiBase(),
 # which binds the runtime at the first call of one of its functions (src/ort_stub.c). It is built only where it is used.
-if(NOT CMAKE_C_COMPILER_LOADED)
-  enable_language(C) # the loader is C, also in a project that is C++ alone
-endif()
-add_library(latebind_onnxruntime STATIC EXCLUDE_FROM_ALL)
-add_library(latebind::onnxruntime ALIAS latebind_onnxruntime)
-foreach(source IN ITEMS ort_stub neighbours trampolines)
-  set(source "${LATEBIND_LOADER_DIR}/src/${source}.c")
-  target_sources(latebind_onnxruntime PRIVATE "${source}")
-  if(NOT MSVC)
-    set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin|Windows)$")
+  if(NOT CMAKE_C_COMPILER_LOADED)
+    enable_language(C) # the loader is C, also in a project that is C++ alone
   endif()
-endforeach()
-target_include_directories(latebind_onnxruntime INTERFACE "${LATEBIND_INCLUDE_DIR}")
-set_target_properties(latebind_onnxruntime PROPERTIES POSITION_INDEPENDENT_CODE TRUE OUTPUT_NAME onnxruntime)
-latebind_add_runtime(latebind_onnxruntime onnxruntime)
+  add_library(latebind_onnxruntime STATIC EXCLUDE_FROM_ALL)
+  add_library(latebind::onnxruntime ALIAS latebind_onnxruntime)
+  foreach(source IN ITEMS ort_stub ort_exports neighbours trampolines)
+    set(source "${LATEBIND_LOADER_DIR}/src/${source}.c")
+    target_sources(latebind_onnxruntime PRIVATE "${source}")
+    if(NOT MSVC)
+      set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS "-fvisibility=hidden")
+    endif()
+  endforeach()
+  target_include_directories(latebind_onnxruntime INTERFACE "${LATEBIND_INCLUDE_DIR}")
+  set_target_properties(latebind_onnxruntime PROPERTIES POSITION_INDEPENDENT_CODE TRUE OUTPUT_NAME onnxruntime)
+  latebind_add_runtime(latebind_onnxruntime onnxruntime)
+endif()
 
 # A Python module: named and linked as CPython wants it, nothing exported but its initialization. `latebind build` gives
 # the variables LATEBIND_PYTHON_* from the kind of the package's wheel (build/extension.py); a plain CMake takes the

@@ -7,6 +7,8 @@
  * they say which version has the function. Without a runtime, functions that give an OrtStatus* give one of ours, with
  * the loader's sentence; the others give 0.
  */
+#include "ort_stub.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -347,6 +349,24 @@ static const lb_ort_base lb_stub_base = {lb_get_api, lb_get_version};
 const lb_ort_base* LB_ORT_CALL OrtGetApiBase(void);
 const lb_ort_base* LB_ORT_CALL OrtGetApiBase(void) {
   return &lb_stub_base;
+}
+
+OrtStatus* lb_stub_symbol(const char* name, lb_function* function) {
+  char text[256];
+  *function = NULL;
+  if (lb_stub_bind()) {
+    int is_locked = !lb_os_lock();
+    int is_bound = lb_os_load(&lb_is_filled) != NULL; /* by another thread, just now */
+    if (!is_bound) lb_has_own_status = 1;
+    if (is_locked) lb_os_unlock();
+    if (!is_bound) return (OrtStatus*)lb_failure(LB_MAIN, LB_KIND_STATUS, 0);
+  }
+  *function = lb_as_function(lb_symbol(&lb_stub_binding, name));
+  if (*function) return NULL;
+  lb_version bound = lb_stub_api.runtime;
+  snprintf(text, sizeof text, "%s is not in this build of ONNX Runtime %u.%u.%u", name, (unsigned)bound.major,
+           (unsigned)bound.minor, (unsigned)bound.patch);
+  return lb_ort_CreateStatus(&lb_stub_api, ORT_NOT_IMPLEMENTED, text);
 }
 
 void lb_onnxruntime_path(const char* path) {

@@ -93,6 +93,13 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
     assert (told in done.stdout) == (runtime.name.endswith("1.19.2"))
 
 
+def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(users, runtime):
+    version = runtime.name.partition(".so.")[2]
+    rocm = f"OrtSessionOptionsAppendExecutionProvider_ROCM is not in this build of ONNX Runtime {version}"
+    assert run(users / "exports", ONNXRUNTIME_LIB_PATH=runtime).stdout == f"CPU: appended\nROCM: {rocm}\n"
+    assert run(users / "exports").stdout.count("ONNX Runtime was not found in") == 2
+
+
 @pytest.mark.parametrize("program", ["user", "user_c"])
 @pytest.mark.parametrize(
     ("what", "says"),

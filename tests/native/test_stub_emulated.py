@@ -1,0 +1,77 @@
+"""The stub on Windows x64, by wine, and on arm64 Linux, by qemu: its machine code, and programs with real runtimes."""
+
+import os
+import re
+
+import confine
+import debian
+import ort_header
+import pytest
+import qemu
+import wine
+
+from tests.native.building import HERE, ROOT, CannotBuildError, build
+from tests.native.emulated import ORT_VERSIONS, Emulated, cache, configure_cross, fetch_runtime, onnx_sum
+
+pytestmark = [pytest.mark.emulated, pytest.mark.slow]
+SYSTEMS = {
+    "linux-arm64": (qemu, "", ".so", str, "libonnxruntime.so.*"),
+    "win-x64": (wine, ".exe", ".dll", getattr(wine, "windows_path", str), "onnxruntime.dll"),
+}
+
+
+@pytest.fixture(scope="module", params=SYSTEMS)
+def system(request, shared, tmp_path_factory):
+    """The programs of one system, and that system's name."""
+    maker, suffix, library_suffix, name_of, _ = SYSTEMS[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
+    try:
+        include = ort_header.fetch(shared / "ort-header").parent
+        place = f"{maker.__name__}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+        emulator = maker.prepare(cache() / place, confine.Limits(seconds=300))
+        words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
+        configure_cross(HERE / "stub", folder, request.param, *words)
+    except (debian.NotAvailableError, wine.NotAvailableError, CannotBuildError) as reason:
+        pytest.skip(f"not run: {reason}")
+    build(folder)
+    if hasattr(emulator, "start"):
+        emulator.start()
+    yield Emulated(folder, emulator, suffix, library_suffix, name_of), request.param
+    emulator.close()
+
+
+def runtime_of(rid, version):
+    try:
+        folder = fetch_runtime(rid, version)
+    except LookupError as reason:
+        pytest.skip(f"not run: {reason}")
+    return next(folder.glob(SYSTEMS[rid][-1]))
+
+
+def run(system, name, *words, **env):
+    """How a program ended and what it printed."""
+    told = [system.name_of(word) if isinstance(word, os.PathLike) else word for word in words]
+    places = {key: system.name_of(value) for key, value in env.items()}
+    done = system.emulator.run(system.program(name), *told, env=places, cwd=None, feed=b"")
+    return done.returncode, done.stdout.decode().replace("\r\n", "\n")
+
+
+def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):
+    assert run(system[0], "calls") == (0, "right\n")
+
+
+@pytest.mark.parametrize("version", ORT_VERSIONS)
+def test_programs_run_unchanged_and_every_slot_is_the_runtimes_own(system, version, tmp_path):
+    there, rid = system
+    runtime, model = runtime_of(rid, version), onnx_sum(tmp_path / "sum.onnx")
+    assert run(there, "user", model, ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
+    assert run(there, "user_c", ONNXRUNTIME_LIB_PATH=runtime) == (0, f"right with {version}\n")
+    lines = run(there, "slots", runtime)[1].splitlines()
+    assert re.fullmatch(r"same \d{3}", lines[-1])
+    assert not [line for line in lines if line.startswith("other")]
+
+
+def test_without_a_runtime_the_programs_own_error_says_why(system):
+    status, told = run(system[0], "user", "no-model")
+    assert status == 1
+    assert told.startswith("Ort::Exception 1: ONNX Runtime was not found")
