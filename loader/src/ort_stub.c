@@ -17,52 +17,9 @@
 #include "latebind/ort_api.h"
 #include "latebind/stub.h"
 #include "neighbours.h"
-#include "ort_slots.h"
+#include "ort_tables.h"
 #include "os.h"
 #include "trampolines.h"
-
-/* ---- tables ------------------------------------------------------------------------------------------------- */
-
-typedef enum lb_kind { LB_KIND_STATUS, LB_KIND_POINTER, LB_KIND_TEXT, LB_KIND_NUMBER, LB_KIND_VOID } lb_kind;
-
-typedef struct lb_slot {
-  const char* name;
-  lb_kind kind;
-  uint32_t since; /* the API version that has it first; 14 stands for "14 or earlier" */
-} lb_slot;
-
-#define LB_ROW(name, kind, since) {#name, LB_KIND_##kind, since},
-static const lb_slot lb_editor_slots[] = {LB_ORT_MODEL_EDITOR_API(LB_ROW)};
-static const lb_slot lb_compile_slots[] = {LB_ORT_COMPILE_API(LB_ROW)};
-static const lb_slot lb_interop_slots[] = {LB_ORT_INTEROP_API(LB_ROW)};
-static const lb_slot lb_ep_slots[] = {LB_ORT_EP_API(LB_ROW)};
-static const lb_slot lb_main_slots[] = {LB_ORT_API(LB_ROW)};
-#undef LB_ROW
-
-#define LB_ROW(name, kind, since) LB_SLOT_##name,
-enum { LB_ORT_API(LB_ROW) LB_SLOT_COUNT };
-#undef LB_ROW
-
-/* Where each table begins in `lb_entries`. Behind each is room: a header newer than this file may have more slots. */
-enum { LB_EDITOR = 0, LB_COMPILE = 48, LB_INTEROP = 96, LB_EP = 144, LB_MAIN = 320 };
-
-typedef struct lb_table {
-  const char* name;
-  size_t first;
-  const lb_slot* slots;
-  size_t count;
-  size_t getter; /* the slot of OrtApi that gives the table */
-} lb_table;
-
-#define LB_SLOTS(slots) slots, sizeof(slots) / sizeof *(slots)
-static const lb_table lb_tables[] = {
-    {"OrtModelEditorApi", LB_EDITOR, LB_SLOTS(lb_editor_slots), LB_SLOT_GetModelEditorApi},
-    {"OrtCompileApi", LB_COMPILE, LB_SLOTS(lb_compile_slots), LB_SLOT_GetCompileApi},
-    {"OrtInteropApi", LB_INTEROP, LB_SLOTS(lb_interop_slots), LB_SLOT_GetInteropApi},
-    {"OrtEpApi", LB_EP, LB_SLOTS(lb_ep_slots), LB_SLOT_GetEpApi},
-    {"OrtApi", LB_MAIN, LB_SLOTS(lb_main_slots), LB_SLOT_COUNT},
-};
-enum { LB_TABLE_COUNT = sizeof lb_tables / sizeof *lb_tables };
 
 static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
 static lb_binding lb_stub_binding = LB_BINDING_INIT;
@@ -72,12 +29,6 @@ static void* volatile lb_is_ready;      /* set when the tables hold trampolines 
 static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
 static lb_ort_api lb_stub_api;          /* valid then */
 static int lb_has_own_status;           /* a status of ours was given out; guarded by the lock of binding */
-
-static const lb_table* lb_table_of(size_t number) {
-  const lb_table* table = &lb_tables[LB_TABLE_COUNT - 1];
-  while (number < table->first) --table;
-  return table;
-}
 
 static lb_function lb_as_function(void* address) {
   lb_function function = NULL;
@@ -91,67 +42,8 @@ static void* lb_as_pointer(lb_function function) {
   return address;
 }
 
-/* ---- statuses of ours --------------------------------------------------------------------------------------- */
-
-/* No status of the runtime begins with the address of our own tag. */
-typedef struct lb_status {
-  const void* tag;
-  OrtErrorCode code;
-  char text[1];
-} lb_status;
-
-static const char lb_status_tag = 0;
-static lb_status lb_no_memory = {&lb_status_tag, ORT_FAIL, ""};
-
-static OrtStatus* lb_own_status(OrtErrorCode code, const char* text) {
-  size_t length = strlen(text);
-  lb_status* status = lb_allocate(sizeof *status + length);
-  if (!status) return (OrtStatus*)&lb_no_memory;
-  status->tag = &lb_status_tag;
-  status->code = code;
-  memcpy(status->text, text, length + 1);
-  return (OrtStatus*)status;
-}
-
-static const lb_status* lb_own(const OrtStatus* status) {
-  const lb_status* own = (const lb_status*)status;
-  return own && own->tag == &lb_status_tag ? own : NULL;
-}
-
-typedef OrtErrorCode(LB_ORT_CALL* lb_get_code)(const OrtStatus*);
-typedef const char*(LB_ORT_CALL* lb_get_message)(const OrtStatus*);
-typedef void(LB_ORT_CALL* lb_release)(OrtStatus*);
-
-/* The runtime's function in a slot of OrtApi; NULL before it is bound. */
-static lb_function lb_runtime_function(size_t slot) {
+lb_function lb_stub_function(size_t slot) {
   return lb_os_load(&lb_is_filled) ? lb_as_function(((void* const*)lb_stub_api.table)[slot]) : NULL;
-}
-
-static OrtErrorCode LB_ORT_CALL lb_status_code(const OrtStatus* status) {
-  const lb_status* own = lb_own(status);
-  lb_get_code theirs = (lb_get_code)lb_runtime_function(LB_SLOT_GetErrorCode);
-  if (own) return own->code;
-  return status && theirs ? theirs(status) : ORT_OK;
-}
-
-static const char* LB_ORT_CALL lb_status_message(const OrtStatus* status) {
-  const lb_status* own = lb_own(status);
-  lb_get_message theirs = (lb_get_message)lb_runtime_function(LB_SLOT_GetErrorMessage);
-  if (own) return own->text;
-  return status && theirs ? theirs(status) : "";
-}
-
-static void LB_ORT_CALL lb_status_release(OrtStatus* status) {
-  lb_release theirs = (lb_release)lb_runtime_function(LB_SLOT_ReleaseStatus);
-  if (!lb_own(status)) {
-    if (status && theirs) theirs(status);
-  } else if ((void*)status != (void*)&lb_no_memory) {
-    lb_free(status);
-  }
-}
-
-static OrtStatus* LB_ORT_CALL lb_status_create(OrtErrorCode code, const char* text) {
-  return lb_own_status(code, text ? text : "");
 }
 
 /* ---- binding ------------------------------------------------------------------------------------------------ */
@@ -190,9 +82,10 @@ static void lb_fill_table(const lb_table* table, void* const* theirs) {
 
 /* The tables that are reached through OrtApi. One that the runtime itself doesn't have (a minimal build) stays NULL. */
 static void lb_fill_inner_tables(void* const* main) {
+  const lb_table* main_table = &lb_tables[LB_TABLE_COUNT - 1];
   for (size_t which = 0; which + 1 < LB_TABLE_COUNT; ++which) {
     const lb_table* table = &lb_tables[which];
-    if (lb_main_slots[table->getter].since > lb_stub_api.version) continue;
+    if (main_table->slots[table->getter].since > lb_stub_api.version) continue;
     const void* theirs = ((lb_get_table)lb_as_function(main[table->getter]))();
     if (!theirs || lb_stub_api.version >= LB_ORT_API_VERSION) continue;
     lb_fill_table(table, theirs);

@@ -154,6 +154,6 @@ def test_cmake_says_what_is_wrong(tmp_path, text, arguments, says):
 def test_the_floor_comes_from_one_number(tmp_path, text, arguments, floor):
     done = run_cmake(tmp_path, text, *arguments)
     assert done.returncode == 0, done.stderr
-    rules = (tmp_path / "out" / "build.ninja").read_text()
+    rules = (tmp_path / "out" / "build.ninja").read_text().partition("CMakeFiles/l.dir/")[2]
     found = re.search(r"MINIMUM_MAJOR=(\d+) -DLATEBIND_ONNXRUNTIME_MINIMUM_MINOR=(\d+) -D\w+_PATCH=(\d+)", rules)
     assert (found.groups() if found else None) == floor
