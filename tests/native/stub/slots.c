@@ -21,14 +21,14 @@ typedef struct base {
 
 const base* OrtGetApiBase(void);
 
-enum { STATUS = 1, POINTER = 0, TEXT = 0, NUMBER = 0, VOID = 0 };
+enum { IS_STATUS = 1, IS_POINTER = 0, IS_TEXT = 0, IS_NUMBER = 0, IS_VOID = 0 };
 typedef struct row {
   const char* name;
   int is_status;
   unsigned since;
 } row;
 
-#define ROW(name, kind, since) {#name, kind, since},
+#define ROW(name, kind, since) {#name, IS_##kind, since},
 static const row rows[] = {LB_ORT_API(ROW)};
 
 static const base* theirs(const char* path) {
