@@ -124,7 +124,7 @@ if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin|Windows)$")
     endif()
   endforeach()
   target_include_directories(latebind_onnxruntime INTERFACE "${LATEBIND_INCLUDE_DIR}")
-  set_target_properties(latebind_onnxruntime PROPERTIES POSITION_INDEPENDENT_CODE TRUE OUTPUT_NAME onnxruntime)
+  set_target_properties(latebind_onnxruntime PROPERTIES POSITION_INDEPENDENT_CODE TRUE)
   latebind_add_runtime(latebind_onnxruntime onnxruntime)
 endif()
 
