@@ -29,7 +29,6 @@ _FIELD = re.compile(
 )
 _SINCE = re.compile(r"[\\@]since\s+(?:[Vv]ersion|ORT)?\s*1\.(\d+)")
 _ROW = re.compile(r"^  ROW\((\w+), (\w+), (\d+)\)", re.MULTILINE)
-_KINDS = {"void": "VOID", "_In_ void": "VOID", "const char*": "TEXT"}
 
 
 class Slot(NamedTuple):
@@ -57,12 +56,21 @@ def _slots(body: str, last: int) -> Iterator[Slot]:
         if found["status"]:
             yield Slot(found["status"], "STATUS", last)
         elif found["release"]:
-            yield Slot("Release" + found["release"], "VOID", last)
+            yield Slot("Release" + found["release"], "RELEASE", last)
         elif found["name"] != "fn":  # a function that GetExperimentalFunction gives
             result = (found["type"] or found["result"]).strip()
-            kind = "POINTER" if result.endswith(("*", "Ptr")) else "NUMBER"
-            yield Slot(found["called"] or found["name"], _KINDS.get(result, kind), last)
+            name = found["called"] or found["name"]
+            yield Slot(name, _kind(name, result), last)
         said = 0
+
+
+def _kind(name: str, result: str) -> str:
+    """RELEASE and CREATE are functions without a result that take an object, or write one to their first argument."""
+    if result.removeprefix("_In_ ") == "void":
+        return next((verb.upper() for verb in ("Release", "Create") if name.startswith(verb)), "VOID")
+    if result == "const char*":
+        return "TEXT"
+    return "POINTER" if result.endswith(("*", "Ptr")) else "NUMBER"
 
 
 def written() -> dict[str, list[Slot]]:

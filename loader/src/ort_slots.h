@@ -95,24 +95,24 @@
   ROW(KernelContext_GetOutputCount, STATUS, 14) \
   ROW(KernelContext_GetInput, STATUS, 14) \
   ROW(KernelContext_GetOutput, STATUS, 14) \
-  ROW(ReleaseEnv, VOID, 14) \
-  ROW(ReleaseStatus, VOID, 14) \
-  ROW(ReleaseMemoryInfo, VOID, 14) \
-  ROW(ReleaseSession, VOID, 14) \
-  ROW(ReleaseValue, VOID, 14) \
-  ROW(ReleaseRunOptions, VOID, 14) \
-  ROW(ReleaseTypeInfo, VOID, 14) \
-  ROW(ReleaseTensorTypeAndShapeInfo, VOID, 14) \
-  ROW(ReleaseSessionOptions, VOID, 14) \
-  ROW(ReleaseCustomOpDomain, VOID, 14) \
+  ROW(ReleaseEnv, RELEASE, 14) \
+  ROW(ReleaseStatus, RELEASE, 14) \
+  ROW(ReleaseMemoryInfo, RELEASE, 14) \
+  ROW(ReleaseSession, RELEASE, 14) \
+  ROW(ReleaseValue, RELEASE, 14) \
+  ROW(ReleaseRunOptions, RELEASE, 14) \
+  ROW(ReleaseTypeInfo, RELEASE, 14) \
+  ROW(ReleaseTensorTypeAndShapeInfo, RELEASE, 14) \
+  ROW(ReleaseSessionOptions, RELEASE, 14) \
+  ROW(ReleaseCustomOpDomain, RELEASE, 14) \
   ROW(GetDenotationFromTypeInfo, STATUS, 14) \
   ROW(CastTypeInfoToMapTypeInfo, STATUS, 14) \
   ROW(CastTypeInfoToSequenceTypeInfo, STATUS, 14) \
   ROW(GetMapKeyType, STATUS, 14) \
   ROW(GetMapValueType, STATUS, 14) \
   ROW(GetSequenceElementType, STATUS, 14) \
-  ROW(ReleaseMapTypeInfo, VOID, 14) \
-  ROW(ReleaseSequenceTypeInfo, VOID, 14) \
+  ROW(ReleaseMapTypeInfo, RELEASE, 14) \
+  ROW(ReleaseSequenceTypeInfo, RELEASE, 14) \
   ROW(SessionEndProfiling, STATUS, 14) \
   ROW(SessionGetModelMetadata, STATUS, 14) \
   ROW(ModelMetadataGetProducerName, STATUS, 14) \
@@ -121,11 +121,11 @@
   ROW(ModelMetadataGetDescription, STATUS, 14) \
   ROW(ModelMetadataLookupCustomMetadataMap, STATUS, 14) \
   ROW(ModelMetadataGetVersion, STATUS, 14) \
-  ROW(ReleaseModelMetadata, VOID, 14) \
+  ROW(ReleaseModelMetadata, RELEASE, 14) \
   ROW(CreateEnvWithGlobalThreadPools, STATUS, 14) \
   ROW(DisablePerSessionThreads, STATUS, 14) \
   ROW(CreateThreadingOptions, STATUS, 14) \
-  ROW(ReleaseThreadingOptions, VOID, 14) \
+  ROW(ReleaseThreadingOptions, RELEASE, 14) \
   ROW(ModelMetadataGetCustomMetadataMapKeys, STATUS, 14) \
   ROW(AddFreeDimensionOverrideByName, STATUS, 14) \
   ROW(GetAvailableProviders, STATUS, 14) \
@@ -135,10 +135,10 @@
   ROW(FillStringTensorElement, STATUS, 14) \
   ROW(AddSessionConfigEntry, STATUS, 14) \
   ROW(CreateAllocator, STATUS, 14) \
-  ROW(ReleaseAllocator, VOID, 14) \
+  ROW(ReleaseAllocator, RELEASE, 14) \
   ROW(RunWithBinding, STATUS, 14) \
   ROW(CreateIoBinding, STATUS, 14) \
-  ROW(ReleaseIoBinding, VOID, 14) \
+  ROW(ReleaseIoBinding, RELEASE, 14) \
   ROW(BindInput, STATUS, 14) \
   ROW(BindOutput, STATUS, 14) \
   ROW(BindOutputToDevice, STATUS, 14) \
@@ -160,7 +160,7 @@
   ROW(SessionOptionsAppendExecutionProvider_OpenVINO, STATUS, 14) \
   ROW(SetGlobalDenormalAsZero, STATUS, 14) \
   ROW(CreateArenaCfg, STATUS, 14) \
-  ROW(ReleaseArenaCfg, VOID, 14) \
+  ROW(ReleaseArenaCfg, RELEASE, 14) \
   ROW(ModelMetadataGetGraphDescription, STATUS, 14) \
   ROW(SessionOptionsAppendExecutionProvider_TensorRT, STATUS, 14) \
   ROW(SetCurrentGpuDeviceId, STATUS, 14) \
@@ -170,14 +170,14 @@
   ROW(CreateArenaCfgV2, STATUS, 14) \
   ROW(AddRunConfigEntry, STATUS, 14) \
   ROW(CreatePrepackedWeightsContainer, STATUS, 14) \
-  ROW(ReleasePrepackedWeightsContainer, VOID, 14) \
+  ROW(ReleasePrepackedWeightsContainer, RELEASE, 14) \
   ROW(CreateSessionWithPrepackedWeightsContainer, STATUS, 14) \
   ROW(CreateSessionFromArrayWithPrepackedWeightsContainer, STATUS, 14) \
   ROW(SessionOptionsAppendExecutionProvider_TensorRT_V2, STATUS, 14) \
   ROW(CreateTensorRTProviderOptions, STATUS, 14) \
   ROW(UpdateTensorRTProviderOptions, STATUS, 14) \
   ROW(GetTensorRTProviderOptionsAsString, STATUS, 14) \
-  ROW(ReleaseTensorRTProviderOptions, VOID, 14) \
+  ROW(ReleaseTensorRTProviderOptions, RELEASE, 14) \
   ROW(EnableOrtCustomOps, STATUS, 14) \
   ROW(RegisterAllocator, STATUS, 14) \
   ROW(UnregisterAllocator, STATUS, 14) \
@@ -211,23 +211,23 @@
   ROW(CreateCUDAProviderOptions, STATUS, 14) \
   ROW(UpdateCUDAProviderOptions, STATUS, 14) \
   ROW(GetCUDAProviderOptionsAsString, STATUS, 14) \
-  ROW(ReleaseCUDAProviderOptions, VOID, 14) \
+  ROW(ReleaseCUDAProviderOptions, RELEASE, 14) \
   ROW(SessionOptionsAppendExecutionProvider_MIGraphX, STATUS, 14) \
   ROW(AddExternalInitializers, STATUS, 14) \
   ROW(CreateOpAttr, STATUS, 14) \
-  ROW(ReleaseOpAttr, VOID, 14) \
+  ROW(ReleaseOpAttr, RELEASE, 14) \
   ROW(CreateOp, STATUS, 14) \
   ROW(InvokeOp, STATUS, 14) \
-  ROW(ReleaseOp, VOID, 14) \
+  ROW(ReleaseOp, RELEASE, 14) \
   ROW(SessionOptionsAppendExecutionProvider, STATUS, 14) \
   ROW(CopyKernelInfo, STATUS, 14) \
-  ROW(ReleaseKernelInfo, VOID, 14) \
+  ROW(ReleaseKernelInfo, RELEASE, 14) \
   ROW(GetTrainingApi, POINTER, 14) \
   ROW(SessionOptionsAppendExecutionProvider_CANN, STATUS, 14) \
   ROW(CreateCANNProviderOptions, STATUS, 14) \
   ROW(UpdateCANNProviderOptions, STATUS, 14) \
   ROW(GetCANNProviderOptionsAsString, STATUS, 14) \
-  ROW(ReleaseCANNProviderOptions, VOID, 14) \
+  ROW(ReleaseCANNProviderOptions, RELEASE, 14) \
   ROW(MemoryInfoGetDeviceType, VOID, 14) \
   ROW(UpdateEnvWithCustomLogLevel, STATUS, 14) \
   ROW(SetGlobalIntraOpThreadAffinity, STATUS, 14) \
@@ -246,7 +246,7 @@
   ROW(CreateDnnlProviderOptions, STATUS, 15) \
   ROW(UpdateDnnlProviderOptions, STATUS, 15) \
   ROW(GetDnnlProviderOptionsAsString, STATUS, 15) \
-  ROW(ReleaseDnnlProviderOptions, VOID, 15) \
+  ROW(ReleaseDnnlProviderOptions, RELEASE, 15) \
   ROW(KernelInfo_GetNodeName, STATUS, 15) \
   ROW(KernelInfo_GetLogger, STATUS, 15) \
   ROW(KernelContext_GetLogger, STATUS, 15) \
@@ -261,7 +261,7 @@
   ROW(CreateROCMProviderOptions, STATUS, 16) \
   ROW(UpdateROCMProviderOptions, STATUS, 16) \
   ROW(GetROCMProviderOptionsAsString, STATUS, 16) \
-  ROW(ReleaseROCMProviderOptions, VOID, 16) \
+  ROW(ReleaseROCMProviderOptions, RELEASE, 16) \
   ROW(CreateAndRegisterAllocatorV2, STATUS, 16) \
   ROW(RunAsync, STATUS, 16) \
   ROW(UpdateTensorRTProviderOptionsWithValue, STATUS, 16) \
@@ -285,25 +285,25 @@
   ROW(AddExternalInitializersFromFilesInMemory, STATUS, 18) \
   ROW(CreateLoraAdapter, STATUS, 20) \
   ROW(CreateLoraAdapterFromArray, STATUS, 20) \
-  ROW(ReleaseLoraAdapter, VOID, 20) \
+  ROW(ReleaseLoraAdapter, RELEASE, 20) \
   ROW(RunOptionsAddActiveLoraAdapter, STATUS, 20) \
   ROW(SetEpDynamicOptions, STATUS, 20) \
-  ROW(ReleaseValueInfo, VOID, 22) \
-  ROW(ReleaseNode, VOID, 22) \
-  ROW(ReleaseGraph, VOID, 22) \
-  ROW(ReleaseModel, VOID, 22) \
+  ROW(ReleaseValueInfo, RELEASE, 22) \
+  ROW(ReleaseNode, RELEASE, 22) \
+  ROW(ReleaseGraph, RELEASE, 22) \
+  ROW(ReleaseModel, RELEASE, 22) \
   ROW(GetValueInfoName, STATUS, 22) \
   ROW(GetValueInfoTypeInfo, STATUS, 22) \
   ROW(GetModelEditorApi, POINTER, 22) \
   ROW(CreateTensorWithDataAndDeleterAsOrtValue, STATUS, 22) \
   ROW(SessionOptionsSetLoadCancellationFlag, STATUS, 22) \
   ROW(GetCompileApi, POINTER, 22) \
-  ROW(CreateKeyValuePairs, VOID, 22) \
+  ROW(CreateKeyValuePairs, CREATE, 22) \
   ROW(AddKeyValuePair, VOID, 22) \
   ROW(GetKeyValue, TEXT, 22) \
   ROW(GetKeyValuePairs, VOID, 22) \
   ROW(RemoveKeyValuePair, VOID, 22) \
-  ROW(ReleaseKeyValuePairs, VOID, 22) \
+  ROW(ReleaseKeyValuePairs, RELEASE, 22) \
   ROW(RegisterExecutionProviderLibrary, STATUS, 22) \
   ROW(UnregisterExecutionProviderLibrary, STATUS, 22) \
   ROW(GetEpDevices, STATUS, 22) \
@@ -372,7 +372,7 @@
   ROW(Node_GetSubgraphs, STATUS, 23) \
   ROW(Node_GetGraph, STATUS, 23) \
   ROW(Node_GetEpName, STATUS, 23) \
-  ROW(ReleaseExternalInitializerInfo, VOID, 23) \
+  ROW(ReleaseExternalInitializerInfo, RELEASE, 23) \
   ROW(ExternalInitializerInfo_GetFilePath, POINTER, 23) \
   ROW(ExternalInitializerInfo_GetFileOffset, NUMBER, 23) \
   ROW(ExternalInitializerInfo_GetByteSize, NUMBER, 23) \
@@ -388,7 +388,7 @@
   ROW(SessionGetEpDeviceForInputs, STATUS, 23) \
   ROW(CreateSyncStreamForEpDevice, STATUS, 23) \
   ROW(SyncStream_GetHandle, POINTER, 23) \
-  ROW(ReleaseSyncStream, VOID, 23) \
+  ROW(ReleaseSyncStream, RELEASE, 23) \
   ROW(CopyTensors, STATUS, 23) \
   ROW(Graph_GetModelMetadata, STATUS, 23) \
   ROW(GetModelCompatibilityForEpDevices, STATUS, 23) \
@@ -406,7 +406,7 @@
   ROW(DeviceEpIncompatibilityDetails_GetReasonsBitmask, STATUS, 24) \
   ROW(DeviceEpIncompatibilityDetails_GetNotes, STATUS, 24) \
   ROW(DeviceEpIncompatibilityDetails_GetErrorCode, STATUS, 24) \
-  ROW(ReleaseDeviceEpIncompatibilityDetails, VOID, 24) \
+  ROW(ReleaseDeviceEpIncompatibilityDetails, RELEASE, 24) \
   ROW(GetCompatibilityInfoFromModel, STATUS, 24) \
   ROW(GetCompatibilityInfoFromModelBytes, STATUS, 24) \
   ROW(CreateEnvWithOptions, STATUS, 24) \
@@ -452,7 +452,7 @@
   ROW(FinalizeModelEditorSession, STATUS, 22)
 
 #define LB_ORT_COMPILE_API(ROW) \
-  ROW(ReleaseModelCompilationOptions, VOID, 22) \
+  ROW(ReleaseModelCompilationOptions, RELEASE, 22) \
   ROW(CreateModelCompilationOptionsFromSessionOptions, STATUS, 22) \
   ROW(ModelCompilationOptions_SetInputModelPath, STATUS, 22) \
   ROW(ModelCompilationOptions_SetInputModelFromBuffer, STATUS, 22) \
@@ -471,14 +471,14 @@
 
 #define LB_ORT_INTEROP_API(ROW) \
   ROW(CreateExternalResourceImporterForDevice, STATUS, 24) \
-  ROW(ReleaseExternalResourceImporter, VOID, 24) \
+  ROW(ReleaseExternalResourceImporter, RELEASE, 24) \
   ROW(CanImportMemory, STATUS, 24) \
   ROW(ImportMemory, STATUS, 24) \
-  ROW(ReleaseExternalMemoryHandle, VOID, 24) \
+  ROW(ReleaseExternalMemoryHandle, RELEASE, 24) \
   ROW(CreateTensorFromMemory, STATUS, 24) \
   ROW(CanImportSemaphore, STATUS, 24) \
   ROW(ImportSemaphore, STATUS, 24) \
-  ROW(ReleaseExternalSemaphoreHandle, VOID, 24) \
+  ROW(ReleaseExternalSemaphoreHandle, RELEASE, 24) \
   ROW(WaitSemaphore, STATUS, 24) \
   ROW(SignalSemaphore, STATUS, 24) \
   ROW(InitGraphicsInteropForEpDevice, STATUS, 25) \
@@ -486,7 +486,7 @@
 
 #define LB_ORT_EP_API(ROW) \
   ROW(CreateEpDevice, STATUS, 22) \
-  ROW(ReleaseEpDevice, VOID, 22) \
+  ROW(ReleaseEpDevice, RELEASE, 22) \
   ROW(EpGraphSupportInfo_AddNodesToFuse, STATUS, 23) \
   ROW(EpGraphSupportInfo_AddSingleNode, STATUS, 23) \
   ROW(NodeComputeContext_NodeName, TEXT, 23) \
@@ -502,12 +502,12 @@
   ROW(SyncStream_GetSyncId, NUMBER, 23) \
   ROW(GetSyncIdForLastWaitOnSyncStream, NUMBER, 23) \
   ROW(CreateHardwareDevice, STATUS, 24) \
-  ROW(ReleaseHardwareDevice, VOID, 24) \
+  ROW(ReleaseHardwareDevice, RELEASE, 24) \
   ROW(CreateKernelRegistry, STATUS, 24) \
-  ROW(ReleaseKernelRegistry, VOID, 24) \
+  ROW(ReleaseKernelRegistry, RELEASE, 24) \
   ROW(KernelRegistry_AddKernel, STATUS, 24) \
   ROW(CreateKernelDefBuilder, STATUS, 24) \
-  ROW(ReleaseKernelDefBuilder, VOID, 24) \
+  ROW(ReleaseKernelDefBuilder, RELEASE, 24) \
   ROW(KernelDefBuilder_SetOperatorType, STATUS, 24) \
   ROW(KernelDefBuilder_SetDomain, STATUS, 24) \
   ROW(KernelDefBuilder_SetSinceVersion, STATUS, 24) \
@@ -518,7 +518,7 @@
   ROW(KernelDefBuilder_AddInputOutputAliases, STATUS, 24) \
   ROW(KernelDefBuilder_AddInputOutputMutableAliases, STATUS, 24) \
   ROW(KernelDefBuilder_Build, STATUS, 24) \
-  ROW(ReleaseKernelDef, VOID, 24) \
+  ROW(ReleaseKernelDef, RELEASE, 24) \
   ROW(KernelDef_GetOperatorType, TEXT, 24) \
   ROW(KernelDef_GetDomain, TEXT, 24) \
   ROW(KernelDef_GetSinceVersion, STATUS, 24) \
@@ -533,10 +533,10 @@
   ROW(CreateIfKernel, STATUS, 24) \
   ROW(CreateLoopKernel, STATUS, 24) \
   ROW(CreateScanKernel, STATUS, 24) \
-  ROW(ReleaseKernelImpl, VOID, 24) \
+  ROW(ReleaseKernelImpl, RELEASE, 24) \
   ROW(GetEnvConfigEntries, STATUS, 24) \
   ROW(GetOpSchema, STATUS, 25) \
-  ROW(ReleaseOpSchema, VOID, 25) \
+  ROW(ReleaseOpSchema, RELEASE, 25) \
   ROW(OpSchema_GetSinceVersion, STATUS, 25) \
   ROW(OpSchema_GetNumInputs, STATUS, 25) \
   ROW(OpSchema_GetInputName, STATUS, 25) \
@@ -551,7 +551,7 @@
   ROW(OpSchemaTypeConstraint_GetInputIndices, STATUS, 25) \
   ROW(OpSchemaTypeConstraint_GetOutputIndices, STATUS, 25) \
   ROW(CreateProfilingEvent, STATUS, 25) \
-  ROW(ReleaseProfilingEvent, VOID, 25) \
+  ROW(ReleaseProfilingEvent, RELEASE, 25) \
   ROW(ProfilingEvent_GetCategory, STATUS, 25) \
   ROW(ProfilingEvent_GetName, STATUS, 25) \
   ROW(ProfilingEvent_GetTimestampUs, STATUS, 25) \

@@ -165,9 +165,10 @@ static void lb_say_missing(size_t number, char* text, size_t size) {
 }
 
 /* What a function gives that cannot be called: the runtime is missing, or too old for it. */
-static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound) {
+static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound, uintptr_t first) {
   char missing[256];
   const char* sentence = lb_os_load(&lb_stub_sentence);
+  if (kind == LB_KIND_CREATE && first) *(void**)first = NULL;
   if (kind != LB_KIND_STATUS && kind != LB_KIND_TEXT) return 0;
   if (is_bound) {
     lb_say_missing(number, missing, sizeof missing);
@@ -202,16 +203,16 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
   const lb_table* table = lb_table_of(number);
   size_t index = number - table->first;
   lb_kind kind = index < table->count ? table->slots[index].kind : LB_KIND_STATUS;
-  /* There is nothing to release or to read before something was made, and that binds. */
-  int must_bind =
-      kind != LB_KIND_VOID && number != LB_MAIN + LB_SLOT_GetErrorCode && number != LB_MAIN + LB_SLOT_GetErrorMessage;
+  /* There is nothing to release and no status to read before something was made, and that binds. */
+  int must_bind = kind != LB_KIND_RELEASE && number != LB_MAIN + LB_SLOT_GetErrorCode &&
+                  number != LB_MAIN + LB_SLOT_GetErrorMessage;
   if (must_bind) lb_stub_bind();
   int is_locked = !lb_os_lock(); /* from here to the status, nobody binds */
   int is_bound = lb_os_load(&lb_is_filled) != NULL;
   lb_function target = is_bound ? lb_bound_function(number) : lb_without_runtime(number);
   if (!target) {
     if (!is_bound) lb_has_own_status = 1;
-    *first = lb_failure(number, kind, is_bound);
+    *first = lb_failure(number, kind, is_bound, *first);
     target = (lb_function)lb_give;
   } else if (!is_bound && number == LB_MAIN + LB_SLOT_CreateStatus) {
     lb_has_own_status = 1;
@@ -252,7 +253,7 @@ OrtStatus* lb_stub_symbol(const char* name, lb_function* function) {
     int is_bound = lb_os_load(&lb_is_filled) != NULL; /* by another thread, just now */
     if (!is_bound) lb_has_own_status = 1;
     if (is_locked) lb_os_unlock();
-    if (!is_bound) return (OrtStatus*)lb_failure(LB_MAIN, LB_KIND_STATUS, 0);
+    if (!is_bound) return (OrtStatus*)lb_failure(LB_MAIN, LB_KIND_STATUS, 0, 0);
   }
   *function = lb_as_function(lb_symbol(&lb_stub_binding, name));
   if (*function) return NULL;

@@ -7,7 +7,15 @@
 
 #include "ort_slots.h"
 
-typedef enum lb_kind { LB_KIND_STATUS, LB_KIND_POINTER, LB_KIND_TEXT, LB_KIND_NUMBER, LB_KIND_VOID } lb_kind;
+typedef enum lb_kind {
+  LB_KIND_STATUS,
+  LB_KIND_POINTER,
+  LB_KIND_TEXT,
+  LB_KIND_NUMBER,
+  LB_KIND_VOID,
+  LB_KIND_CREATE,
+  LB_KIND_RELEASE
+} lb_kind;
 
 typedef struct lb_slot {
   const char* name;

@@ -93,6 +93,13 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
     assert (told in done.stdout) == (runtime.name.endswith("1.19.2"))
 
 
+def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
+    made = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
+    assert (made.returncode, made.stdout) == (0, "none\n" if runtime.name.endswith("1.19.2") else "made\n")
+    absent = run(users / "pairs")
+    assert (absent.returncode, absent.stdout) == (0, "none\n")
+
+
 def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(users, runtime):
     version = runtime.name.partition(".so.")[2]
     rocm = f"OrtSessionOptionsAppendExecutionProvider_ROCM is not in this build of ONNX Runtime {version}"

@@ -21,7 +21,7 @@ typedef struct base {
 
 const base* OrtGetApiBase(void);
 
-enum { IS_STATUS = 1, IS_POINTER = 0, IS_TEXT = 0, IS_NUMBER = 0, IS_VOID = 0 };
+enum { IS_STATUS = 1, IS_POINTER = 0, IS_TEXT = 0, IS_NUMBER = 0, IS_VOID = 0, IS_CREATE = 0, IS_RELEASE = 0 };
 typedef struct row {
   const char* name;
   int is_status;
