@@ -30,12 +30,6 @@ static void* volatile lb_is_filled;     /* set when the tables hold the runtime'
 static lb_ort_api lb_stub_api;          /* valid then */
 static int lb_has_own_status;           /* a status of ours was given out; guarded by the lock of binding */
 
-static lb_function lb_as_function(void* address) {
-  lb_function function = NULL;
-  memcpy(&function, &address, sizeof function);
-  return function;
-}
-
 static void* lb_as_pointer(lb_function function) {
   void* address = NULL;
   memcpy(&address, &function, sizeof address);

@@ -197,9 +197,12 @@ __asm__(
 /* clang-format on */
 
 /* ISO C has no conversion from an object pointer to a function pointer; POSIX and Windows say that bytes agree. */
-lb_function lb_trampoline(size_t number) {
-  const char* address = lb_trampoline_first + (16 * number);
+lb_function lb_as_function(const void* address) {
   lb_function function = NULL;
   memcpy(&function, &address, sizeof function);
   return function;
+}
+
+lb_function lb_trampoline(size_t number) {
+  return lb_as_function(lb_trampoline_first + (16 * number));
 }

@@ -14,6 +14,9 @@ enum { LB_TRAMPOLINE_COUNT = 1024 };
 
 typedef void (*lb_function)(void);
 
+/* The function at an address. */
+lb_function lb_as_function(const void* address);
+
 /* Trampoline number `number`, below LB_TRAMPOLINE_COUNT. */
 lb_function lb_trampoline(size_t number);
 
