@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
-# What people wrote; docs/checks, docs/schema and docs/configuration.md are generated.
+# What people wrote; docs/checks and docs/configuration*.md are generated.
 PAGES = sorted(
     [
         *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "loader/README.md")),
