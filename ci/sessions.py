@@ -97,8 +97,12 @@ def docs(session: nox.Session) -> None:
 
 
 def pytest(session: nox.Session, *arguments: str) -> None:
-    """All tests but those under emulation, on every processor, unless the arguments say otherwise."""
-    workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", "auto", "--dist", "worksteal"]
+    """All tests but those under emulation, unless the arguments say otherwise.
+
+    There is a worker more than processors: the tests that take long install packages, and wait for the disk.
+    """
+    count = str((os.cpu_count() or 1) + 1)
+    workers = [] if any(word.startswith("-n") for word in arguments) else ["-n", count, "--dist", "worksteal"]
     chosen = [] if "-m" in arguments else ["-m", "not emulated and not workflows"]
     developers(session).run(session, "pytest", *workers, *chosen, *arguments)
 

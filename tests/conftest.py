@@ -63,6 +63,16 @@ def alive(pid):
     return status.rpartition(")")[2].split()[0] != "Z"
 
 
+@pytest.fixture(scope="session")
+def latenn_packages(tmp_path_factory):
+    """The folder of latenn's packages for all targets. Workers share it; latebind locks it while one of them packs."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base.parent if base.name.startswith("popen-") else base) / "latenn-packages"
+    from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # few tests need what it imports
+
+    return packed_latenn(ROOT, shared, "--target", "all")
+
+
 @pytest.fixture
 def tiny(tmp_path):
     """A fresh copy of the small project."""

@@ -63,6 +63,19 @@ def mono_folder() -> Path:
         pytest.skip(f"not run: no Mono: {error}")
 
 
+def packed_latenn(source: Path, out: Path, *more: str) -> Path:
+    """Pack a copy of latenn that is in `source`; everything is made below `out`. Gives the folder of the packages."""
+    try:
+        env = dotnet_environment()
+    except pytest.skip.Exception:
+        env = dict(os.environ)
+    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
+    env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
+    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return out / "dist"
+
+
 def with_mono(environment: Mapping[str, str]) -> dict[str, str]:
     """The environment with `mono` on PATH."""
     return {**environment, "PATH": os.pathsep.join([str(mono_folder()), environment.get("PATH", "")])}

@@ -1,7 +1,6 @@
 """The packages of our first client: nothing linked, nothing bundled, small, equal from folder to folder."""
 
 import dataclasses
-import os
 import re
 import shutil
 import subprocess
@@ -16,7 +15,7 @@ from latebind.config.file import load
 from latebind.system.archive import sha256
 
 from tests.client import members
-from tests.dotnet_support import dotnet_environment
+from tests.dotnet_support import packed_latenn
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
@@ -24,22 +23,9 @@ LIMIT = 500 * 1024
 TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
 
 
-def packed(source, out, *more):
-    """Pack a copy of latenn that is in `source`; everything is made below `out`."""
-    try:
-        env = dotnet_environment()
-    except pytest.skip.Exception:
-        env = dict(os.environ)
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
-    env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return out / "dist"
-
-
 @pytest.fixture(scope="module")
 def dist(tmp_path_factory):
-    return packed(ROOT, tmp_path_factory.mktemp("latenn"))
+    return packed_latenn(ROOT, tmp_path_factory.mktemp("latenn"))
 
 
 def natives(dist):
@@ -120,26 +106,25 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, tmp_path):
         target = copy / file
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / file, target)
-    other = packed(copy, tmp_path / "another work")
+    other = packed_latenn(copy, tmp_path / "another work")
     hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
 
 
-def test_all_targets_come_from_this_machine_small_and_clean(tmp_path):
-    dist = packed(ROOT, tmp_path, "--target", "all")
-    wheels = sorted(path.name for path in dist.glob("latenn-0.1.0-*.whl"))
+def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):
+    wheels = sorted(path.name for path in latenn_packages.glob("latenn-0.1.0-*.whl"))
     tags = {name.rpartition("-")[2].removesuffix(".whl") for name in wheels}
     assert tags == {
         *("manylinux_2_28_x86_64", "manylinux_2_28_aarch64", "macosx_11_0_x86_64", "macosx_11_0_arm64"),
         *("win_amd64", "win_arm64"),
     }
-    assert all(path.stat().st_size < 600_000 for path in dist.glob("*.whl"))
-    assert all(path.stat().st_size < 3_000_000 for path in dist.glob("*.nupkg"))
-    report = audit_paths([dist], project_policy(load(ROOT / "latenn" / "latebind.toml")))
+    assert all(path.stat().st_size < 600_000 for path in latenn_packages.glob("*.whl"))
+    assert all(path.stat().st_size < 3_000_000 for path in latenn_packages.glob("*.nupkg"))
+    report = audit_paths([latenn_packages], project_policy(load(ROOT / "latenn" / "latebind.toml")))
     twin_less = [row for row in report.skipped if row.check != "LB407"]
     assert (report.findings, twin_less) == ((), [])
     assert report.subjects >= 13
-    backend = members(dist / "Latenn.OnnxRuntime.0.1.0.nupkg")
+    backend = members(latenn_packages / "Latenn.OnnxRuntime.0.1.0.nupkg")
     assert {name.split("/")[1] for name in backend if name.startswith("runtimes/")} == {
         *("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
     }

@@ -54,8 +54,11 @@ def test_a_failed_installation_leaves_nothing_behind_and_shows_why(tmp_path, cap
 
 
 @pytest.mark.slow
-def test_a_machine_with_python_git_and_coreutils_does_the_whole_main_job(tmp_path):
-    """The README's first command on PATH with nothing but Python, git and the commands of coreutils."""
+def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
+    """The README's first command on PATH with nothing but Python, git and the commands of coreutils.
+
+    `.ci/run` verifies with every runtime; here ONNX Runtime is enough.
+    """
     clone = tmp_path / "clone"
     git = shutil.which("git")
     subprocess.run([git, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
@@ -63,12 +66,16 @@ def test_a_machine_with_python_git_and_coreutils_does_the_whole_main_job(tmp_pat
     path = bare_path(tmp_path / "bin", "git", *coreutils)
     (tmp_path / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
     kept = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "UV_", "SSL_"))}
+    # What was downloaded and compiled once is used here, too: this is about programs that are missing, not about time.
+    kept["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     env = {**kept, "PATH": path, "HOME": str(tmp_path / "home"), "LANG": "C.UTF-8"}
-    command = [str(tmp_path / "bin" / "python3"), "noxfile.py"]
+    command = [str(tmp_path / "bin" / "python3"), "noxfile.py", "-s"]
 
-    done = subprocess.run(command, cwd=clone, env=env, capture_output=True, text=True, check=False, timeout=1200)
+    for words in (["build", "package", "audit"], ["verify", "--", "-k", "onnxruntime"]):
+        run = [*command, *words]
+        done = subprocess.run(run, cwd=clone, env=env, capture_output=True, text=True, check=False, timeout=1200)
+        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
 
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
     made = {path.name for path in (clone / "dist").iterdir()}
     assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made
     assert re.search(r"\d+ passed, 0 failed, \d+ not run", done.stdout)

