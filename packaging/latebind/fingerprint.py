@@ -8,9 +8,13 @@ import zlib
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from latebind.system.resources import folder
 from latebind.system.tree import hash_file, hash_tree, is_scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
@@ -32,6 +36,11 @@ def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
     parts += [f"{name} {_version(name)}" for name in _LIBRARIES]
     parts += [platform.python_version(), zlib.ZLIB_RUNTIME_VERSION]
+    return digest(parts)
+
+
+def digest(parts: Sequence[str]) -> str:
+    """One hash of several texts."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -13,8 +12,10 @@ from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
+from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
+from latebind.fingerprint import digest
 from latebind.system.log import LOG
 from latebind.system.run import command_text, run, tail
 
@@ -25,13 +26,14 @@ if TYPE_CHECKING:
     from latebind.build.extension import Extension
     from latebind.build.toolchain import Toolchain
     from latebind.config.config import Config
-    from latebind.config.document import TomlValue
+    from latebind.config.document import RuntimeUse, TomlValue
     from latebind.model import Target
     from latebind.system.run import Completed
 
 _TIME_LIMIT = 1800.0
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
+_TOP_LEVEL = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 _LITTLE_ROOM = 2 * 1024 * 1024
 
 
@@ -71,6 +73,8 @@ class NativeBuild:
         arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, symbols=symbols)]
         self._start_afresh(tree, arguments)
         write_sources(self.config, tree / _DESCRIBED)
+        for use in self._drop_ins():
+            self._stub(use).make(self._stub_prefix(use))
         log.unlink(missing_ok=True)
 
         def step(*words: str | Path) -> None:
@@ -104,7 +108,7 @@ class NativeBuild:
             f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
             *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in document.runtime),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
-            *(f"-D{name}={_cmake_value(value)}" for name, value in document.native.define.items()),
+            *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
         ]
         if self.config.module_kind:
             python = self.folder / f"{tree.name}.python"
@@ -112,6 +116,33 @@ class NativeBuild:
         if symbols:
             arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, place, self.folder)]
         return arguments
+
+    def _definitions(self) -> dict[str, TomlValue]:
+        """The project's own definitions, and latebind's defaults and stubs in front of it."""
+        definitions = dict(self.config.document.native.define)
+        own = definitions.get(_TOP_LEVEL)
+        files = [loader_dir(self.config) / "defaults.cmake", *(self._stub_prefix(use) / IN_FRONT for use in self._drop_ins())]
+        definitions[_TOP_LEVEL] = ";".join([*map(str, files), *([str(own)] if own else [])])
+        for use in self._drop_ins():
+            if use.headers:
+                definitions["LATEBIND_HEADERS"] = str(self.config.root / use.headers)
+        return definitions
+
+    def _drop_ins(self) -> list[RuntimeUse]:
+        return [use for use in self.config.document.runtime if use.drop_in]
+
+    def _stub(self, use: RuntimeUse) -> Stub:
+        return Stub(
+            runtime=use.name,
+            minimum=use.minimum,
+            target=self.target,
+            floor=self.floor,
+            toolchain=self.toolchain,
+            loader=loader_dir(self.config),
+        )
+
+    def _stub_prefix(self, use: RuntimeUse) -> Path:
+        return self.folder / f"{self.target.rid}.{use.name}"
 
     def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
         """Empty a tree with another configuration: CMake's cache would keep an old compiler and removed definitions."""
@@ -160,11 +191,6 @@ def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
         python=extension(config.module_kind, target, chosen) if config.module_kind else None,
         folder=workdir / "build",
     )
-
-
-def digest(parts: Sequence[str]) -> str:
-    """One hash of several texts."""
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _full_disk(folder: Path) -> str:

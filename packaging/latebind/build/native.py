@@ -7,12 +7,12 @@ import os
 import shutil
 from typing import TYPE_CHECKING
 
-from latebind.build.cmake import digest, native_build
+from latebind.build.cmake import native_build
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
 from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
 from latebind.errors import BuildError
-from latebind.fingerprint import fingerprint
+from latebind.fingerprint import digest, fingerprint
 from latebind.system.log import LOG
 from latebind.tables.targets import target as find_target
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.config.config import SDIST_LOADER
+from latebind.fingerprint import digest
 from latebind.outputs import outputs
 from latebind.system.resources import cmake_dir
 from latebind.system.tree import hash_files, hash_tree, list_tree
@@ -30,13 +30,14 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "version": config.project.version,
         "define": config.document.native.define,
         "runtimes": {use.name: use.minimum for use in config.document.runtime},
+        "drop-in": {use.name: use.headers for use in config.document.runtime if use.drop_in},
         "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
         "modules": config.module_kind,
         "components": sorted({package.component for package in config.packages.values()}),
     }
     native = hash_files(config.native_source, native_files(config, workdir), modes=False)
     parts = [json.dumps(settings, sort_keys=True), native, hash_tree(loader_dir(config), modes=False)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+    return digest(parts)
 
 
 def native_files(config: Config, workdir: Path) -> list[Path]:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish", "powershell", "tcsh")
 _FILES = frozenset({
     "changelog", "check", "dist", "folder", "machines", "merge", "output", "paths", "previous", "project",
-    "report", "sources", "workdir",
+    "headers", "report", "sources", "workdir",
 })  # fmt: skip
 
 

@@ -67,6 +67,7 @@ def _check_runtimes(config: Config, reader: Reader) -> None:
             _check_preset(reader, use, ("runtime", index))
         else:
             _check_described(config, reader, use, use.describe, ("runtime", index))
+        _check_drop_in(config, reader, use, ("runtime", index))
     names = [use.name for use in config.document.runtime]
     for index, name in enumerate(names):
         if name and name in names[:index]:
@@ -93,6 +94,19 @@ def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> Non
             f"{preset.title} {use.minimum} cannot be the minimum: {preset.floor_reason}",
             f'Write minimum = "{preset.floor}".',
         )
+
+
+def _check_drop_in(config: Config, reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
+    known = presets().get(use.preset)
+    if use.drop_in and (known is None or not known.stub):
+        able = ", ".join(name for name, preset in presets().items() if preset.stub)
+        reader.problem((*here, "drop_in"), f"there is no stub of {use.name}", f"Take it out; these have one: {able}.")
+    elif use.headers and not use.drop_in:
+        text = "headers are for drop_in alone"
+        reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
+    elif use.headers and not (config.root / use.headers).is_dir():
+        text = f"the folder {use.headers} is not there"
+        reader.problem((*here, "headers"), text, "Name the folder that holds onnxruntime_c_api.h.")
 
 
 def _check_described(

@@ -62,6 +62,16 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
     minimum: Annotated[
         str, Meta(description="Oldest version that works. The loader, package metadata and verification use it.")
     ]
+    drop_in: Annotated[
+        bool,
+        Meta(
+            description="Answer every search of the CMake project for the runtime with a stub that binds late: code "
+            "that links the runtime stays as it is. Only for the preset onnxruntime."
+        ),
+    ] = False
+    headers: Annotated[
+        str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to this file.")
+    ] = ""
     policy: Annotated[Literal["never-linked"], Meta(description="The audit reports a linked or bundled runtime.")] = (
         "never-linked"
     )

@@ -67,6 +67,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     floor: str
     floor_reason: str
     built: str
+    stub: bool = False
+    """Whether the loader has a stub of it, which takes the place of a linked runtime."""
     names: PerSystem
     globs: PerSystem
     python: PythonSupply

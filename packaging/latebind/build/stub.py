@@ -1,0 +1,89 @@
+"""Builds the stub of a runtime for a target: a static library in the place of the linked runtime, for any build system."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from latebind.build.stage import swap_in
+from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
+from latebind.errors import BuildError
+from latebind.fingerprint import digest
+from latebind.system.archive import write_text
+from latebind.system.log import LOG
+from latebind.system.run import run, tail
+from latebind.system.tree import hash_tree
+
+if TYPE_CHECKING:
+    from latebind.build.toolchain import Toolchain
+    from latebind.model import Target
+
+IN_FRONT = "lib/cmake/onnxruntime/inFront.cmake"
+"""The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
+_MARK = ".latebind"
+_TIME_LIMIT = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stub:
+    """What a stub is made of. `headers` is a folder of the runtime's official headers to install with it."""
+
+    runtime: str
+    minimum: str
+    target: Target
+    floor: str
+    toolchain: Toolchain
+    loader: Path
+    headers: Path | None = None
+
+    def make(self, prefix: Path) -> None:
+        """Build and install it as `prefix`, unless what is there was made of the same.
+
+        Raises BuildError or ToolError; what was there before stays then.
+        """
+        mark = prefix / _MARK
+        key = self._key()
+        if mark.is_file() and mark.read_text("utf-8") == key:
+            return
+        if prefix.exists() and not mark.is_file():
+            raise BuildError(
+                "is in the way: it was not made by latebind",
+                where=str(prefix),
+                advice="Name another folder, or remove this one.",
+            )
+        prefix.parent.mkdir(parents=True, exist_ok=True)
+        title = f"the stub of {self.runtime} for {self.target.rid}"
+        with LOG.step(f"building {title}", f"built {title}"), TemporaryDirectory(dir=prefix.parent, prefix=".") as made:
+            aside = Path(made) / "prefix"
+            self._install(Path(made), aside)
+            write_text(aside / _MARK, key)
+            swap_in(aside, prefix)
+
+    def _install(self, folder: Path, prefix: Path) -> None:
+        cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
+        tree = folder / "tree"
+        definitions = {
+            "CMAKE_MAKE_PROGRAM": ninja,
+            "CMAKE_BUILD_TYPE": "Release",
+            f"LATEBIND_MINIMUM_{self.runtime}": self.minimum,
+            **({"LATEBIND_HEADERS": self.headers} if self.headers else {}),
+        }
+        arguments = [f"-D{name}={value}" for name, value in definitions.items()]
+        arguments += self.toolchain.configure(self.target, self.floor, folder / "toolchain")
+        environment = self.toolchain.environment(tree)
+        for words in (
+            ["-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
+            ["--build", tree],
+            ["--install", tree, "--prefix", prefix],
+        ):
+            ended = run([cmake, *words], env=environment, timeout=_TIME_LIMIT, check=False)
+            if ended.returncode != 0:
+                raise BuildError(f"the stub of {self.runtime} could not be built for {self.target.rid}\n{tail(ended.output)}")
+
+    def _key(self) -> str:
+        headers = hash_tree(self.headers, modes=False) if self.headers else ""
+        made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.runtime, self.minimum]
+        return digest([*made_of, self.target.rid, self.floor, headers])

@@ -1,0 +1,73 @@
+"""The command `stub`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.commands.common import add_format, add_target, print_json
+from latebind.errors import LatebindError
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.build.stub import Stub
+    from latebind.commands.common import Add
+
+
+def declare_stub(add: Add) -> None:
+    """`latebind stub`."""
+    command = add("stub", _stub, "make the static library that programs link instead of a runtime")
+    command.add_argument("runtime", metavar="RUNTIME", help="preset of the runtime: onnxruntime")
+    add_target(command)
+    command.add_argument(
+        "--output", type=Path, required=True, metavar="DIR", help="folder for a folder of each target, such as linux-x64"
+    )
+    command.add_argument("--minimum", metavar="VERSION", help="oldest version to bind (default: the preset's)")
+    command.add_argument("--headers", type=Path, metavar="DIR", help="folder of the runtime's headers to install as well")
+    add_format(command)
+
+
+def _stub(arguments: argparse.Namespace) -> int:
+    from latebind.system.parallel import each  # noqa: PLC0415  # --help must be quick
+
+    output: Path = arguments.output.resolve()
+    stubs = _stubs(arguments)
+    each(lambda stub: stub.make(output / stub.target.rid), stubs)
+    folders = [str(output / stub.target.rid) for stub in stubs]
+    if arguments.format == "json":
+        print_json({"folders": folders})
+    else:
+        print("\n".join(folders))
+    return 0
+
+
+def _stubs(arguments: argparse.Namespace) -> list[Stub]:
+    """One for each target, all of them valid. Raises LatebindError for what the user named and is not there."""
+    from latebind.build.stub import Stub  # noqa: PLC0415
+    from latebind.build.toolchain import toolchain  # noqa: PLC0415
+    from latebind.system.resources import cmake_dir  # noqa: PLC0415
+    from latebind.tables.presets import preset, presets  # noqa: PLC0415
+    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
+
+    known = preset(arguments.runtime)
+    if not known.stub:
+        able = ", ".join(name for name, row in presets().items() if row.stub)
+        raise LatebindError(f"there is no stub of {known.title}", advice=f"These have one: {able}.")
+    headers = arguments.headers and arguments.headers.resolve()
+    if headers and not list(headers.rglob("*.h")):
+        raise LatebindError("holds no header", where=str(headers), advice="Name the folder of the official headers.")
+    names = arguments.target or [host_rid()]
+    rows = [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
+    return [
+        Stub(
+            runtime=known.name,
+            minimum=arguments.minimum or known.floor,
+            target=row,
+            floor=row.floor,
+            toolchain=toolchain("zig", row),
+            loader=cmake_dir(),
+            headers=headers,
+        )
+        for row in rows
+    ]
