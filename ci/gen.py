@@ -11,7 +11,6 @@ import argparse
 import sys
 from pathlib import Path
 
-import gen_examples
 import gen_loader
 import reference_cli
 import sabotage_page
@@ -33,7 +32,6 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
-        **{ROOT / path: text for path, text in gen_examples.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
 

@@ -79,7 +79,7 @@ def tiny(tmp_path):
     return write_client(tmp_path / "tiny")
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def latebind():
     """The command line as a user runs it: in a process of its own."""
 

@@ -28,7 +28,10 @@ static void* volatile lb_stub_sentence; /* the sentence of the last binding that
 static void* volatile lb_is_ready;      /* set when the tables hold trampolines */
 static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
 static lb_ort_api lb_stub_api;          /* valid then */
-static int lb_has_own_status;           /* a status of ours was given out; guarded by the lock of binding */
+static void* const*
+    lb_theirs[LB_TABLE_COUNT]; /* the runtime's tables, while calls are recorded: ours keep trampolines */
+static int lb_is_recording;
+static int lb_has_own_status; /* a status of ours was given out; guarded by the lock of binding */
 
 static void* lb_as_pointer(lb_function function) {
   void* address = NULL;
@@ -68,6 +71,10 @@ typedef const void*(LB_ORT_CALL* lb_get_table)(void);
 static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_interop_api, lb_ep_api};
 
 static void lb_fill_table(const lb_table* table, void* const* theirs) {
+  if (lb_is_recording) {
+    lb_theirs[table - lb_tables] = theirs;
+    return;
+  }
   for (size_t index = 0; index < table->count; ++index) {
     if (table->slots[index].since > lb_stub_api.version) continue;
     lb_os_publish(&lb_entries[table->first + index], theirs[index]);
@@ -81,7 +88,7 @@ static void lb_fill_inner_tables(void* const* main) {
     const lb_table* table = &lb_tables[which];
     if (main_table->slots[table->getter].since > lb_stub_api.version) continue;
     const void* theirs = ((lb_get_table)lb_as_function(main[table->getter]))();
-    if (!theirs || lb_stub_api.version >= LB_ORT_API_VERSION) continue;
+    if (!theirs || (lb_stub_api.version >= LB_ORT_API_VERSION && !lb_is_recording)) continue;
     lb_fill_table(table, theirs);
     lb_os_publish(&lb_entries[LB_MAIN + table->getter], lb_as_pointer((lb_function)lb_getters[which]));
   }
@@ -96,8 +103,9 @@ static void lb_prepare(void) {
 }
 
 /* Under the lock of binding, so that nobody gets a status of ours that the runtime's own functions would read. */
-static void lb_fill(void) {
+static void lb_fill(const char* report) {
   if (lb_os_load(&lb_is_filled) || lb_ort_attach(&lb_stub_binding, &lb_stub_api)) return;
+  lb_is_recording = lb_record_begin(report);
   void* const* main = (void* const*)lb_stub_api.table;
   lb_prepare();
   lb_fill_table(&lb_tables[LB_TABLE_COUNT - 1], main);
@@ -130,7 +138,7 @@ static int lb_stub_bind(void) {
   int outcome = lb_bind(&lb_stub_binding, &lb_onnxruntime, &options, &report);
   lb_neighbours_clear(&near);
   if (!lb_os_lock()) {
-    if (!outcome) lb_fill();
+    if (!outcome) lb_fill(lb_report_json(&report));
     if (outcome) lb_keep_sentence(report.sentence);
     lb_os_unlock();
   }
@@ -190,7 +198,13 @@ static lb_function lb_without_runtime(size_t number) {
 /* The runtime's function; NULL when there is none. */
 static lb_function lb_bound_function(size_t number) {
   void* entry = lb_os_load(&lb_entries[number]);
-  return entry != lb_entry_of(number) ? lb_as_function(entry) : NULL;
+  if (entry != lb_entry_of(number)) return lb_as_function(entry);
+  const lb_table* table = lb_table_of(number);
+  void* const* theirs = lb_theirs[table - lb_tables];
+  size_t index = number - table->first;
+  if (!theirs || index >= table->count) return NULL;
+  lb_record_call(&table->slots[index]);
+  return table->slots[index].since <= lb_stub_api.version ? lb_as_function(theirs[index]) : NULL;
 }
 
 lb_function lb_trampoline_target(size_t number, uintptr_t* first) {

@@ -3,6 +3,7 @@
 #define LATEBIND_ORT_STUB_H
 
 #include "latebind/ort_api.h"
+#include "ort_tables.h"
 #include "trampolines.h"
 
 /*
@@ -13,6 +14,12 @@ OrtStatus* lb_stub_symbol(const char* name, lb_function* function);
 
 /* The runtime's function in a slot of OrtApi; NULL before it is bound. */
 lb_function lb_stub_function(size_t slot);
+
+/* ---- ort_record.c; under the lock of binding ------------------------------------------------------------------ */
+
+/* Whether calls are recorded; if so, the report (JSON) is, too. */
+int lb_record_begin(const char* report);
+void lb_record_call(const lb_slot* slot);
 
 /* ---- ort_status.c: OrtApi's functions of the same names, and a status with a code and a copy of a text ---------- */
 

@@ -14,12 +14,11 @@ add_library(voice SHARED voice.c)
 target_link_libraries(voice PRIVATE onnxruntime::onnxruntime)
 install(TARGETS voice LIBRARY DESTINATION lib)
 """
-# A header of four lines stands for the official one, which declares the same.
+# Three lines stand for the official header, which declares the same.
 SOURCE = """\
 #include <stdint.h>
 typedef struct OrtApiBase { const void* (*GetApi)(uint32_t); const char* (*GetVersionString)(void); } OrtApiBase;
-#define ORT_API_CALL
-#include <stddef.h>
+const OrtApiBase* OrtGetApiBase(void);
 __attribute__((visibility("default"))) const char* voice_version(void) { return OrtGetApiBase()->GetVersionString(); }
 """
 
@@ -45,7 +44,8 @@ def test_without_a_terminal_it_shows_and_writes_nothing(latebind, project):
         ended = latebind("init", project, *words)
         assert ended.returncode == 0, ended.stderr
         assert "CMakeLists.txt:5: voice links onnxruntime" in ended.stdout
-        assert "+latebind_add_runtime(voice onnxruntime)" in ended.stdout
+        assert "+install(TARGETS voice COMPONENT voice LIBRARY DESTINATION lib)" in ended.stdout
+        assert "+drop_in = true" in ended.stdout
         assert '+minimum = "1.20"' in ended.stdout
         assert '+version = "2.1.0"' in ended.stdout
         assert '+license = "MIT"' in ended.stdout
@@ -64,7 +64,7 @@ def test_yes_writes_new_files_and_leaves_the_projects_own(latebind, project):
         ".github/workflows/latebind.yml",
     }
     assert {path: after[path] for path in before} == before
-    assert "next: latebind init --apply  # changes 2 existing files as shown" in ended.stdout
+    assert "next: latebind init --apply  # changes 1 existing file as shown" in ended.stdout
 
 
 def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
@@ -133,9 +133,10 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
 @pytest.mark.parametrize(
     ("cmake", "said"),
     [
-        ("add_library(onnxruntime SHARED IMPORTED)\n", "the imported target onnxruntime is no longer linked"),
-        ("FetchContent_Declare(onnxruntime URL https://example.com/o.tgz)\n", "fetches onnxruntime; keep it for"),
-        ("link_libraries(a onnxruntime)\n", "links onnxruntime to every target; take it out by hand"),
+        ("add_library(onnxruntime SHARED IMPORTED)\n", "onnxruntime names a library of its own, and not the stub"),
+        ("target_link_libraries(voice PRIVATE openvino_c)\n", "by hand: OpenVINO: resolve each function that you call"),
+        ("FetchContent_Declare(openvino)\ntarget_link_libraries(voice openvino_c)\n", "fetches openvino; keep it for"),
+        ("link_libraries(a openvino::runtime::c)\n", "links openvino to every target; take it out by hand"),
     ],
 )
 def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
@@ -144,21 +145,42 @@ def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
 
 
 def test_a_library_that_find_library_found_is_a_runtime(latebind, project):
-    text = CMAKE.replace("find_package(onnxruntime 1.20 REQUIRED)", "find_library(RT onnxruntime HINTS ${DIR}/lib)")
+    text = CMAKE.replace("find_package(onnxruntime 1.20 REQUIRED)", "find_library(RT openvino_c HINTS ${DIR}/lib)")
     (project / "CMakeLists.txt").write_text(text.replace("onnxruntime::onnxruntime", "${RT}"))
 
     ended = latebind("init", project, "--yes", "--apply")
 
-    assert "CMakeLists.txt:5: voice links onnxruntime" in ended.stdout
+    assert "CMakeLists.txt:5: voice links openvino" in ended.stdout
     assert "by hand: CMakeLists.txt:3: what find_library(RT ...) gives is no longer linked" in ended.stdout
-    assert "latebind_add_runtime(voice onnxruntime)" in (project / "CMakeLists.txt").read_text()
-    assert (project / "latebind.toml").is_file()
+    assert "latebind_add_runtime(voice openvino)" in (project / "CMakeLists.txt").read_text()
+    assert "drop_in" not in (project / "latebind.toml").read_text()
 
 
-def test_a_table_newer_than_the_floor_is_pointed_out(latebind, project):
-    asked = SOURCE.replace("OrtGetApiBase()->GetVersionString()", "OrtGetApiBase()->GetApi(ORT_API_VERSION)")
-    (project / "voice.c").write_text(asked)
-    assert "by hand: voice.c: GetApi(ORT_API_VERSION) is NULL in a runtime older" in latebind("init", project).stdout
+def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
+    latebind("init", project, "--yes", "--apply")
+    file = project / "latebind.toml"
+    whole = file.read_text()
+    file.write_text(
+        whole.replace("drop_in = true # your code links a stub, which binds the runtime at the first call\n", "")
+    )
+    ended = latebind("init", project, "--apply", "--yes")
+    assert "written: latebind.toml" in ended.stdout
+    assert file.read_text().count("drop_in = true\n") == 1
+    assert "nothing to do" in latebind("init", project).stdout
+
+
+def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind, project):
+    (project / "voice.cpp").write_text(
+        'static Ort::Env env(ORT_LOGGING_LEVEL_WARNING, "voice");\nOrt::Session open(const char* path);\n'
+        "Ort::SessionOptions options;\nint f() {\n  static Ort::Env lazy;\n  return 0;\n}\n"
+        "const Ort::MemoryInfo info{nullptr};\n"
+    )
+    notes = [line for line in latebind("init", project).stdout.splitlines() if "made while the library" in line]
+    assert [line.split()[2:4] for line in notes] == [
+        ["voice.cpp:1:", "env"],
+        ["voice.cpp:3:", "options"],
+        ["voice.cpp:8:", "info"],
+    ]
 
 
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):

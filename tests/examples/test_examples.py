@@ -1,6 +1,5 @@
 """Every example is built, packed, audited and verified with latebind from its wheel."""
 
-import difflib
 import importlib.metadata
 import os
 import shutil
@@ -15,7 +14,6 @@ from latebind.verify.plan.interpreters import interpreters
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
 
 EXAMPLES = ROOT / "examples"
-LATE = EXAMPLES / "linked-to-late"
 
 
 def lines_of(folder):
@@ -23,29 +21,18 @@ def lines_of(folder):
     return sum(len((ROOT / name).read_text("utf-8").splitlines()) for name in names if not name.endswith("LICENSE"))
 
 
-@pytest.mark.parametrize(
-    "path", [*EXAMPLES.glob("*/latebind.toml"), *EXAMPLES.glob("*/*/latebind.toml")], ids=lambda path: path.parent.name
-)
+@pytest.mark.parametrize("path", list(EXAMPLES.glob("*/latebind.toml")), ids=lambda path: path.parent.name)
 def test_an_example_has_fewer_than_200_lines(path):
     assert 0 < lines_of(path.parent) < 200
 
 
-def test_the_change_from_linked_to_late_is_under_25_lines():
-    changed = 0
-    for name in ("CMakeLists.txt", "tinyrun.c"):
-        before, after = (
-            (LATE / side / "native" / name).read_text("utf-8").splitlines() for side in ("before", "after")
-        )
-        changed += sum(line[0] in "+-" for line in difflib.ndiff(before, after))
-    assert 0 < changed < 25
-
-
-def test_linked_to_late(installed, example, ort_header):
-    project = example("linked-to-late/after")
+def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, example, ort_header):
+    project = example("linked-to-late")
+    assert not [path for path in (project / "native").iterdir() if "latebind" in path.read_text("utf-8")]
     (project / "native/include").mkdir()
     shutil.copy(ort_header, project / "native/include")
 
-    packed_audited_verified(installed, project)
+    packed_audited_verified(installed, project, "works or absent or corrupt or path or environment-wrong or threads")
 
 
 def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_header, tmp_path):
@@ -54,7 +41,7 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_h
     libraries = list(capi.glob("libonnxruntime.so.*"))
     if not compiler or not libraries:
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
-    folder = example("linked-to-late/before") / "native"
+    folder = example("linked-to-late") / "native"
     made = tmp_path / "libtinyrun.so"
     sources = [folder / "tinyrun.c", f"-I{ort_header.parent}", libraries[0]]
     subprocess.run([compiler, "-shared", "-fPIC", "-o", made, *sources], check=True)

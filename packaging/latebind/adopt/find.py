@@ -25,6 +25,12 @@ _LARGEST = 4 * 1024 * 1024
 _ONE_VALUE = 2  # words of set(NAME value)
 LIBRARIES = ("add_library", "pybind11_add_module", "nanobind_add_module", "python_add_library")
 _FETCHES = ("fetchcontent_declare", "fetchcontent_makeavailable", "externalproject_add", "cpmaddpackage")
+_HEADER = "onnxruntime_c_api.h"
+# At the start of a line, so not in a function; what follows distinguishes an object from a function.
+_OBJECT = re.compile(
+    r"""^(?:(?:static|const|inline)[ ]+)*Ort::\w+[ ]+(?P<name>\w+)[ ]*(?:[;={]|\((?:ORT_|Ort|nullptr|["\d]))""",
+    re.MULTILINE | re.VERBOSE,
+)
 KEYWORDS = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "LINK_PRIVATE", "LINK_PUBLIC", "general", "optimized", "debug"})
 
 
@@ -48,15 +54,17 @@ class Found:
     """Folder of the top CMakeLists.txt."""
     files: dict[Path, str]
     """CMake files with their text."""
-    calls: dict[Path, str] = field(default_factory=dict)
-    """C and C++ files that call a runtime's entry function or include its C++ header, with their text."""
+    objects: tuple[tuple[Path, int, str], ...] = ()
+    """C++ objects of ONNX Runtime at namespace scope, which are made while a library is loaded: file, line, name."""
     mentions: tuple[Mention, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     """`${NAME}` of each variable that holds a runtime's library alone, with the runtime."""
     name: str = ""
     version: str = ""
+    header: Path | None = None
+    """The folder in which the project holds ONNX Runtime's header."""
     header_version: str = ""
-    """The version of ONNX Runtime whose header the project holds."""
+    """The version of that header."""
 
     def of(self, kind: str) -> list[Mention]:
         """The mentions of one kind."""
@@ -94,11 +102,12 @@ def find(root: Path) -> Found:
         root=root,
         source=tops[0].parent,
         files=files,
-        calls={path: text for path, text in texts.items() if _calls(path, text)},
+        objects=tuple(_objects(texts)),
         mentions=tuple(mention for path in files for mention in _mentions(path, parsed[path], known)),
         variables=known,
         name=name,
         version=version,
+        header=next((path.parent for path in texts if path.name == _HEADER), None),
         header_version=_header_version(texts),
     )
 
@@ -172,15 +181,16 @@ def _project(rows: list[Command]) -> tuple[str, str]:
     return "", ""
 
 
-def _calls(path: Path, text: str) -> bool:
-    if path.name.startswith("onnxruntime_"):
-        return False
-    return "OrtGetApiBase(" in text or bool(re.search(r'#\s*include\s*[<"][^>"]*onnxruntime_cxx_api\.h', text))
+def _objects(texts: dict[Path, str]) -> Iterator[tuple[Path, int, str]]:
+    for path, text in texts.items():
+        if not path.name.startswith("onnxruntime_"):
+            for found in _OBJECT.finditer(text):
+                yield path, text.count("\n", 0, found.start()) + 1, found["name"]
 
 
 def _header_version(texts: dict[Path, str]) -> str:
     for path, text in texts.items():
-        if path.name == "onnxruntime_c_api.h":
+        if path.name == _HEADER:
             found = re.search(r"^#define ORT_API_VERSION (\d+)", text, re.MULTILINE)
             return f"1.{found[1]}" if found else ""
     return ""

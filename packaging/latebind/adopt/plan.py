@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.adopt.cmake import commands
-from latebind.adopt.edit import edit_c, edit_cmake
+from latebind.adopt.edit import edit_cmake
 from latebind.adopt.facts import is_version
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
@@ -48,38 +48,42 @@ class Plan:
 
 def plan(found: Found, facts: Facts) -> Plan:
     """What would make a project bind its runtimes late; without changes where that is so already."""
-    targets = _libraries(found)
+    targets = [] if _is_drop_in(found) else _libraries(found)
     name = facts.name
     changes = []
     component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
     for path, text in found.files.items():
         after = edit_cmake(text, targets, component, found.variables)
         changes.append(Change(path=path, before=text, after=after))
-    if "onnxruntime" in found.runtimes:
-        changes += [Change(path=path, before=text, after=edit_c(text)) for path, text in found.calls.items()]
     python = found.root / "pyproject.toml"
     notes = [*_notes(found), *facts.notes]
     with_wheel = False
-    if facts.pyproject:
+    if facts.pyproject and not _is_drop_in(found):
         after, note, with_wheel = edit_pyproject(facts.pyproject, component)
         changes.append(Change(path=python, before=facts.pyproject, after=after))
         notes += [note] if note else []
-    if found.runtimes and not targets:
+    if found.runtimes and not targets and not _is_drop_in(found):
         notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
     new = _new_files(found, facts, component, with_wheel=with_wheel) if targets else {}
     for path, text in new.items():
         if not path.exists():
             changes.append(Change(path=path, before=None, after=text))
+        elif path.name == "latebind.toml":
+            changes.append(_with_drop_in(path, found))
     if targets:
         changes.append(_ignored(found.root / ".gitignore"))
     return Plan(changes=tuple(row for row in changes if row.before != row.after), notes=tuple(notes))
 
 
 def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
-    minimums = {name: _minimum(found, name) for name in found.runtimes}
+    header = found.header.relative_to(found.root).as_posix() if found.header else ""
+    runtimes = [
+        {"name": name, "minimum": _minimum(found, name), "stub": preset(name).stub, "headers": header}
+        for name in found.runtimes
+    ]
     source = found.source.relative_to(found.root).as_posix()
     text = render(
-        "init/latebind.toml.j2", facts=facts, source=source, runtimes=minimums, component=component,
+        "init/latebind.toml.j2", facts=facts, source=source, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
     )  # fmt: skip
     workflow = found.root / ".github" / "workflows" / "latebind.yml"
@@ -88,6 +92,21 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
     if with_wheel and not configured:
         files[found.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
     return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
+
+
+def _is_drop_in(found: Found) -> bool:
+    """Whether the project's latebind.toml has drop_in already: what it links is a stub."""
+    path = found.root / "latebind.toml"
+    stubs = all(preset(name).stub for name in found.runtimes)
+    return stubs and path.is_file() and "drop_in = true" in path.read_text("utf-8")
+
+
+def _with_drop_in(path: Path, found: Found) -> Change:
+    """A latebind.toml of the project's own that says drop_in where a linked runtime has a stub."""
+    before = after = path.read_text("utf-8")
+    for name in (name for name in found.runtimes if preset(name).stub):
+        after = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", after, flags=re.MULTILINE)
+    return Change(path=path, before=before, after=after)
 
 
 def _ignored(path: Path) -> Change:
@@ -123,32 +142,39 @@ def _component(found: Found, targets: list[str]) -> str:
 
 
 def _notes(found: Found) -> list[str]:
-    notes = [_note(found, mention) for mention in found.mentions if mention.kind in ("fetch", "imported")]
-    linked = {word for mention in found.of("link") for word in mention.command.words}
+    places = [f"{path.relative_to(found.root).as_posix()}:{line}: {name}" for path, line, name in found.objects]
+    notes = [
+        f"{place} is made while the library is loaded; on Windows, make it in a function: the system holds a lock then"
+        for place in places
+    ]
     notes += [
-        f"{_place(found, mention)}: what {mention.command.name}({name} ...) gives is no longer linked; remove it"
-        for mention in found.of("variable") if f"${{{(name := mention.command.words[0])}}}" in linked
-    ]  # fmt: skip
+        f"{_place(found, row)}: the imported target {row.target} names a library of its own, and not the stub; "
+        f"take it from find_package({row.runtime})"
+        for row in found.of("imported")
+        if preset(row.runtime).stub
+    ]
+    for runtime in (name for name in found.runtimes if not preset(name).stub):
+        notes += _notes_by_hand(found, runtime)
+    return notes
+
+
+def _notes_by_hand(found: Found, runtime: str) -> list[str]:
+    """What is left to do for a runtime without a stub."""
+    mentions = [row for row in found.mentions if row.runtime == runtime]
+    notes = [_note(found, row) for row in mentions if row.kind in ("fetch", "imported")]
+    linked = {word for row in found.of("link") for word in row.command.words}
     notes += [
-        f"{_place(found, mention)}: link_libraries() links {mention.runtime} to every target; take it out by hand"
-        for mention in found.of("link") if not mention.target
-    ]  # fmt: skip
-    for path, text in found.calls.items():
-        if "onnxruntime_cxx_api.h" in text:
-            notes.append(
-                f"{path.relative_to(found.root)}: define ORT_API_MANUAL_INIT before onnxruntime_cxx_api.h and call "
-                "Ort::InitApi(base->GetApi(LATEBIND_ONNXRUNTIME_MINIMUM_MINOR)) with the base of lb_entry() first, "
-                "else its globals link the runtime"
-            )
-        if "GetApi(ORT_API_VERSION)" in text and not found.header_version:  # else it is the floor
-            notes.append(
-                f"{path.relative_to(found.root)}: GetApi(ORT_API_VERSION) is NULL in a runtime older than your header: "
-                "ask for LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, which every runtime that is bound has"
-            )
-    others = [name for name in found.runtimes if name != "onnxruntime"]
-    notes += [f"{preset(name).title}: resolve each function that you call by lb_symbol()" for name in others]
-    if found.runtimes:
-        notes.append("the runtime's headers came with the linked target: give their folder to the compiler yourself")
+        f"{_place(found, row)}: what {row.command.name}({name} ...) gives is no longer linked; remove it"
+        for row in mentions
+        if row.kind == "variable" and f"${{{(name := row.command.words[0])}}}" in linked
+    ]
+    notes += [
+        f"{_place(found, row)}: link_libraries() links {runtime} to every target; take it out by hand"
+        for row in mentions
+        if row.kind == "link" and not row.target
+    ]
+    notes.append(f"{preset(runtime).title}: resolve each function that you call by lb_symbol()")
+    notes.append("the runtime's headers came with the linked target: give their folder to the compiler yourself")
     return list(dict.fromkeys(notes))
 
 

@@ -121,11 +121,12 @@ class NativeBuild:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""
         definitions = dict(self.config.document.native.define)
         own = definitions.get(_TOP_LEVEL)
-        files = [loader_dir(self.config) / "defaults.cmake", *(self._stub_prefix(use) / IN_FRONT for use in self._drop_ins())]
-        definitions[_TOP_LEVEL] = ";".join([*map(str, files), *([str(own)] if own else [])])
+        files = [str(loader_dir(self.config) / "defaults.cmake")]
         for use in self._drop_ins():
+            files.append(str(self._stub_prefix(use) / IN_FRONT))
             if use.headers:
                 definitions["LATEBIND_HEADERS"] = str(self.config.root / use.headers)
+        definitions[_TOP_LEVEL] = ";".join([*files, *([str(own)] if own else [])])
         return definitions
 
     def _drop_ins(self) -> list[RuntimeUse]:

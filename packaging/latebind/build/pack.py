@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from latebind.build.cmake import digest
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.kinds.kind import PackRun
@@ -14,7 +13,7 @@ from latebind.build.ledger import Ledger
 from latebind.build.native import ELSEWHERE
 from latebind.build.sources import hash_sources
 from latebind.errors import NotRun
-from latebind.fingerprint import fingerprint
+from latebind.fingerprint import digest, fingerprint
 from latebind.model import Artifact, NotMade
 from latebind.outputs import outputs
 from latebind.system.archive import sha256, source_date_epoch

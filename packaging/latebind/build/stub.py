@@ -1,8 +1,7 @@
-"""Builds the stub of a runtime for a target: a static library in the place of the linked runtime, for any build system."""
+"""Builds the stub of a runtime for a target: a static library that is linked in the runtime's place."""
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -74,14 +73,16 @@ class Stub:
         arguments = [f"-D{name}={value}" for name, value in definitions.items()]
         arguments += self.toolchain.configure(self.target, self.floor, folder / "toolchain")
         environment = self.toolchain.environment(tree)
-        for words in (
+        steps: list[list[str | Path]] = [
             ["-S", self.loader / "stub", "-B", tree, "-G", "Ninja", *arguments],
             ["--build", tree],
             ["--install", tree, "--prefix", prefix],
-        ):
+        ]
+        for words in steps:
             ended = run([cmake, *words], env=environment, timeout=_TIME_LIMIT, check=False)
             if ended.returncode != 0:
-                raise BuildError(f"the stub of {self.runtime} could not be built for {self.target.rid}\n{tail(ended.output)}")
+                text = f"the stub of {self.runtime} could not be built for {self.target.rid}"
+                raise BuildError(f"{text}\n{tail(ended.output)}")
 
     def _key(self) -> str:
         headers = hash_tree(self.headers, modes=False) if self.headers else ""

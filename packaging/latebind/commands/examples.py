@@ -44,7 +44,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "write it once and commit it"),),
     "loader-source": (("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),),
     "stub": (
-        ("latebind stub onnxruntime --output stubs", "for this machine; then cmake -DCMAKE_PREFIX_PATH=stubs/linux-x64"),
+        ("latebind stub onnxruntime --output stubs", "for this machine; then -DCMAKE_PREFIX_PATH=stubs/linux-x64"),
         ("latebind stub onnxruntime --target all --output stubs", "for every target"),
     ),
     "completion": (

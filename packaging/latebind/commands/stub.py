@@ -21,10 +21,12 @@ def declare_stub(add: Add) -> None:
     command.add_argument("runtime", metavar="RUNTIME", help="preset of the runtime: onnxruntime")
     add_target(command)
     command.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="folder for a folder of each target, such as linux-x64"
+        "--output", type=Path, required=True, metavar="DIR", help="folder for one of each target, such as linux-x64"
     )
     command.add_argument("--minimum", metavar="VERSION", help="oldest version to bind (default: the preset's)")
-    command.add_argument("--headers", type=Path, metavar="DIR", help="folder of the runtime's headers to install as well")
+    command.add_argument(
+        "--headers", type=Path, metavar="DIR", help="folder of the official headers to install as well"
+    )
     add_format(command)
 
 
@@ -46,6 +48,7 @@ def _stubs(arguments: argparse.Namespace) -> list[Stub]:
     """One for each target, all of them valid. Raises LatebindError for what the user named and is not there."""
     from latebind.build.stub import Stub  # noqa: PLC0415
     from latebind.build.toolchain import toolchain  # noqa: PLC0415
+    from latebind.config.described import RUNTIME_VERSION  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
     from latebind.tables.presets import preset, presets  # noqa: PLC0415
     from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
@@ -54,6 +57,9 @@ def _stubs(arguments: argparse.Namespace) -> list[Stub]:
     if not known.stub:
         able = ", ".join(name for name, row in presets().items() if row.stub)
         raise LatebindError(f"there is no stub of {known.title}", advice=f"These have one: {able}.")
+    minimum = arguments.minimum or known.floor
+    if not RUNTIME_VERSION.match(minimum):
+        raise LatebindError(f"{minimum!r} is not a version", advice="Write it as 1.19 or 1.19.2.")
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("holds no header", where=str(headers), advice="Name the folder of the official headers.")
@@ -62,7 +68,7 @@ def _stubs(arguments: argparse.Namespace) -> list[Stub]:
     return [
         Stub(
             runtime=known.name,
-            minimum=arguments.minimum or known.floor,
+            minimum=minimum,
             target=row,
             floor=row.floor,
             toolchain=toolchain("zig", row),

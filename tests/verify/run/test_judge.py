@@ -20,6 +20,7 @@ from latebind.verify.run.protocol import (
     ProcessView,
     RuntimeReport,
     read_result,
+    with_record,
 )
 
 CONFIG = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
@@ -179,6 +180,29 @@ def test_a_negative_scenario_expects_the_error_message(ended, problem):
 def test_an_invalid_result_is_an_error_with_its_place(raw, words):
     with pytest.raises(InputError, match=words):
         read_result(raw, "verify/smoke.py")
+
+
+@pytest.mark.parametrize(
+    ("since", "minimum", "says"),
+    [
+        ("1.20", "1.19", "1 case passed; CreateLoraAdapter needs ONNX Runtime 1.20, and the minimum is 1.19"),
+        ("1.20", "1.22", "1 case passed; nothing newer than ONNX Runtime 1.20 is called, and the minimum is 1.22"),
+        ("1.14", "1.19", "1 case passed"),
+        ("1.19", "1.19", "1 case passed"),
+    ],
+)
+def test_what_the_stub_recorded_is_compared_with_the_minimum(tmp_path, since, minimum, says):
+    lines = [{"report": {"version": "1.31.1", "path": "/environment/x.so"}}, {"function": "F", "since": "1.2"}]
+    lines.append({"function": "CreateLoraAdapter", "since": since})
+    record = tmp_path / "result.record"
+    record.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+    found = with_record(ConsumerResult(passed=("a",)), record)
+    values = {"title": "ONNX Runtime", "minimum": minimum, "floor": "1.19"}
+    outcome = judged(ConsumerRun(status=0, output="", result=found), values=values)
+    assert (outcome.state, outcome.summary) == (State.PASSED, says)
+    record.write_bytes(b"{")
+    with pytest.raises(InputError, match="the record of the stub is damaged"):
+        with_record(ConsumerResult(), record)
 
 
 def test_a_result_may_say_more_than_is_asked():

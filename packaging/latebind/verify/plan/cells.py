@@ -197,6 +197,7 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
         return False
     able = {
         "": True,
+        "code that binds": not use.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in use.known.python.extras,
         "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
         "another processor": other_processor(rid) is not None,

@@ -22,7 +22,7 @@ _UNIX: tuple[System, ...] = ("linux", "macos")
 EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
 _SAMPLE = 25
 
-Need = Literal["", "a GPU distribution", "a package that another one loads", "another processor"]
+Need = Literal["", "code that binds", "a GPU distribution", "a package that another one loads", "another processor"]
 Required = Literal["no", "where it is tried", "for every target"]
 
 
@@ -121,7 +121,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         **_PYTHON),
     _ok("imported-after", "the host imports the runtime's own Python API afterwards", given.imported("after"),
         **_PYTHON),
-    _ok("older-loaded", "a copy that is too old is already loaded; a good one is installed", given.older_loaded),
+    _ok("older-loaded", "a copy that is too old is already loaded; a good one is installed", given.older_loaded,
+        needs="code that binds"),
     _ok("two-runtimes", "another copy that is new enough is already loaded; it is used", given.two_runtimes),
     _ok("threads", "eight threads load at the same time", Situation(action=("--threads", "8"))),
     _ok("fork", "a process that has loaded forks, and both go on", Situation(action=("--fork",)), systems=_UNIX,
@@ -143,9 +144,10 @@ SCENARIOS: tuple[Scenario, ...] = (
              "{install}", newer=False, versions="none"),
     _refuses("no-shared-library", "the installed runtime has no shared library", Situation(),
              "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
-             newer=False, versions="below", **_PYTHON),
+             newer=False, versions="below", needs="code that binds", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
-             "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False),
+             "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False,
+             needs="code that binds"),
     _refuses("other-major", "the runtime is of another major version", given.other_major,
              "{title} {major} at {installed}", "another major version", synthetic=True),
     _refuses("truncated", "the runtime's file ends early", Situation(spoil=given.truncated),
@@ -161,9 +163,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     _refuses("permission-denied", "the runtime's file is not readable", Situation(unreadable=True, unprivileged=True),
              "{installed}", "may not be opened: permission denied", systems=_UNIX, emulated=False),
     _refuses("path-wrong", "the explicit path does not exist", given.path_missing,
-             "{path}", "no such file", "Correct the path", named=True),
+             "{path}", "no such file", "Correct the path", named=True, needs="code that binds"),
     _refuses("not-a-library", "the explicit path is a text file", given.path_text,
-             "{path}", "not a usable library: a text file", "Correct the path", named=True),
+             "{path}", "not a usable library: a text file", "Correct the path", named=True,
+             needs="code that binds"),
     _refuses("environment-wrong", "the environment variable names a file that does not exist", given.variable_missing,
              "{path}", "no such file", "{variable}", "unset it", named=True),
     _refuses("missing-backend", "the package that binds the runtime is not installed", given.without_backend,

@@ -8,6 +8,8 @@ from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from latebind.model import Cell, Outcome, State
 from latebind.tables.targets import target
 from latebind.text import plural
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from latebind.verify.plan.scenarios import Scenario
     from latebind.verify.run.bench import Phase
-    from latebind.verify.run.protocol import ConsumerRun, ProcessView
+    from latebind.verify.run.protocol import ConsumerRun, ProcessView, Recorded
 
 _SHOWN_FAILURES = 5
 _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\windows\\")
@@ -62,11 +64,11 @@ def judge(cell: Cell, wanted: Expectation, ended: ConsumerRun, view: ProcessView
     if wanted.scenario.negative:
         message = ended.result.message
         return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
-    return _passed(cell, wanted.reference, ended)
+    return _passed(cell, wanted, ended)
 
 
-def _passed(cell: Cell, reference: frozenset[str] | None, ended: ConsumerRun) -> Outcome:
-    result = ended.result
+def _passed(cell: Cell, wanted: Expectation, ended: ConsumerRun) -> Outcome:
+    result, reference = ended.result, wanted.reference
     facts: dict[str, object] = {
         "passed": len(result.passed),
         "runtime_version": result.version,
@@ -78,7 +80,20 @@ def _passed(cell: Cell, reference: frozenset[str] | None, ended: ConsumerRun) ->
         facts["beyond_reference"] = sorted(set(result.passed) - reference)
         if len(reference) <= len(result.passed):  # a sample is smaller
             summary += f" ({len(reference):,} through the runtime's own API)"
+    if result.newest is not None:
+        facts["newest"] = {"function": result.newest.function, "since": result.newest.since}
+        summary += _newest(result.newest, wanted.values)
     return Outcome(cell=cell, state=State.PASSED, summary=summary, facts=facts)
+
+
+def _newest(call: Recorded, values: Mapping[str, str]) -> str:
+    """What a call says about the minimum; "" where they agree, or only an older runtime is needed than any has."""
+    needed, minimum = Version(call.since), Version(values["minimum"])
+    if needed > minimum:
+        return f"; {call.function} needs {values['title']} {call.since}, and the minimum is {minimum}"
+    if Version(values["floor"]) <= needed < minimum:
+        return f"; nothing newer than {values['title']} {call.since} is called, and the minimum is {minimum}"
+    return ""
 
 
 def _unloaded(ended: ConsumerRun) -> list[str]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
+from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.system.limits import CELL_LIMITS
@@ -43,6 +44,15 @@ class RuntimeReport(msgspec.Struct, frozen=True):
     """The loader's report on the runtime, as far as it is judged."""
 
     version: str = ""
+    path: str = ""
+
+
+class Recorded(msgspec.Struct, frozen=True):
+    """A line of what a stub records: the loader's report, or the newest function so far."""
+
+    report: RuntimeReport | None = None
+    function: str = ""
+    since: str = ""
 
 
 class ManagedAssembly(msgspec.Struct, frozen=True):
@@ -64,6 +74,8 @@ class ConsumerResult(msgspec.Struct, frozen=True):
     report: RuntimeReport | None = None
     assembly: ManagedAssembly = ManagedAssembly()
     error: LoadError | None = None
+    newest: Recorded | None = None
+    """The call that needs the newest runtime, where a stub recorded it."""
 
     @property
     def version(self) -> str:
@@ -112,16 +124,20 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
 
     Raises PhaseError when it wrote no result, or an invalid one.
     """
-    result.unlink(missing_ok=True)  # of the run before an upgrade
+    record = result.with_suffix(".record")
+    for path in (result, record):
+        path.unlink(missing_ok=True)  # of the run before an upgrade
     with failing_at("load"):
-        ended = run(argv, cwd=cwd, env=env, check=False, log=log, limits=CELL_LIMITS, user=user)
+        recording = {**env, "LATEBIND_RECORD": str(record)}
+        ended = run(argv, cwd=cwd, env=recording, check=False, log=log, limits=CELL_LIMITS, user=user)
         try:
             raw = result.read_bytes()
         except OSError as error:
             tail = ended.output[-_TAIL:]
             text = f"{name} ended with status {ended.returncode} and wrote no result"
             raise InputError(f"{text}: {tail}" if tail else text, advice=_ADVICE) from error
-        return ConsumerRun(status=ended.returncode, output=ended.output, result=read_result(raw, name))
+        found = with_record(read_result(raw, name), record)
+        return ConsumerRun(status=ended.returncode, output=ended.output, result=found)
 
 
 def read_result(raw: bytes, name: str) -> ConsumerResult:
@@ -132,6 +148,20 @@ def read_result(raw: bytes, name: str) -> ConsumerResult:
         raise InputError(f"{name} wrote an invalid result: {error}", advice=_ADVICE) from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{name} wrote invalid JSON: {_place(error)}", advice=_ADVICE) from error
+
+
+def with_record(result: ConsumerResult, record: Path) -> ConsumerResult:
+    """The result with what a stub recorded: a consumer need not report what it cannot know."""
+    if not record.is_file():
+        return result
+    try:
+        rows = [msgspec.json.decode(line, type=Recorded) for line in record.read_bytes().splitlines()]
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"the record of the stub is damaged: {error}", where=str(record)) from error
+    report = result.report or next((row.report for row in reversed(rows) if row.report), None)
+    libraries = result.libraries or ((report.path,) if report and report.path else ())
+    newest = max((row for row in rows if row.since), key=lambda row: Version(row.since), default=None)
+    return msgspec.structs.replace(result, report=report, libraries=libraries, newest=newest)
 
 
 def _place(error: Exception) -> str:

@@ -1,0 +1,19 @@
+"""Runs a small model with the ONNX Runtime that is installed."""
+
+import ctypes
+import sys
+from pathlib import Path
+
+_NAME = {"linux": "libtinyrun.so", "darwin": "libtinyrun.dylib"}[sys.platform]
+_LIBRARY = ctypes.CDLL(str(Path(__file__).with_name(_NAME)))
+
+
+def run(model, values):
+    """The model's output for those numbers. Raises RuntimeError with what ONNX Runtime, or its absence, says."""
+    x = (ctypes.c_float * len(values))(*values)
+    y = (ctypes.c_float * len(values))()
+    why = ctypes.create_string_buffer(4000)
+    sizes = ctypes.c_size_t(len(model)), ctypes.c_int64(len(values)), ctypes.c_size_t(len(why))
+    if _LIBRARY.tinyrun_run(model, sizes[0], x, y, sizes[1], why, sizes[2]):
+        raise RuntimeError(why.value.decode())
+    return list(y)

@@ -1,0 +1,140 @@
+"""The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
+
+import shutil
+import subprocess
+
+import ort_header
+import pytest
+from latebind.binary.read import read_image
+from latebind.build.stub import IN_FRONT
+from latebind.build.toolchain import require
+from latebind.system.archive import sha256
+
+# How public projects look for the runtime and link it.
+WAYS = {
+    "config": "find_package(onnxruntime 1.17 CONFIG REQUIRED)\nset(LIBS onnxruntime::onnxruntime)",
+    "paths": "find_package(onnxruntime REQUIRED PATHS /opt/ort NO_DEFAULT_PATH)\nset(LIBS onnxruntime)",
+    "module": "list(APPEND CMAKE_MODULE_PATH ${CMAKE_SOURCE_DIR}/cmake)\nfind_package(ONNXRuntime MODULE REQUIRED)\n"
+    "set(LIBS ONNXRuntime::ONNXRuntime)",
+    "variables": "find_package(OnnxRuntime REQUIRED)\ninclude_directories(${OnnxRuntime_INCLUDE_DIRS})\n"
+    "set(LIBS ${OnnxRuntime_LIBRARIES})",
+    "find_library": "find_library(ORT NAMES onnxruntime HINTS /opt/ort/lib REQUIRED)\n"
+    "find_path(ORT_INCLUDE onnxruntime_cxx_api.h REQUIRED)\ninclude_directories(${ORT_INCLUDE})\nset(LIBS ${ORT})",
+    "link_directories": "link_directories(/opt/ort/lib)\ninclude_directories(${LATEBIND_HEADERS})\n"
+    "set(LIBS onnxruntime)",
+}
+PROGRAM = """\
+#include <onnxruntime_cxx_api.h>
+#include <cstdio>
+int main() {
+  try {
+    Ort::Env env;
+    std::puts("made");
+  } catch (const Ort::Exception& error) {
+    std::puts(error.what());
+  }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def headers(tmp_path_factory):
+    try:
+        return ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header").parent
+    except ort_header.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.fixture(scope="module")
+def stub(tmp_path_factory, latebind):
+    """The stub for the machine that runs the tests."""
+    made = tmp_path_factory.mktemp("stubs")
+    ended = latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20")
+    assert ended.returncode == 0, ended.stderr
+    return made / ended.stdout.strip().rpartition("/")[2]
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory, stub, headers):
+    """The folder with a program for each way; their project knows nothing of latebind."""
+    if not shutil.which("c++"):
+        pytest.skip("not run: there is no C++ compiler")
+    source = tmp_path_factory.mktemp("ways")
+    text = "cmake_minimum_required(VERSION 3.20)\nproject(ways CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
+    (source / "program.cpp").write_text(PROGRAM)
+    (source / "cmake").mkdir()
+    (source / "cmake" / "FindONNXRuntime.cmake").write_text('message(FATAL_ERROR "the project\'s own module")\n')
+    for name, lines in WAYS.items():
+        (source / name).mkdir()
+        made = f"add_executable({name} ../program.cpp)\ntarget_link_libraries({name} PRIVATE ${{LIBS}})\n"
+        (source / name / "CMakeLists.txt").write_text(f"{lines}\n{made}")
+        text += f"add_subdirectory({name})\n"
+    (source / "CMakeLists.txt").write_text(text)
+    cmake, ninja = require("cmake", ""), require("ninja", "")
+    definitions = {
+        "CMAKE_MAKE_PROGRAM": ninja,
+        "CMAKE_PROJECT_TOP_LEVEL_INCLUDES": stub / IN_FRONT,
+        "LATEBIND_HEADERS": headers,
+    }
+    words = [f"-D{name}={value}" for name, value in definitions.items()]
+    for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *words], ["--build", source / "tree"]):
+        done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return source / "tree"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
+    program = built / way / way
+    assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
+    done = subprocess.run([program], env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=True)
+    assert "ONNX Runtime was not found" in done.stdout
+    assert "version 1.20 or newer is needed" in done.stdout
+
+
+def test_pkg_config_gives_what_a_linker_needs(stub):
+    tool = shutil.which("pkg-config")
+    if tool is None:
+        pytest.skip("not run: there is no pkg-config")
+    env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
+    command = [tool, "--libs", "--static", "libonnxruntime"]
+    words = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+    assert "-lonnxruntime" in words
+    assert any(word.startswith("-L") and (stub / "lib").samefile(word[2:]) for word in words)
+
+
+@pytest.mark.slow  # zig compiles for another system
+def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
+    made = []
+    for folder in (tmp_path / "one", tmp_path / "another folder"):
+        words = ("stub", "onnxruntime", "--target", "linux-arm64,win-x64", "--output", folder)
+        assert latebind(*words).returncode == 0
+        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+        made.append({path.relative_to(folder).as_posix(): sha256(path) for path in files})
+    assert made[0] == made[1]
+    assert {"linux-arm64/lib/libonnxruntime.a", "win-x64/lib/onnxruntime.lib"} <= set(made[0])
+    assert "building" not in latebind(*words).stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["openvino"], "there is no stub of OpenVINO\n  These have one: onnxruntime."),
+        (["onnxruntme"], "onnxruntme is not a known runtime"),
+        (["onnxruntime", "--headers", "empty"], "holds no header"),
+        (["onnxruntime", "--target", "linux-x86"], "linux-x86"),
+        (["onnxruntime", "--minimum", "new"], "'new' is not a version"),
+        (["onnxruntime"], "is in the way: it was not made by latebind"),
+    ],
+)
+def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, monkeypatch, words, says):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    kept = tmp_path / "out" / "linux-x64" / "mine.txt"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("mine")
+    ended = latebind("stub", *words, "--output", tmp_path / "out")
+    assert ended.returncode == 2, ended.stderr
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr
+    assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]
