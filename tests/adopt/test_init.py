@@ -140,7 +140,8 @@ def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project
     ],
 )
 def test_what_a_person_must_do_is_said(latebind, project, cmake, said):
-    (project / "CMakeLists.txt").write_text(cmake + CMAKE)
+    rest = CMAKE.replace("find_package(onnxruntime 1.20 REQUIRED)\n", "")  # which would be taken before the target
+    (project / "CMakeLists.txt").write_text(cmake + rest)
     assert said in latebind("init", project).stdout
 
 
@@ -181,6 +182,14 @@ def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind
         ["voice.cpp:3:", "options"],
         ["voice.cpp:8:", "info"],
     ]
+
+
+def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project, tmp_path):
+    for top, source in (("project(other)\n", "lib"), ("project(other)\nadd_subdirectory(lib)\n", ".")):
+        root = tmp_path / source.replace(".", "all")
+        shutil.copytree(project, root / "lib")
+        (root / "CMakeLists.txt").write_text(top)
+        assert f'+source = "{source}"' in latebind("init", root).stdout
 
 
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):

@@ -95,21 +95,40 @@ def find(root: Path) -> Found:
             advice="Write one that makes your library with add_library(NAME SHARED ...), then run this again.",
         )
     parsed = {path: commands(text) for path, text in files.items()}
-    name, version = _project(parsed[tops[0]])
     known = variables([row for rows in parsed.values() for row in rows])
+    mentions = tuple(mention for path in files for mention in _mentions(path, parsed[path], known))
+    linking = next((mention.file for mention in mentions if mention.kind == "link"), tops[0])
+    top = _top(linking, parsed) or tops[0]
+    name, version = _project(parsed[top])
     texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
     return Found(
         root=root,
-        source=tops[0].parent,
+        source=top.parent,
         files=files,
         objects=tuple(_objects(texts)),
-        mentions=tuple(mention for path in files for mention in _mentions(path, parsed[path], known)),
+        mentions=mentions,
         variables=known,
         name=name,
         version=version,
         header=next((path.parent for path in texts if path.name == _HEADER), None),
         header_version=_header_version(texts),
     )
+
+
+def _top(file: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
+    """The CMakeLists.txt of the project that a file belongs to: a repository may hold several."""
+    tops = [path for path in parsed if path.name == "CMakeLists.txt" and path.parent in (file.parent, *file.parents)]
+    found = None
+    for path in sorted(tops, key=lambda path: len(path.parts)):
+        if found is None or (_project(parsed[path])[0] and not _includes(found, path, parsed[found])):
+            found = path
+    return found
+
+
+def _includes(top: Path, path: Path, rows: list[Command]) -> bool:
+    """Whether a file takes in another one's folder, or one above it."""
+    taken = [top.parent / row.words[0] for row in rows if row.name == "add_subdirectory" and row.words]
+    return any(folder == path.parent or folder in path.parents for folder in taken)
 
 
 def variables(rows: list[Command]) -> dict[str, str]:

@@ -152,6 +152,7 @@ def _notes(found: Found) -> list[str]:
         f"take it from find_package({row.runtime})"
         for row in found.of("imported")
         if preset(row.runtime).stub
+        and row.file not in {other.file for other in found.of("find")}  # there, it is second
     ]
     for runtime in (name for name in found.runtimes if not preset(name).stub):
         notes += _notes_by_hand(found, runtime)
