@@ -76,7 +76,8 @@ def plan(found: Found, facts: Facts) -> Plan:
 
 
 def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
-    header = found.header.relative_to(found.root).as_posix() if found.header else ""
+    inside = found.header is not None and found.header.is_relative_to(found.source)
+    header = found.header.relative_to(found.source).as_posix() if found.header and inside else ""
     runtimes = [
         {"name": name, "minimum": _minimum(found, name), "stub": preset(name).stub, "headers": header}
         for name in found.runtimes
@@ -144,7 +145,8 @@ def _component(found: Found, targets: list[str]) -> str:
 def _notes(found: Found) -> list[str]:
     places = [f"{path.relative_to(found.root).as_posix()}:{line}: {name}" for path, line, name in found.objects]
     notes = [
-        f"{place} is made while the library is loaded; on Windows, make it in a function: the system holds a lock then"
+        f"{place} is made while the library is loaded: without a runtime the program ends there, and on Windows the "
+        "system holds a lock; make it in a function"
         for place in places
     ]
     notes += [

@@ -125,7 +125,10 @@ class NativeBuild:
         for use in self._drop_ins():
             files.append(str(self._stub_prefix(use) / IN_FRONT))
             if use.headers:
-                definitions["LATEBIND_HEADERS"] = str(self.config.root / use.headers)
+                definitions["LATEBIND_HEADERS"] = str(self.config.native_source / use.headers)
+        if self.config.document.native.hide:
+            patterns = (name for package in self.config.packages.values() for name in package.exports)
+            definitions["LATEBIND_EXPORTS"] = ";".join(dict.fromkeys(patterns))
         definitions[_TOP_LEVEL] = ";".join([*files, *([str(own)] if own else [])])
         return definitions
 

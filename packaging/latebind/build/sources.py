@@ -30,6 +30,7 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "version": config.project.version,
         "define": config.document.native.define,
         "runtimes": {use.name: use.minimum for use in config.document.runtime},
+        "hide": config.document.native.hide and [package.exports for package in config.packages.values()],
         "drop-in": {use.name: use.headers for use in config.document.runtime if use.drop_in},
         "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
         "modules": config.module_kind,

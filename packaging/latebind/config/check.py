@@ -104,7 +104,7 @@ def _check_drop_in(config: Config, reader: Reader, use: RuntimeUse, here: tuple[
     elif use.headers and not use.drop_in:
         text = "headers are for drop_in alone"
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
-    elif use.headers and not (config.root / use.headers).is_dir():
+    elif use.headers and not (config.native_source / use.headers).is_dir():
         text = f"the folder {use.headers} is not there"
         reader.problem((*here, "headers"), text, "Name the folder that holds onnxruntime_c_api.h.")
 

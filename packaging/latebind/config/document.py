@@ -47,6 +47,13 @@ class Native(Table, frozen=True):
     define: Annotated[dict[str, TomlValue], Meta(description="CMake cache variables.")] = msgspec.field(
         default_factory=dict
     )
+    hide: Annotated[
+        bool,
+        Meta(
+            description="Link shared libraries so that they export what `exports` of the packages lists, and nothing "
+            "else: for code that marks nothing. On Windows the names must be exact; zig cannot do it for macOS."
+        ),
+    ] = False
     symbols: Annotated[
         bool, Meta(description="Build twice, and write an archive of debug symbols for each target to dist/symbols/.")
     ] = False
@@ -70,7 +77,7 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
         ),
     ] = False
     headers: Annotated[
-        str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to this file.")
+        str, Meta(description="Folder of the runtime's own headers for `drop_in`, relative to native.source.")
     ] = ""
     policy: Annotated[Literal["never-linked"], Meta(description="The audit reports a linked or bundled runtime.")] = (
         "never-linked"
