@@ -95,6 +95,13 @@ void lb_os_unlock(void) {
   pthread_mutex_unlock(&lb_mutex);
 }
 
+#if !defined(__APPLE__) /* where that would keep each library that has a loader, used or not */
+/* A fork that has begun does not learn of handlers any more, so they are there before a second thread can lock. */
+__attribute__((constructor)) static void lb_watch_forks_early(void) {
+  if (!lb_os_lock()) lb_os_unlock();
+}
+#endif
+
 void* lb_os_load(void* const volatile* place) {
   return __atomic_load_n(place, __ATOMIC_ACQUIRE);
 }

@@ -56,10 +56,10 @@ def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *argumen
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def build(folder: pathlib.Path) -> None:
-    done = subprocess.run(
-        [program("cmake") or "cmake", "--build", str(folder)], capture_output=True, text=True, check=False
-    )
+def build(folder: pathlib.Path, *targets: str) -> None:
+    chosen = ["--target", *targets] if targets else []
+    command = [program("cmake") or "cmake", "--build", str(folder), *chosen]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 

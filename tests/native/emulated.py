@@ -79,7 +79,12 @@ def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path
 
 def fetch_runtime(rid: str, version: str) -> pathlib.Path:
     """The folder of a real ONNX Runtime for a target, from its wheel. Raises LookupError when there is none."""
-    folder = cache() / f"onnxruntime-{version}-{rid}"
+    return fetch_wheel(rid, "onnxruntime", version) / "onnxruntime" / "capi"
+
+
+def fetch_wheel(rid: str, name: str, version: str) -> pathlib.Path:
+    """The folder of an unpacked wheel for a target. Raises LookupError when there is none."""
+    folder = cache() / f"{name}-{version}-{rid}"
     with (cache() / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not folder.is_dir():
@@ -88,19 +93,19 @@ def fetch_runtime(rid: str, version: str) -> pathlib.Path:
             platforms = [word for name in WHEEL_PLATFORMS[rid] for word in ("--platform", name)]
             command = [sys.executable, "-m", "pip", "download", "-q", *platforms, "--python-version", "3.11"]
             done = subprocess.run(
-                [*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"onnxruntime=={version}"],
+                [*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}"],
                 capture_output=True,
                 text=True,
                 check=False,
             )
             if done.returncode:
-                raise LookupError(f"no onnxruntime {version} for {rid}: {done.stderr.strip()[-200:]}")
+                raise LookupError(f"no {name} {version} for {rid}: {done.stderr.strip()[-200:]}")
             (wheel,) = aside.glob("*.whl")
             with zipfile.ZipFile(wheel) as archive:
                 archive.extractall(aside)
             wheel.unlink()
             aside.rename(folder)
-    return folder / "onnxruntime" / "capi"
+    return folder
 
 
 def onnx_sum(path: pathlib.Path) -> pathlib.Path:

@@ -1,48 +1,106 @@
 """The stub in the place of a linked ONNX Runtime: programs on the official API that know nothing of latebind."""
 
+import functools
 import os
 import re
 import shutil
 import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import ort_header
 import pytest
 from latebind.binary.read import read_image
+from latebind.model import Rid
+from latebind.verify.plan.index import EACH_MINOR, Question, ask
+from latebind.verify.plan.installers import installer
 
 from tests.native.building import HERE, NOISE, ROOT, CannotBuildError, build, configure, system_compiler
-from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 
-SLOTS = {"1.19.2": 280, "1.31.1": 425}  # of OrtApi that the runtime and our table both have
+SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
+"""The slots of OrtApi in the official header of each version; for 27, in our table."""
+FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)
+BETWEEN = [f"1.{minor}" for minor in range(FLOOR + 1, NEWEST)]
+OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "latest")]
+
+
+def built(shared, folder, flags="", *targets):
+    """Build the programs, or some of them."""
+    try:
+        header = ort_header.fetch(shared / "ort-header")
+    except ort_header.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+    compiler = system_compiler()
+    if compiler is None:
+        pytest.skip("not run: there is no C compiler")
+    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={header.parent}", f"-DCMAKE_C_FLAGS={flags}")
+    try:
+        configure(HERE / "stub", folder, compiler, *words)
+    except CannotBuildError as reason:
+        pytest.skip(f"not run: {reason}")
+    build(folder, *targets)
+    return folder
 
 
 @pytest.fixture(scope="session")
 def users(shared, tmp_path_factory):
     """The folder of the programs."""
-    try:
-        header = ort_header.fetch(shared / "ort-header")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
-    folder = tmp_path_factory.mktemp("stub")
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
-    try:
-        configure(
-            HERE / "stub", folder, compiler, f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={header.parent}"
-        )
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
-    build(folder)
-    return folder
+    return built(shared, tmp_path_factory.mktemp("stub"))
 
 
-@pytest.fixture(params=ORT_VERSIONS)
-def runtime(request):
+@pytest.fixture(scope="module", params=["plain", "address,undefined", "thread"])
+def crowd(request, shared, tmp_path_factory):
+    """Calls `first` with a number of threads and of rounds, under sanitizers."""
+    flags = "-O1" if request.param == "plain" else f"-O1 -g -fsanitize={request.param} -fno-sanitize-recover=all"
+    folder = built(shared, tmp_path_factory.mktemp("crowd"), flags, "first", "library")
+    options = {
+        "ASAN_OPTIONS": "detect_leaks=0",  # what is bound stays for good, and the stub that knows it is closed
+        "TSAN_OPTIONS": "die_after_fork=0:report_thread_leaks=0",  # a child ends with threads of its parent
+        "ONNXRUNTIME_LIB_PATH": library(ORT_VERSIONS[-1]),
+    }
+
+    def call(*words, **environment):
+        done = run(folder / "first", folder / "liblibrary.so", *map(str, words), **{**options, **environment})
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    return call, request.param
+
+
+@functools.cache
+def in_index():
+    """The newest release of each minor version that the package index has, in ascending order."""
+    question = Question(
+        distribution="onnxruntime", minimum=f"1.{FLOOR}", entry=EACH_MINOR, target=Rid("linux-x64"), python="3.11"
+    )
+    with tempfile.TemporaryDirectory() as home:
+        answers = ask([question], installer(Path(home)), Path(sys.executable))
+    if "no-index" in {error.reason for error in answers.trouble.values()}:
+        pytest.skip("the package index cannot be reached")
+    return answers.found[question]
+
+
+def library(version, name="onnxruntime"):
     try:
-        folder = fetch_runtime("linux-x64", request.param)
+        (path,) = fetch_wheel("linux-x64", name, version).glob("**/libonnxruntime*.so.*")
     except LookupError as reason:
         pytest.skip(f"not run: {reason}")
-    return next(path for path in folder.glob("libonnxruntime.so.*"))
+    return path
+
+
+def minor_of(runtime):
+    return int(runtime.name.split(".")[3])
+
+
+@pytest.fixture(params=[*ORT_VERSIONS, *OTHERS])
+def runtime(request):
+    """The floor, the newest of each minor version after it, and the index's latest."""
+    if request.param in ORT_VERSIONS:
+        return library(request.param)
+    name = "" if request.param == "latest" else f"{request.param}."
+    return library([row for row in in_index() if row.startswith(name)][-1])
 
 
 def run(program, *words, **environment):
@@ -77,25 +135,28 @@ def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users,
     done = run(users / "slots", runtime)
     version = runtime.name.partition(".so.")[2]
     lines = done.stdout.splitlines()
-    assert lines[-1] == f"same {SLOTS[version]}"
+    assert lines[-1] == f"same {SLOTS[min(minor_of(runtime), max(SLOTS))]}"
     assert not [line for line in lines if line.startswith("other")]
     newer = [line for line in lines if line.startswith("newer")]
     assert all(
         re.fullmatch(rf"newer \w+ needs ONNX Runtime 1\.\d\d; {re.escape(version)} is bound", line) for line in newer
     )
-    assert bool(newer) == (version == "1.19.2")
+    assert bool(newer) == (minor_of(runtime) < max(SLOTS))
+    # One of a table that OrtApi gives since 1.22: while it lacks slots, programs get a copy with trampolines.
+    inner = [line for line in newer if "ModelCompilationOptions_SetWeightlessEnabled needs ONNX Runtime 1.29" in line]
+    assert len(inner) == (22 <= minor_of(runtime) < 29)
 
 
 def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(users, runtime, tmp_path):
     done = run(users / "user", onnx_sum(tmp_path / "sum.onnx"), "newer", ONNXRUNTIME_LIB_PATH=runtime)
     assert done.returncode == 1
     told = "CreateLoraAdapter needs ONNX Runtime 1.20; 1.19.2 is bound"
-    assert (told in done.stdout) == (runtime.name.endswith("1.19.2"))
+    assert (told in done.stdout) == (minor_of(runtime) < 20)
 
 
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
     made = run(users / "pairs", ONNXRUNTIME_LIB_PATH=runtime)
-    assert (made.returncode, made.stdout) == (0, "none\n" if runtime.name.endswith("1.19.2") else "made\n")
+    assert (made.returncode, made.stdout) == (0, "none\n" if minor_of(runtime) < 22 else "made\n")
     absent = run(users / "pairs")
     assert (absent.returncode, absent.stdout) == (0, "none\n")
 
@@ -113,7 +174,11 @@ def test_functions_outside_the_table_are_the_runtimes_or_say_that_it_lacks_them(
     [
         ("absent", r'was not found .*Get it with: pip install "onnxruntime>=1\.19"'),
         ("corrupt", r"is not a usable library"),
+        ("truncated", r"is not a usable library: truncated: 10000000 bytes"),
         ("foreign", r"is for another processor: built for aarch64"),
+        pytest.param(
+            "old", r"ONNX Runtime 1\.14\.1 at .* is too old; version 1\.19 or newer is needed", marks=pytest.mark.slow
+        ),
     ],
 )
 def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_path, program, what, says):
@@ -121,6 +186,13 @@ def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_pat
     if what == "corrupt":
         place["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
         place["ONNXRUNTIME_LIB_PATH"].write_bytes(b"\x7fELF, nearly")
+    if what == "truncated":
+        place["ONNXRUNTIME_LIB_PATH"] = tmp_path / "libonnxruntime.so"
+        with library(ORT_VERSIONS[0]).open("rb") as whole:
+            place["ONNXRUNTIME_LIB_PATH"].write_bytes(whole.read(10_000_000))
+    if what == "old":
+        # ONNX Runtime's own wheels for Linux have a shared library only from the floor on.
+        place["ONNXRUNTIME_LIB_PATH"] = library("1.1.0", "piper-phonemize")
     if what == "foreign":
         try:
             place["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
@@ -132,6 +204,24 @@ def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_pat
     assert done.stdout.startswith("Ort::Exception 1: ONNX Runtime" if program == "user" else "1: ONNX Runtime")
     if program == "user_c":
         assert done.stdout.splitlines()[1] == "4: mine"
+
+
+@pytest.mark.slow
+def test_threads_call_first_at_once_and_all_get_the_same(crowd, tmp_path):
+    call, sanitizers = crowd
+    assert call(64, 100) == "6400 bound, 0 refused, 0 other\n"
+    assert call(64, 1, ONNXRUNTIME_LIB_PATH=tmp_path) == "0 bound, 64 refused, 0 other\n"
+    rounds = 500 if sanitizers == "thread" else 10_000  # that one takes ten times as long to close a library
+    assert call(2, rounds) == f"{2 * rounds} bound, 0 refused, 0 other\n"
+
+
+@pytest.mark.slow
+# AddressSanitizer's allocator may stay locked in a child.
+@pytest.mark.parametrize("crowd", ["plain", "thread"], indirect=True)
+def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
+    call, sanitizers = crowd
+    rounds = 100 if sanitizers == "thread" else 500
+    assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):
