@@ -33,7 +33,7 @@ uint64_t lb_big64(const unsigned char* at) {
 }
 
 /* NULL when the bytes say nothing. */
-static const char* lb_kind(const unsigned char* head, size_t have) {
+static const char* lb_kind_of_file(const unsigned char* head, size_t have) {
   if (have == 0) return "the file is empty";
   if (lb_starts(head, have,
                 "\x7F"
@@ -55,7 +55,7 @@ static const char* lb_kind(const unsigned char* head, size_t have) {
 }
 
 lb_outcome lb_refuse_kind(const unsigned char* head, size_t have, const char* format, char* why, size_t why_size) {
-  const char* kind = lb_kind(head, have);
+  const char* kind = lb_kind_of_file(head, have);
   if (kind) {
     snprintf(why, why_size, "%s", kind);
   } else {

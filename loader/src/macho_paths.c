@@ -7,11 +7,11 @@
 #include "file_head.h"
 
 enum {
-  LB_MACHO_HEADER = 32,
+  LB_PATHS_HEADER = 32,
   LB_MACHO_COMMAND = 12, /* as much of a command as is read: its kind, its size, where its text begins */
   LB_RUN_PATH_MAX = 4096,
   LB_SLICES_MAX = 64,
-  LB_COMMANDS_MAX = 8192
+  LB_PATHS_COMMANDS = 8192
 };
 
 #define LB_MACHO_RPATH 0x8000001Cu
@@ -33,13 +33,13 @@ static uint64_t lb_slice_start(const lb_file* file) {
 }
 
 void lb_macho_run_paths(const lb_file* file, int (*each)(void* context, const char* path), void* context) {
-  unsigned char head[LB_MACHO_HEADER] = {0};
+  unsigned char head[LB_PATHS_HEADER] = {0};
   uint64_t at = lb_slice_start(file);
   if (at >= file->size || !lb_read_whole(file, head, sizeof head, at)) return;
   if (!lb_starts(head, sizeof head, "\xCF\xFA\xED\xFE", 4)) return;
   uint32_t count = lb_little32(head + 16);
   at += sizeof head;
-  for (uint32_t i = 0; i < count && i < LB_COMMANDS_MAX; i++) {
+  for (uint32_t i = 0; i < count && i < LB_PATHS_COMMANDS; i++) {
     unsigned char command[LB_MACHO_COMMAND] = {0};
     char path[LB_RUN_PATH_MAX];
     if (!lb_read_whole(file, command, sizeof command, at)) return;

@@ -13,21 +13,21 @@ static int lb_is_folder(const char* path) {
 }
 
 /* Adds `below` in `root` when it exists. Takes `root`. */
-static void lb_add(lb_neighbours* near, char* root, const char* below) {
+static void lb_add(lb_neighbours* around, char* root, const char* below) {
   char* folder = root ? lb_os_join(root, below) : NULL;
   char** folders =
-      folder && lb_is_folder(folder) ? lb_resize(near->folders, (near->count + 1) * sizeof *folders) : NULL;
+      folder && lb_is_folder(folder) ? lb_resize(around->folders, (around->count + 1) * sizeof *folders) : NULL;
   lb_free(root);
   if (!folders) {
     lb_free(folder);
     return;
   }
-  near->folders = folders;
-  folders[near->count++] = folder;
+  around->folders = folders;
+  folders[around->count++] = folder;
 }
 
 typedef struct lb_site {
-  lb_neighbours* near;
+  lb_neighbours* around;
   const char* parent;
   const char* below;
 } lb_site;
@@ -36,25 +36,25 @@ static int lb_add_python(void* context, const char* name) {
   const lb_site* site = context;
   if (!lb_glob_match("python3*", name)) return 0;
   char* python = lb_os_join(site->parent, name);
-  lb_add(site->near, python ? lb_os_join(python, "site-packages") : NULL, site->below);
+  lb_add(site->around, python ? lb_os_join(python, "site-packages") : NULL, site->below);
   lb_free(python);
   return 0;
 }
 
 /* The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Takes `prefix`. */
-static void lb_add_sites(lb_neighbours* near, char* prefix, const char* below) {
+static void lb_add_sites(lb_neighbours* around, char* prefix, const char* below) {
   char why[128];
   char* parent = prefix ? lb_os_join(prefix, "lib") : NULL;
   lb_free(prefix);
   if (!parent) return;
-  lb_add(near, lb_os_join(parent, "site-packages"), below);
-  lb_site site = {near, parent, below};
+  lb_add(around, lb_os_join(parent, "site-packages"), below);
+  lb_site site = {around, parent, below};
   lb_os_list(parent, lb_add_python, &site, why, sizeof why);
   lb_free(parent);
 }
 
 lb_neighbours lb_neighbours_of(const char* below) {
-  lb_neighbours near = {NULL, 0};
+  lb_neighbours around = {NULL, 0};
   char* folder = lb_os_own_folder();
   while (folder) {
     char* above = lb_os_folder_of(folder);
@@ -62,20 +62,20 @@ lb_neighbours lb_neighbours_of(const char* below) {
       lb_free(above);
       above = NULL;
     }
-    lb_add(&near, folder, below);
+    lb_add(&around, folder, below);
     folder = above;
   }
-  lb_add_sites(&near, lb_os_environment("VIRTUAL_ENV"), below);
-  lb_add_sites(&near, lb_os_environment("CONDA_PREFIX"), below);
+  lb_add_sites(&around, lb_os_environment("VIRTUAL_ENV"), below);
+  lb_add_sites(&around, lb_os_environment("CONDA_PREFIX"), below);
   char* home = lb_os_environment("HOME");
-  lb_add_sites(&near, home ? lb_os_join(home, ".local") : NULL, below);
+  lb_add_sites(&around, home ? lb_os_join(home, ".local") : NULL, below);
   lb_free(home);
-  return near;
+  return around;
 }
 
-void lb_neighbours_clear(lb_neighbours* near) {
-  for (size_t index = 0; index < near->count; ++index) lb_free(near->folders[index]);
-  lb_free(near->folders);
-  near->folders = NULL;
-  near->count = 0;
+void lb_neighbours_clear(lb_neighbours* around) {
+  for (size_t index = 0; index < around->count; ++index) lb_free(around->folders[index]);
+  lb_free(around->folders);
+  around->folders = NULL;
+  around->count = 0;
 }

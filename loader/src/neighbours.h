@@ -15,6 +15,6 @@ typedef struct lb_neighbours {
  * and of the user, for a library that is installed elsewhere (editable, or in a program's own folder).
  */
 lb_neighbours lb_neighbours_of(const char* below);
-void lb_neighbours_clear(lb_neighbours* near);
+void lb_neighbours_clear(lb_neighbours* around);
 
 #endif

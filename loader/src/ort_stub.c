@@ -131,12 +131,12 @@ static int lb_stub_bind(void) {
   if (lb_os_load(&lb_is_filled)) return 0;
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_neighbours near = lb_neighbours_of("onnxruntime/capi");
+  lb_neighbours around = lb_neighbours_of("onnxruntime/capi");
   options.path = lb_os_load(&lb_stub_path);
-  options.directories = (const char* const*)near.folders;
-  options.directory_count = near.count;
+  options.directories = (const char* const*)around.folders;
+  options.directory_count = around.count;
   int outcome = lb_bind(&lb_stub_binding, &lb_onnxruntime, &options, &report);
-  lb_neighbours_clear(&near);
+  lb_neighbours_clear(&around);
   if (!lb_os_lock()) {
     if (!outcome) lb_fill(lb_report_json(&report));
     if (outcome) lb_keep_sentence(report.sentence);

@@ -55,8 +55,9 @@ static void lb_after_fork(void) {
  * that only where the toolchain links its newer form and ends libraries as GNU's does; zig's does neither. So both
  * halves are called by name: they are interfaces of the Linux Standard Base.
  */
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
-void __cxa_finalize(void* library);
+#define LB_OF_LIBC __attribute__((visibility("default"))) /* also where a pragma hides what is declared */
+LB_OF_LIBC int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
+LB_OF_LIBC void __cxa_finalize(void* library);
 extern void* __dso_handle __attribute__((visibility("hidden")));
 
 static int lb_watch_forks(void) {

@@ -3,7 +3,9 @@
 import os
 import shutil
 
+import lief
 import pytest
+from latebind.binary.read import read_image
 from latebind.build import zig
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
@@ -300,3 +302,30 @@ def test_annotations_of_runtimes_headers_compile_for_windows(tmp_path, rid):
     source.write_text(words + "#include <windows.h>\n" + source.read_text("utf-8"), encoding="utf-8")
     config = load(root / "latebind.toml")
     assert stage_target(config, target(rid), root).manifest.files
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
+@pytest.mark.parametrize("hides", [False, True])
+def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hides):
+    project = CONFIG.replace('["linux-x64"]', f'["{rid}"]').replace('["tiny_*"]', '["tiny_add"]')
+    config = project.replace("[native]\n", f"[native]\nhide = {str(hides).lower()}\n")
+    source = "int tiny_add(int a, int b) { return a + b; }\nint other(void) { return 1; }\n"
+    lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C)\nadd_library(tiny SHARED tiny.c)\n"
+    lines += "install(TARGETS tiny COMPONENT tiny)\n"
+    write_client(tmp_path, latebind=config, cmakelists=lines, tiny=source)
+    staged = stage_target(load(tmp_path / "latebind.toml"), target(rid), tmp_path)
+    exported = {row.name for row in read_image(library(staged).read_bytes(), "tiny").exports}
+    assert "tiny_add" in exported
+    assert (exported == {"tiny_add"}) == hides
+
+
+def test_a_project_without_a_line_of_latebind_leaves_no_path_and_no_debug_information(tmp_path):
+    lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C ASM)\nadd_library(tiny SHARED tiny.c one.S)\n"
+    source = "const char *tiny_add(void) { return __FILE__; }\n"
+    write_client(tmp_path, cmakelists=lines + "install(TARGETS tiny COMPONENT tiny)\n", tiny=source)
+    (tmp_path / "native" / "one.S").write_text(".globl tiny_one\ntiny_one: ret\n")
+    data = library(stage(tmp_path)).read_bytes()
+    assert str(tmp_path).encode() not in data
+    assert b"source/tiny.c" in data
+    binary = lief.ELF.parse(list(data))  # kept: its sections die with it
+    assert not [row.name for row in binary.sections if row.name.startswith(".debug")]

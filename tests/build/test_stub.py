@@ -2,13 +2,18 @@
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import ort_header
 import pytest
 from latebind.binary.read import read_image
 from latebind.build.stub import IN_FRONT
 from latebind.build.toolchain import require
+from latebind.build.zig import find_zig
 from latebind.system.archive import sha256
+from latebind.tables.targets import target, zig_triple
+
+ROOT = Path(__file__).resolve().parents[2]
 
 # How public projects look for the runtime and link it.
 WAYS = {
@@ -114,6 +119,29 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
     assert made[0] == made[1]
     assert {"linux-arm64/lib/libonnxruntime.a", "win-x64/lib/onnxruntime.lib"} <= set(made[0])
     assert "building" not in latebind(*words).stderr
+
+
+@pytest.mark.parametrize(
+    "rid",
+    ["linux-x64", *(pytest.param(name, marks=pytest.mark.slow) for name in ("osx-arm64", "win-x64", "linux-arm64"))],
+)
+def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(latebind, tmp_path, rid):
+    made = latebind("stub", "onnxruntime", "--source", "--minimum", "1.20", "--output", tmp_path)
+    assert made.returncode == 0, made.stderr
+    source, header = (Path(line) for line in made.stdout.splitlines())
+    licence = (ROOT / "LICENSE").read_text("utf-8")
+    assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
+    assert licence.splitlines()[0] in source.read_text("utf-8")
+    row = target(rid)
+    user = f'#include "{header.name}"\nint used(void) {{ lb_onnxruntime_path("x"); return 0; }}\n'
+    (tmp_path / "user.c").write_text(user)
+    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
+    command = [find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if rid.startswith("linux"):
+        exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
+        assert exported == {"used"}
 
 
 @pytest.mark.parametrize(

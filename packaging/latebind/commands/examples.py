@@ -46,6 +46,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "stub": (
         ("latebind stub onnxruntime --output stubs", "for this machine; then -DCMAKE_PREFIX_PATH=stubs/linux-x64"),
         ("latebind stub onnxruntime --target all --output stubs", "for every target"),
+        ("latebind stub onnxruntime --source --output third_party/latebind", "one C file and a header"),
     ),
     "completion": (
         ('eval "$(latebind completion bash)"', "in ~/.bashrc; for zsh in ~/.zshrc"),

@@ -27,6 +27,9 @@ def declare_stub(add: Add) -> None:
     command.add_argument(
         "--headers", type=Path, metavar="DIR", help="folder of the official headers to install as well"
     )
+    command.add_argument(
+        "--source", action="store_true", help="write one C file and a header instead, for any compiler"
+    )
     add_format(command)
 
 
@@ -35,13 +38,28 @@ def _stub(arguments: argparse.Namespace) -> int:
 
     output: Path = arguments.output.resolve()
     stubs = _stubs(arguments)
-    each(lambda stub: stub.make(output / stub.target.rid), stubs)
-    folders = [str(output / stub.target.rid) for stub in stubs]
-    if arguments.format == "json":
-        print_json({"folders": folders})
+    if arguments.source:
+        made = _sources(stubs[0], output)
     else:
-        print("\n".join(folders))
+        each(lambda stub: stub.make(output / stub.target.rid), stubs)
+        made = [output / stub.target.rid for stub in stubs]
+    if arguments.format == "json":
+        print_json({"paths": [str(path) for path in made]})
+    else:
+        print("\n".join(map(str, made)))
     return 0
+
+
+def _sources(stub: Stub, output: Path) -> list[Path]:
+    """Write the stub as sources; the files."""
+    from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
+    from latebind.system.archive import write_text  # noqa: PLC0415
+
+    texts = amalgamation(stub.loader, stub.minimum)
+    for name, text in texts.items():
+        output.mkdir(parents=True, exist_ok=True)
+        write_text(output / name, text)
+    return [output / name for name in texts]
 
 
 def _stubs(arguments: argparse.Namespace) -> list[Stub]:
