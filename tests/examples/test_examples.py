@@ -67,13 +67,14 @@ def test_openvino_late(installed, example):
 
 
 @pytest.mark.slow
-def test_nanobind_abi3_is_built_natively_imported_and_packed(example, tmp_path_factory):
+def test_nanobind_abi3_is_built_natively_imported_and_packed(example, ort_header, tmp_path_factory):
     pythons = interpreters(["3.14", "3.13", "3.12"])
     if not pythons or not shutil.which("c++") or host_rid() != "linux-x64":
         pytest.skip("not run: there is no CPython 3.12 or newer, no C++ compiler, or this is not Linux on x64")
     folder = tmp_path_factory.mktemp("installed-312")
     latebind = environment_with_latebind(folder, pythons[-1].path, ("nanobind>=3.1",))
     project = example("nanobind-abi3")
+    shutil.copytree(ort_header.parent, project / "native/include")
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
         settings = (project / "latebind.toml").read_text("utf-8")
