@@ -184,6 +184,20 @@ def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind
     ]
 
 
+def test_files_with_windows_line_ends_keep_them(latebind, project):
+    for name in ("CMakeLists.txt", "voice.c"):
+        path = project / name
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    (project / ".gitignore").write_bytes(b"*.o\r\n")
+    ended = latebind("init", project, "--yes", "--apply")
+    assert ended.returncode == 0, ended.stderr
+    for name in ("CMakeLists.txt", ".gitignore"):
+        data = (project / name).read_bytes()
+        assert data.count(b"\n") == data.count(b"\r\n") > 1
+    assert b"COMPONENT voice" in (project / "CMakeLists.txt").read_bytes()
+    assert "nothing to do" in latebind("init", project).stdout
+
+
 def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project, tmp_path):
     for top, source in (("project(other)\n", "lib"), ("project(other)\nadd_subdirectory(lib)\n", ".")):
         root = tmp_path / source.replace(".", "all")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -72,7 +72,15 @@ def plan(found: Found, facts: Facts) -> Plan:
             changes.append(_with_drop_in(path, found))
     if targets:
         changes.append(_ignored(found.root / ".gitignore"))
-    return Plan(changes=tuple(row for row in changes if row.before != row.after), notes=tuple(notes))
+    return Plan(changes=tuple(_as_it_is(row) for row in changes if row.before != row.after), notes=tuple(notes))
+
+
+def _as_it_is(change: Change) -> Change:
+    """A change of a file that is there, with the line ends that it has: they are read as LF."""
+    raw = change.path.read_bytes().decode("utf-8", "surrogateescape") if change.before is not None else ""
+    if "\r\n" not in raw:
+        return change
+    return replace(change, before=raw, after=change.after.replace("\n", "\r\n"))
 
 
 def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) -> dict[Path, str]:
