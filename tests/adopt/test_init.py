@@ -184,6 +184,17 @@ def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind
     ]
 
 
+def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):
+    (project / "native").mkdir()
+    (project / "CMakeLists.txt").rename(project / "native" / "CMakeLists.txt")
+    file = project / "native" / "CMakeLists.txt"
+    file.write_text(file.read_text().replace("voice.c", "${CMAKE_CURRENT_SOURCE_DIR}/../voice.c"))
+    shown = latebind("init", project, "--yes", "--apply").stdout
+    assert '+source = "."\n+cmake = "native"\n' in shown
+    built = latebind("-C", project, "build", "--target", "linux-x64")
+    assert built.returncode == 0, built.stderr
+
+
 def test_files_with_windows_line_ends_keep_them(latebind, project):
     for name in ("CMakeLists.txt", "voice.c"):
         path = project / name

@@ -319,6 +319,25 @@ def test_hide_exports_what_the_packages_list_and_nothing_else(tmp_path, rid, hid
     assert (exported == {"tiny_add"}) == hides
 
 
+def test_code_above_the_folder_of_cmake_is_built_from_the_folder_of_both(tmp_path):
+    lines = CMAKE.replace("tiny.c", "../src/tiny.c")
+    write_client(tmp_path, cmakelists=lines)
+    native = tmp_path / "native"
+    (native / "src").mkdir()
+    (native / "build-files").mkdir()
+    (native / "tiny.c").rename(native / "src" / "tiny.c")
+    (native / "CMakeLists.txt").rename(native / "build-files" / "CMakeLists.txt")
+    for source, cmake in (("native/build-files", ""), ("native", "build-files")):
+        text = CONFIG.replace('source = "native"', f'source = "{source}"\ncmake = "{cmake}"')
+        (tmp_path / "latebind.toml").write_text(text)
+        if cmake:
+            assert library(stage(tmp_path)).is_file()
+        else:
+            with pytest.raises(BuildError, match="includes files from outside") as caught:
+                stage(tmp_path)
+            assert "native.cmake" in caught.value.advice
+
+
 def test_a_project_without_a_line_of_latebind_leaves_no_path_and_no_debug_information(tmp_path):
     lines = "cmake_minimum_required(VERSION 3.20)\nproject(tiny C ASM)\nadd_library(tiny SHARED tiny.c one.S)\n"
     source = "const char *tiny_add(void) { return __FILE__; }\n"

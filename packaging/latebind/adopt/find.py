@@ -50,8 +50,10 @@ class Found:
     """What a project states about itself and its runtimes."""
 
     root: Path
-    source: Path
+    top: Path
     """Folder of the top CMakeLists.txt."""
+    source: Path
+    """Folder of all that it takes in."""
     files: dict[Path, str]
     """CMake files with their text."""
     objects: tuple[tuple[Path, int, str], ...] = ()
@@ -103,7 +105,8 @@ def find(root: Path) -> Found:
     texts = {path: _text(path) for path in everything if path.suffix in _SOURCES and path.stat().st_size < _LARGEST}
     return Found(
         root=root,
-        source=top.parent,
+        top=top.parent,
+        source=_source(root, top, parsed),
         files=files,
         objects=tuple(_objects(texts)),
         mentions=mentions,
@@ -123,6 +126,20 @@ def _top(file: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
         if found is None or (_project(parsed[path])[0] and not _includes(found, path, parsed[found])):
             found = path
     return found
+
+
+def _source(root: Path, top: Path, parsed: Mapping[Path, list[Command]]) -> Path:
+    """The folder of a project's CMakeLists.txt, or the one above it that holds all that its files name by `..`."""
+    folder = top.parent
+    for path in (path for path in parsed if path.is_relative_to(top.parent)):
+        for word in (word for row in parsed[path] for word in row.words):
+            plain = re.sub(
+                r"^\$\{(?:CMAKE_CURRENT_(?:SOURCE|LIST)_DIR|CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR)\}/", "", word
+            )
+            named = (path.parent / plain).resolve() if plain.startswith("../") and "$" not in plain else folder
+            while named.exists() and named.is_relative_to(root) and not named.is_relative_to(folder):
+                folder = folder.parent
+    return folder
 
 
 def _includes(top: Path, path: Path, rows: list[Command]) -> bool:

@@ -91,8 +91,9 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
         for name in found.runtimes
     ]
     source = found.source.relative_to(found.root).as_posix()
+    cmake = found.top.relative_to(found.source).as_posix().removeprefix(".")
     text = render(
-        "init/latebind.toml.j2", facts=facts, source=source, runtimes=runtimes, component=component,
+        "init/latebind.toml.j2", facts=facts, source=source, cmake=cmake, runtimes=runtimes, component=component,
         schema=SCHEMA_ID, nuget=re.sub(r"[^A-Za-z0-9_.]", ".", facts.name).strip("."), with_wheel=with_wheel,
     )  # fmt: skip
     workflow = found.root / ".github" / "workflows" / "latebind.yml"

@@ -88,8 +88,8 @@ class NativeBuild:
         files = native_files(self.config, workdir)
         boundary = SourceBoundary(self.config, files, self.folder)
         with self.toolchain.first_use(self.target, self.floor, tree, files):
-            step("-S", self.config.native_source, "-B", tree, "-G", "Ninja", *arguments)
-            model = read_codemodel(ninja, tree, self.config.native_source)
+            step("-S", self.config.cmake_source, "-B", tree, "-G", "Ninja", *arguments)
+            model = read_codemodel(ninja, tree, self.config.cmake_source)
             self._refuse_missing_components(model.components)
             boundary.refuse_outside(model.files)
             boundary.note_outside(model.searched)
@@ -106,6 +106,7 @@ class NativeBuild:
             "-DCMAKE_BUILD_TYPE=Release",
             f"-Dlatebind_DIR={loader_dir(self.config)}",
             f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
+            f"-DLATEBIND_SOURCE_DIR={self.config.native_source}",
             *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in document.runtime),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
             *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
@@ -151,7 +152,7 @@ class NativeBuild:
     def _start_afresh(self, tree: Path, arguments: Sequence[str]) -> None:
         """Empty a tree with another configuration: CMake's cache would keep an old compiler and removed definitions."""
         whose = [self.toolchain.fingerprint(), self.python.identity if self.python else "", self.target.rid, self.floor]
-        stamp = digest([*whose, str(self.config.native_source), str(tree), *arguments])
+        stamp = digest([*whose, str(self.config.cmake_source), str(tree), *arguments])
         mark = tree / ".latebind"
         if not mark.is_file() or mark.read_bytes() != stamp.encode():
             if tree.exists():

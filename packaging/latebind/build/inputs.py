@@ -68,7 +68,8 @@ class SourceBoundary:
             raise BuildError(
                 f"the native code includes files from outside {self._folder}: {self._shown(outside)}",
                 where=self._config.file.name,
-                advice="Move them below it, or set native.source to a folder that holds them all, as the sdist must.",
+                advice="Move them below it; or, since the sdist must hold them all, set native.source to a folder that "
+                "does, and native.cmake to the folder in it that has CMakeLists.txt.",
             )
         if foreign:
             raise BuildError(

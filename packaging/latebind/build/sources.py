@@ -29,6 +29,7 @@ def hash_sources(config: Config, workdir: Path) -> str:
     settings = {
         "version": config.project.version,
         "define": config.document.native.define,
+        "cmake": config.document.native.cmake,
         "runtimes": {use.name: use.minimum for use in config.document.runtime},
         "hide": config.document.native.hide and [package.exports for package in config.packages.values()],
         "drop-in": {use.name: use.headers for use in config.document.runtime if use.drop_in},

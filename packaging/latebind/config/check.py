@@ -53,11 +53,13 @@ def check_source(config: Config, reader: Reader) -> None:
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
         reader.problem(("native", "source"), f"the native source {document.native.source} is outside {config.root}")
-    elif not (source / "CMakeLists.txt").is_file():
+    elif not (config.cmake_source / "CMakeLists.txt").is_file():
+        key = "cmake" if document.native.cmake else "source"
+        folder = "/".join(filter(None, [document.native.source, document.native.cmake]))
         reader.problem(
-            ("native", "source"),
-            f"the native source {document.native.source}/CMakeLists.txt is not there",
-            "Set native.source to the folder of the top CMakeLists.txt.",
+            ("native", key),
+            f"the native source {folder}/CMakeLists.txt is not there",
+            f"Set native.{key} to the folder of the top CMakeLists.txt.",
         )
 
 

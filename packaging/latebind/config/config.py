@@ -53,8 +53,13 @@ class Config:
 
     @property
     def native_source(self) -> Path:
-        """The folder of the top CMakeLists.txt."""
+        """The folder of all native code."""
         return self.root / (SDIST_NATIVE if self.unpacked else self.document.native.source)
+
+    @property
+    def cmake_source(self) -> Path:
+        """The folder of the top CMakeLists.txt."""
+        return self.native_source / self.document.native.cmake
 
     def toolchain(self, rid: str) -> str:
         """The toolchain that builds a target."""

@@ -36,7 +36,11 @@ class Project(Table, frozen=True):
 class Native(Table, frozen=True):
     """The CMake project that holds the native code."""
 
-    source: Annotated[str, Meta(description="Folder of the top CMakeLists.txt, relative to this file.")] = "native"
+    source: Annotated[str, Meta(description="Folder of the native code, relative to this file.")] = "native"
+    cmake: Annotated[
+        str,
+        Meta(description="Folder of the top CMakeLists.txt, relative to `source`: for a project that takes in ../src."),
+    ] = ""
     exclude: Annotated[
         tuple[str, ...],
         Meta(

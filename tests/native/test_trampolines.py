@@ -1,0 +1,51 @@
+"""The trampolines' machine code for macOS, which does not run here: what a call keeps is what it restores."""
+
+import re
+import subprocess
+import sys
+
+import llvm
+import pytest
+from debian import NotAvailableError
+
+from tests.native.building import ROOT
+
+pytestmark = pytest.mark.slow  # LLVM is downloaded
+COUNT = 1024
+X64 = {
+    "pad": r"endbr64", "number": r"movl\t\$0x([0-9a-f]+), %r11d", "call": "callq", "end": r"jmpq\t\*%r11",
+    "keeps": r"mov(?:q|aps)\t%(r\w+|xmm\d), ((?:0x\w+)?\(%rsp\))",
+    "gives": r"mov(?:q|aps)\t((?:0x\w+)?\(%rsp\)), %(r\w+|xmm\d)",
+    "registers": {"rdi", "rsi", "rdx", "rcx", "r8", "r9", "rax", "r10", *(f"xmm{n}" for n in range(8))},
+}  # fmt: skip
+ARM64 = {
+    "pad": r"hint\t#0x22|bti\tc", "number": r"mov\tw16, #0x([0-9a-f]+)", "call": "bl", "end": r"br\tx16",
+    "keeps": r"stp?\w*\t((?:[xq]\d(?:, )?)+), (\[sp, #0x\w+\])",
+    "gives": r"ldp?\w*\t((?:[xq]\d(?:, )?)+), (\[sp, #0x\w+\])",
+    "registers": {*(f"x{n}" for n in range(9)), *(f"q{n}" for n in range(8))},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def otool(tmp_path_factory):
+    try:
+        return llvm.prepare(tmp_path_factory.mktemp("llvm")) / "otool"
+    except NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+@pytest.mark.parametrize(("target", "form"), [("x86_64-macos.11.0", X64), ("aarch64-macos.11.0", ARM64)])
+def test_each_trampoline_gives_its_number_and_every_argument_comes_back(otool, tmp_path, target, form):
+    source, made = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made]
+    subprocess.run(compiler, check=True)
+    shown = subprocess.run([otool, "-tv", made], capture_output=True, text=True, check=True).stdout
+    first, _, rest = shown.partition("lb_trampoline_common:\n")
+    common = rest[: re.search(form["end"], rest).end()]
+    assert [int(number, 16) for number in re.findall(form["number"], first)] == list(range(COUNT))
+    starts = re.findall(rf"^([0-9a-f]+)\t(?:{form['pad']})", first, re.MULTILINE)
+    assert [int(place, 16) for place in starts] == [16 * number for number in range(COUNT)]
+    before, _, after = common.partition(form["call"])
+    kept = {frozenset(row) for row in re.findall(form["keeps"], before)}
+    assert kept == {frozenset(row) for row in re.findall(form["gives"], after)}
+    assert form["registers"] <= {name for row in kept for part in row for name in part.split(", ")}
