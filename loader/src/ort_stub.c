@@ -70,14 +70,29 @@ static const void* LB_ORT_CALL lb_ep_api(void) {
 typedef const void*(LB_ORT_CALL* lb_get_table)(void);
 static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_interop_api, lb_ep_api};
 
+/*
+ * An older function that does the same as the one of a slot; else that slot. The official C++ header reads every tensor
+ * by GetTensorData (1.23), which differs from its elder in a const alone.
+ */
+static size_t lb_elder(const lb_table* table, size_t index) {
+  return table->first + index == LB_MAIN + LB_SLOT_GetTensorData ? LB_SLOT_GetTensorMutableData : index;
+}
+
+/* The slot of the runtime's table that serves one of ours. */
+static size_t lb_server(const lb_table* table, size_t index) {
+  int is_newer = index < table->count && table->slots[index].since > lb_stub_api.version;
+  return is_newer ? lb_elder(table, index) : index;
+}
+
 static void lb_fill_table(const lb_table* table, void* const* theirs) {
   if (lb_is_recording) {
     lb_theirs[table - lb_tables] = theirs;
     return;
   }
   for (size_t index = 0; index < table->count; ++index) {
-    if (table->slots[index].since > lb_stub_api.version) continue;
-    lb_os_publish(&lb_entries[table->first + index], theirs[index]);
+    size_t server = lb_server(table, index);
+    if (table->slots[server].since > lb_stub_api.version) continue;
+    lb_os_publish(&lb_entries[table->first + index], theirs[server]);
   }
 }
 
@@ -201,9 +216,9 @@ static lb_function lb_bound_function(size_t number) {
   if (entry != lb_entry_of(number)) return lb_as_function(entry);
   const lb_table* table = lb_table_of(number);
   void* const* theirs = lb_theirs[table - lb_tables];
-  size_t index = number - table->first;
+  size_t index = lb_server(table, number - table->first);
   if (!theirs || index >= table->count) return NULL;
-  lb_record_call(&table->slots[index]);
+  lb_record_call(&table->slots[lb_elder(table, index)]);
   return table->slots[index].since <= lb_stub_api.version ? lb_as_function(theirs[index]) : NULL;
 }
 

@@ -137,6 +137,8 @@ def test_every_slot_is_the_runtimes_own_and_newer_ones_name_their_version(users,
     lines = done.stdout.splitlines()
     assert lines[-1] == f"same {SLOTS[min(minor_of(runtime), max(SLOTS))]}"
     assert not [line for line in lines if line.startswith("other")]
+    served = [line for line in lines if line.startswith("served")]
+    assert served == ["served GetTensorData by GetTensorMutableData"] * (minor_of(runtime) < 23)
     newer = [line for line in lines if line.startswith("newer")]
     assert all(
         re.fullmatch(rf"newer \w+ needs ONNX Runtime 1\.\d\d; {re.escape(version)} is bound", line) for line in newer

@@ -78,10 +78,20 @@ static int gives_the_same(const char* getter, void* ours, void* own) {
   return 0;
 }
 
+/* The name of the older function of the runtime that serves a newer slot. */
+static const char* elder(void* ours, table own) {
+  for (size_t slot = 0; slot < sizeof rows / sizeof *rows && rows[slot].since <= minor; ++slot) {
+    if (ours == own[slot]) return rows[slot].name;
+  }
+  return NULL;
+}
+
 static unsigned compare(const row* row, size_t count, table ours, table own) {
   unsigned same = 0;
   for (size_t slot = 0; slot < count; ++slot) {
-    if (row[slot].since <= minor) {
+    if (row == rows && row[slot].since > minor && elder(ours[slot], own)) {
+      printf("served %s by %s\n", row[slot].name, elder(ours[slot], own));
+    } else if (row[slot].since <= minor) {
       if (ours[slot] == own[slot] || gives_the_same(row[slot].name, ours[slot], own[slot]))
         ++same;
       else
