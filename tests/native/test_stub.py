@@ -1,6 +1,7 @@
 """The stub in the place of a linked ONNX Runtime: programs on the official API that know nothing of latebind."""
 
 import functools
+import json
 import os
 import re
 import shutil
@@ -154,6 +155,18 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
     assert done.returncode == 1
     told = "CreateLoraAdapter needs ONNX Runtime 1.20; 1.19.2 is bound"
     assert (told in done.stdout) == (minor_of(runtime) < 20)
+
+
+def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
+    model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
+    plain = run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
+    assert plain.returncode == 0, plain.stderr
+    first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
+    assert first["report"]["path"] == str(runtime)
+    assert {row["since"] for row in calls} == {"1.14"}
+    run(users / "user", model, "newer", ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
+    last = json.loads(record.read_text("utf-8").splitlines()[-1])
+    assert last == {"function": "CreateLoraAdapter", "since": "1.20"}
 
 
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):
