@@ -91,7 +91,7 @@ def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config)
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
     # Only what uses ONNX Runtime is broken: the other backends' runtimes need not be installed.
-    options = Options(select=f"works and *onnxruntime-* and ({consumers})")
+    options = Options(select=f"works and *onnxruntime and ({consumers})")
     return verify(_latest(config), after, [Rid(LINUX)], scratch / "work", options).cells
 
 
