@@ -62,6 +62,29 @@ def test_interrupting_ends_the_whole_group(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no sessions like these")
+def test_an_interruption_right_after_the_start_ends_the_process_as_well(tmp_path):
+    child = tmp_path / "child"
+    inner = f"import os, time; open({str(child)!r}, 'w').write(str(os.getpid())); time.sleep(60)"
+    code = f"""
+import os, sys, time
+from latebind.system import run as module
+
+class Interrupted(module._Started):
+    def __init__(self, *words, **fields):
+        while not (os.path.exists({str(child)!r}) and os.path.getsize({str(child)!r})):
+            time.sleep(0.01)
+        raise KeyboardInterrupt
+
+module._Started = Interrupted
+module.run([sys.executable, "-c", {inner!r}])
+"""
+    ended = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    assert "KeyboardInterrupt" in ended.stderr
+    time.sleep(0.2)
+    assert not alive(int(child.read_text()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="not run: Windows has no sessions like these")
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_limit_ends_what_left_the_group_and_the_session(tmp_path, depth):
     script = tmp_path / "apart.py"

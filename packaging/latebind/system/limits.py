@@ -8,6 +8,9 @@ from dataclasses import dataclass
 class PastLimitError(Exception):
     """A limit was passed; the text says which: `64 processes`."""
 
+    output = b""
+    """What the program had printed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:

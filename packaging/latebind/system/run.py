@@ -107,21 +107,17 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     limited = limits is not None and limits.watched
     if limited:
         check_limits()
-    started = _start(words, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
+    mark = extended(os.environ.get(TREE, ""))
     try:
-        raw = _waited(started, limits or Limits(seconds=timeout))
+        started = _start(words, mark, limited=limited, cwd=cwd, env=env, umask=umask, user=user, advice=advice)
+        raw = _finished(started, limits or Limits(seconds=timeout))
     except PastLimitError as error:
-        raw = _end(started)
-        text = _decode(raw)
+        text = _decode(error.output)
         _write_log(log, words, text)
         raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
-    except BaseException:
-        _end(started)
+    except KeyboardInterrupt:  # it may have come between the start and the moment from which _finished() ends it
+        end_trees([mark])
         raise
-    finally:
-        with _LOCK:
-            _LIVE.discard(started)
-        started.close()
     text = _decode(raw)
     _write_log(log, words, text)
     status = started.process.returncode
@@ -137,6 +133,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
 
 def _start(  # noqa: PLR0913  # as run()
     words: tuple[str, ...],
+    mark: str,
     *,
     limited: bool,
     cwd: Path | None,
@@ -146,7 +143,6 @@ def _start(  # noqa: PLR0913  # as run()
     advice: str,
 ) -> _Started:
     """Start a program in a session of its own. Raises ToolError when it or its folder is missing."""
-    mark = extended(os.environ.get(TREE, ""))
     try:
         process = subprocess.Popen(
             words,
@@ -179,6 +175,22 @@ def check_limits() -> None:
     """Raises ToolError when programs cannot be held to limits, for want of psutil."""
     if importlib.util.find_spec("psutil") is None:
         raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
+
+
+def _finished(started: _Started, limits: Limits) -> bytes:
+    """What a process printed by its end; nothing of it is left. Raises PastLimitError with what it had printed."""
+    try:
+        return _waited(started, limits)
+    except PastLimitError as error:
+        error.output = _end(started)
+        raise
+    except BaseException:
+        _end(started)
+        raise
+    finally:
+        with _LOCK:
+            _LIVE.discard(started)
+        started.close()
 
 
 def _waited(started: _Started, limits: Limits) -> bytes:
