@@ -28,8 +28,8 @@ static void* volatile lb_stub_sentence; /* the sentence of the last binding that
 static void* volatile lb_is_ready;      /* set when the tables hold trampolines */
 static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
 static lb_ort_api lb_stub_api;          /* valid then */
-static void* const*
-    lb_theirs[LB_TABLE_COUNT]; /* the runtime's tables, while calls are recorded: ours keep trampolines */
+/* The runtime's tables, while calls are recorded: ours keep trampolines then. */
+static void* const* lb_theirs[LB_TABLE_COUNT];
 static int lb_is_recording;
 static int lb_has_own_status; /* a status of ours was given out; guarded by the lock of binding */
 

@@ -168,6 +168,8 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     assert "written: latebind.toml" in ended.stdout
     assert file.read_text().count("drop_in = true\n") == 1
     assert "nothing to do" in latebind("init", project).stdout
+    file.write_text(file.read_text().replace("drop_in = true", "drop_in=true"))
+    assert "nothing to do" in latebind("init", project).stdout
 
 
 def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind, project):

@@ -13,11 +13,13 @@ from latebind.adopt.edit import edit_cmake
 from latebind.adopt.facts import is_version
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
+from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from latebind.adopt.facts import Facts
@@ -48,7 +50,9 @@ class Plan:
 
 def plan(found: Found, facts: Facts) -> Plan:
     """What would make a project bind its runtimes late; without changes where that is so already."""
-    targets = [] if _is_drop_in(found) else _libraries(found)
+    done = _drop_ins(found)
+    is_done = bool(done) and set(found.runtimes) <= done
+    targets = [] if is_done else _libraries(found)
     name = facts.name
     changes = []
     component = _component(found, targets) or re.sub(r"[^A-Za-z0-9_.-]", "-", name)
@@ -58,18 +62,18 @@ def plan(found: Found, facts: Facts) -> Plan:
     python = found.root / "pyproject.toml"
     notes = [*_notes(found), *facts.notes]
     with_wheel = False
-    if facts.pyproject and not _is_drop_in(found):
+    if facts.pyproject and not is_done:
         after, note, with_wheel = edit_pyproject(facts.pyproject, component)
         changes.append(Change(path=python, before=facts.pyproject, after=after))
         notes += [note] if note else []
-    if found.runtimes and not targets and not _is_drop_in(found):
+    if found.runtimes and not targets and not is_done:
         notes.append("no shared library links the runtime: a package needs one, so no latebind.toml is written")
     new = _new_files(found, facts, component, with_wheel=with_wheel) if targets else {}
     for path, text in new.items():
         if not path.exists():
             changes.append(Change(path=path, before=None, after=text))
         elif path.name == "latebind.toml":
-            changes.append(_with_drop_in(path, found))
+            changes.append(_with_drop_in(path, set(found.runtimes) - done))
     if targets:
         changes.append(_ignored(found.root / ".gitignore"))
     return Plan(changes=tuple(_as_it_is(row) for row in changes if row.before != row.after), notes=tuple(notes))
@@ -104,17 +108,18 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
     return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
 
 
-def _is_drop_in(found: Found) -> bool:
-    """Whether the project's latebind.toml has drop_in already: what it links is a stub."""
+def _drop_ins(found: Found) -> set[str]:
+    """The runtimes that have drop_in in the project's latebind.toml already: what links them links a stub."""
     path = found.root / "latebind.toml"
-    stubs = all(preset(name).stub for name in found.runtimes)
-    return stubs and path.is_file() and "drop_in = true" in path.read_text("utf-8")
+    tables = (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
+    rows = tables.get("runtime", [])
+    return {str(row.get("preset")) for row in rows if isinstance(row, dict) and row.get("drop_in")}
 
 
-def _with_drop_in(path: Path, found: Found) -> Change:
-    """A latebind.toml of the project's own that says drop_in where a linked runtime has a stub."""
+def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
+    """A latebind.toml of the project's own that says drop_in for those of these runtimes that have a stub."""
     before = after = path.read_text("utf-8")
-    for name in (name for name in found.runtimes if preset(name).stub):
+    for name in (name for name in sorted(runtimes) if preset(name).stub):
         after = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", after, flags=re.MULTILINE)
     return Change(path=path, before=before, after=after)
 

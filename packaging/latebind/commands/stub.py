@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from latebind.build.stub import Stub
     from latebind.commands.common import Add
+    from latebind.tables.presets import RuntimePreset
 
 
 def declare_stub(add: Add) -> None:
@@ -37,10 +38,11 @@ def _stub(arguments: argparse.Namespace) -> int:
     from latebind.system.parallel import each  # noqa: PLC0415  # --help must be quick
 
     output: Path = arguments.output.resolve()
-    stubs = _stubs(arguments)
+    known, minimum = _chosen(arguments)
     if arguments.source:
-        made = _sources(stubs[0], output)
+        made = _sources(minimum, output)
     else:
+        stubs = _stubs(arguments, known, minimum)
         each(lambda stub: stub.make(output / stub.target.rid), stubs)
         made = [output / stub.target.rid for stub in stubs]
     if arguments.format == "json":
@@ -50,34 +52,40 @@ def _stub(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sources(stub: Stub, output: Path) -> list[Path]:
+def _sources(minimum: str, output: Path) -> list[Path]:
     """Write the stub as sources; the files."""
     from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
+    from latebind.system.resources import cmake_dir  # noqa: PLC0415
 
-    texts = amalgamation(stub.loader, stub.minimum)
+    texts = amalgamation(cmake_dir(), minimum)
+    output.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
-        output.mkdir(parents=True, exist_ok=True)
         write_text(output / name, text)
     return [output / name for name in texts]
 
 
-def _stubs(arguments: argparse.Namespace) -> list[Stub]:
-    """One for each target, all of them valid. Raises LatebindError for what the user named and is not there."""
-    from latebind.build.stub import Stub  # noqa: PLC0415
-    from latebind.build.toolchain import toolchain  # noqa: PLC0415
+def _chosen(arguments: argparse.Namespace) -> tuple[RuntimePreset, str]:
+    """The runtime, and the oldest version to bind. Raises LatebindError for one without a stub, or no version."""
     from latebind.config.described import RUNTIME_VERSION  # noqa: PLC0415
-    from latebind.system.resources import cmake_dir  # noqa: PLC0415
-    from latebind.tables.presets import preset, presets  # noqa: PLC0415
-    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
+    from latebind.tables.presets import preset, with_stub  # noqa: PLC0415
 
     known = preset(arguments.runtime)
     if not known.stub:
-        able = ", ".join(name for name, row in presets().items() if row.stub)
-        raise LatebindError(f"there is no stub of {known.title}", advice=f"These have one: {able}.")
+        raise LatebindError(f"there is no stub of {known.title}", advice=f"These have one: {with_stub()}.")
     minimum = arguments.minimum or known.floor
     if not RUNTIME_VERSION.match(minimum):
         raise LatebindError(f"{minimum!r} is not a version", advice="Write it as 1.19 or 1.19.2.")
+    return known, minimum
+
+
+def _stubs(arguments: argparse.Namespace, known: RuntimePreset, minimum: str) -> list[Stub]:
+    """One for each target. Raises LatebindError for a target or headers that are not there, NotRun without zig."""
+    from latebind.build.stub import Stub  # noqa: PLC0415
+    from latebind.build.toolchain import toolchain  # noqa: PLC0415
+    from latebind.system.resources import cmake_dir  # noqa: PLC0415
+    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
+
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("holds no header", where=str(headers), advice="Name the folder of the official headers.")

@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 from latebind.config.described import RUNTIME_VERSION, DescribedRuntime, problems
 from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
-from latebind.tables.presets import presets
+from latebind.tables.presets import presets, with_stub
 from latebind.tables.pythonabi import kind_problem
 from latebind.tables.targets import targets
 
@@ -101,8 +101,8 @@ def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> Non
 def _check_drop_in(config: Config, reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
     known = presets().get(use.preset)
     if use.drop_in and (known is None or not known.stub):
-        able = ", ".join(name for name, preset in presets().items() if preset.stub)
-        reader.problem((*here, "drop_in"), f"there is no stub of {use.name}", f"Take it out; these have one: {able}.")
+        advice = f"Take it out; these have one: {with_stub()}."
+        reader.problem((*here, "drop_in"), f"there is no stub of {use.name}", advice)
     elif use.headers and not use.drop_in:
         text = "headers are for drop_in alone"
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")

@@ -93,3 +93,8 @@ def preset(name: str) -> RuntimePreset:
     except KeyError:
         known = ", ".join(presets())
         raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {known}.") from None
+
+
+def with_stub() -> str:
+    """The presets that have a stub, for messages: `onnxruntime`."""
+    return ", ".join(name for name, row in presets().items() if row.stub)

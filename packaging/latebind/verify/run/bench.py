@@ -129,6 +129,7 @@ class Bench:
         extra, dist = known.python.extra, known.python.distribution
         wheel = self.config.wheel_name(self.package)
         python = self.cell.kind == "wheel"
+        by_pip = python or self.use.drop_in
         asked = f"{dist}>={self.use.minimum}" if self.use.drop_in else f"{wheel}[{extra}]"
         nuget = f"dotnet add package {known.nuget.ids[0]}" if known.nuget.ids else ""
         return {
@@ -138,8 +139,8 @@ class Bench:
             "minimum": self.use.minimum,
             "floor": known.floor,
             "installed": installed,
-            "fix": "pip install" if python or not nuget or self.use.drop_in else "dotnet add package",
-            "install": f'pip install "{asked}"' if python or self.use.drop_in else nuget,
+            "fix": "pip install" if by_pip or not nuget else "dotnet add package",
+            "install": f'pip install "{asked}"' if by_pip else nuget,
             **self.situation.values,
         }
 
