@@ -55,6 +55,7 @@ static void lb_add_sites(lb_neighbours* around, char* prefix, const char* below)
 
 lb_neighbours lb_neighbours_of(const char* below) {
   lb_neighbours around = {NULL, 0};
+  if (!*below) return around; /* no package has it */
   char* folder = lb_os_own_folder();
   while (folder) {
     char* above = lb_os_folder_of(folder);

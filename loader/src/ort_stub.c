@@ -12,35 +12,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
 #include "latebind/onnxruntime.h"
 #include "latebind/ort_api.h"
 #include "latebind/stub.h"
-#include "neighbours.h"
 #include "ort_tables.h"
 #include "os.h"
+#include "stub_bind.h"
 #include "trampolines.h"
 
 static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
-static lb_binding lb_stub_binding = LB_BINDING_INIT;
-static void* volatile lb_stub_path;     /* the first place to look, from the program */
-static void* volatile lb_stub_sentence; /* the sentence of the last binding that failed */
-static void* volatile lb_is_ready;      /* set when the tables hold trampolines */
-static void* volatile lb_is_filled;     /* set when the tables hold the runtime's pointers */
-static lb_ort_api lb_stub_api;          /* valid then */
+static void lb_fill(const char* report);
+static lb_stub lb_ort = {.runtime = &lb_onnxruntime, .below = "onnxruntime/capi", .fill = lb_fill};
+static void* volatile lb_is_ready; /* set when the tables hold trampolines */
+static lb_ort_api lb_stub_api;     /* valid when the stub is filled: the tables hold the runtime's pointers then */
 /* The runtime's tables, while calls are recorded: ours keep trampolines then. */
 static void* const* lb_theirs[LB_TABLE_COUNT];
 static int lb_is_recording;
 static int lb_has_own_status; /* a status of ours was given out; guarded by the lock of binding */
 
-static void* lb_as_pointer(lb_function function) {
-  void* address = NULL;
-  memcpy(&address, &function, sizeof address);
-  return address;
-}
-
 lb_function lb_stub_function(size_t slot) {
-  return lb_os_load(&lb_is_filled) ? lb_as_function(((void* const*)lb_stub_api.table)[slot]) : NULL;
+  return lb_os_load(&lb_ort.is_filled) ? lb_as_function(((void* const*)lb_stub_api.table)[slot]) : NULL;
 }
 
 /* ---- binding ------------------------------------------------------------------------------------------------ */
@@ -119,7 +110,7 @@ static void lb_prepare(void) {
 
 /* Under the lock of binding, so that nobody gets a status of ours that the runtime's own functions would read. */
 static void lb_fill(const char* report) {
-  if (lb_os_load(&lb_is_filled) || lb_ort_attach(&lb_stub_binding, &lb_stub_api)) return;
+  if (lb_ort_attach(&lb_ort.binding, &lb_stub_api)) return;
   lb_is_recording = lb_record_begin(report);
   void* const* main = (void* const*)lb_stub_api.table;
   lb_prepare();
@@ -130,35 +121,7 @@ static void lb_fill(const char* report) {
     lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_GetErrorMessage], lb_as_pointer((lb_function)lb_status_message));
     lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_ReleaseStatus], lb_as_pointer((lb_function)lb_status_release));
   }
-  lb_os_publish(&lb_is_filled, &lb_stub_api);
-}
-
-/* Keeps the sentence of a failure for functions that give text. Most processes fail once or for one reason. */
-static void lb_keep_sentence(const char* sentence) {
-  const char* kept = lb_os_load(&lb_stub_sentence);
-  if (kept && strcmp(kept, sentence) == 0) return;
-  char* copy = lb_duplicate(sentence);
-  if (copy) lb_os_publish(&lb_stub_sentence, copy);
-}
-
-/* Binds the runtime and fills the tables. Returns 0 when they are filled. */
-static int lb_stub_bind(void) {
-  if (lb_os_load(&lb_is_filled)) return 0;
-  lb_report report = {.size = sizeof report};
-  lb_options options = {.size = sizeof options};
-  lb_neighbours around = lb_neighbours_of("onnxruntime/capi");
-  options.path = lb_os_load(&lb_stub_path);
-  options.directories = (const char* const*)around.folders;
-  options.directory_count = around.count;
-  int outcome = lb_bind(&lb_stub_binding, &lb_onnxruntime, &options, &report);
-  lb_neighbours_clear(&around);
-  if (!lb_os_lock()) {
-    if (!outcome) lb_fill(lb_report_json(&report));
-    if (outcome) lb_keep_sentence(report.sentence);
-    lb_os_unlock();
-  }
-  lb_report_clear(&report);
-  return !lb_os_load(&lb_is_filled);
+  lb_os_publish(&lb_ort.is_filled, &lb_stub_api);
 }
 
 /* ---- calls of trampolines ----------------------------------------------------------------------------------- */
@@ -184,7 +147,7 @@ static void lb_say_missing(size_t number, char* text, size_t size) {
 /* What a function gives that cannot be called: the runtime is missing, or too old for it. */
 static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound, uintptr_t first) {
   char missing[256];
-  const char* sentence = lb_os_load(&lb_stub_sentence);
+  const char* sentence = lb_stub_sentence(&lb_ort);
   if (kind == LB_KIND_CREATE && first) *(void**)first = NULL;
   if (kind != LB_KIND_STATUS && kind != LB_KIND_TEXT) return 0;
   if (is_bound) {
@@ -192,7 +155,7 @@ static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound, uintptr_t
     if (kind == LB_KIND_STATUS) return (uintptr_t)lb_ort_CreateStatus(&lb_stub_api, ORT_NOT_IMPLEMENTED, missing);
     return (uintptr_t)"";
   }
-  if (!sentence) sentence = "ONNX Runtime could not be bound: out of memory.";
+  if (!*sentence) sentence = "ONNX Runtime called a function of its own while it was being opened.";
   return kind == LB_KIND_TEXT ? (uintptr_t)sentence : (uintptr_t)lb_own_status(ORT_FAIL, sentence);
 }
 
@@ -218,7 +181,8 @@ static lb_function lb_bound_function(size_t number) {
   void* const* theirs = lb_theirs[table - lb_tables];
   size_t index = lb_server(table, number - table->first);
   if (!theirs || index >= table->count) return NULL;
-  lb_record_call(&table->slots[lb_elder(table, index)]);
+  const lb_slot* called = &table->slots[lb_elder(table, index)];
+  lb_record_call(&lb_ort, called->name, (lb_version){1, called->since, 0});
   return table->slots[index].since <= lb_stub_api.version ? lb_as_function(theirs[index]) : NULL;
 }
 
@@ -229,9 +193,9 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
   /* There is nothing to release and no status to read before something was made, and that binds. */
   int must_bind = kind != LB_KIND_RELEASE && number != LB_MAIN + LB_SLOT_GetErrorCode &&
                   number != LB_MAIN + LB_SLOT_GetErrorMessage;
-  if (must_bind) lb_stub_bind();
+  if (must_bind) lb_stub_bind(&lb_ort);
   int is_locked = !lb_os_lock(); /* from here to the status, nobody binds */
-  int is_bound = lb_os_load(&lb_is_filled) != NULL;
+  int is_bound = lb_os_load(&lb_ort.is_filled) != NULL;
   lb_function target = is_bound ? lb_bound_function(number) : lb_without_runtime(number);
   if (!target) {
     if (!is_bound) lb_has_own_status = 1;
@@ -257,8 +221,8 @@ static const lb_ort_table* LB_ORT_CALL lb_get_api(uint32_t version) {
 typedef const lb_ort_base*(LB_ORT_CALL* lb_get_base)(void);
 
 static const char* LB_ORT_CALL lb_get_version(void) {
-  if (lb_stub_bind()) return "0.0.0";
-  return ((lb_get_base)lb_as_function(lb_entry(&lb_stub_binding)))()->GetVersionString();
+  if (lb_stub_bind(&lb_ort)) return "0.0.0";
+  return ((lb_get_base)lb_as_function(lb_entry(&lb_ort.binding)))()->GetVersionString();
 }
 
 static const lb_ort_base lb_stub_base = {lb_get_api, lb_get_version};
@@ -271,14 +235,14 @@ const lb_ort_base* LB_ORT_CALL OrtGetApiBase(void) {
 OrtStatus* lb_stub_symbol(const char* name, lb_function* function) {
   char text[256];
   *function = NULL;
-  if (lb_stub_bind()) {
+  if (lb_stub_bind(&lb_ort)) {
     int is_locked = !lb_os_lock();
-    int is_bound = lb_os_load(&lb_is_filled) != NULL; /* by another thread, just now */
+    int is_bound = lb_os_load(&lb_ort.is_filled) != NULL; /* by another thread, just now */
     if (!is_bound) lb_has_own_status = 1;
     if (is_locked) lb_os_unlock();
     if (!is_bound) return (OrtStatus*)lb_failure(LB_MAIN, LB_KIND_STATUS, 0, 0);
   }
-  *function = lb_as_function(lb_symbol(&lb_stub_binding, name));
+  *function = lb_as_function(lb_symbol(&lb_ort.binding, name));
   if (*function) return NULL;
   lb_version bound = lb_stub_api.runtime;
   snprintf(text, sizeof text, "%s is not in this build of ONNX Runtime %u.%u.%u", name, (unsigned)bound.major,
@@ -286,6 +250,20 @@ OrtStatus* lb_stub_symbol(const char* name, lb_function* function) {
   return lb_ort_CreateStatus(&lb_stub_api, ORT_NOT_IMPLEMENTED, text);
 }
 
+int lb_onnxruntime_available(const char* function) {
+  const lb_table* table = &lb_tables[LB_TABLE_COUNT - 1];
+  if (lb_stub_bind(&lb_ort)) return 0;
+  if (!function) return 1;
+  for (size_t index = 0; index < table->count; ++index) {
+    if (strcmp(table->slots[index].name, function) == 0) return table->slots[index].since <= lb_stub_api.version;
+  }
+  return lb_symbol(&lb_ort.binding, function) != NULL;
+}
+
+const char* lb_onnxruntime_sentence(void) {
+  return lb_stub_sentence(&lb_ort);
+}
+
 void lb_onnxruntime_path(const char* path) {
-  lb_os_publish(&lb_stub_path, lb_duplicate(path));
+  lb_stub_path(&lb_ort, path);
 }

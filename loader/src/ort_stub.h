@@ -4,7 +4,7 @@
 
 #include "latebind/ort_api.h"
 #include "ort_tables.h"
-#include "trampolines.h"
+#include "stub_bind.h"
 
 /*
  * Another function that the runtime exports. On failure, writes NULL to `function` and returns a status: the runtime is
@@ -14,12 +14,6 @@ OrtStatus* lb_stub_symbol(const char* name, lb_function* function);
 
 /* The runtime's function in a slot of OrtApi; NULL before it is bound. */
 lb_function lb_stub_function(size_t slot);
-
-/* ---- ort_record.c; under the lock of binding ------------------------------------------------------------------ */
-
-/* Whether calls are recorded; if so, the report (JSON) is, too. */
-int lb_record_begin(const char* report);
-void lb_record_call(const lb_slot* slot);
 
 /* ---- ort_status.c: OrtApi's functions of the same names, and a status with a code and a copy of a text ---------- */
 

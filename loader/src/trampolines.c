@@ -10,14 +10,11 @@
 #include <string.h>
 
 #if defined(__APPLE__)
-#define LB_ASM_NAME(name)  "_" #name
-#define LB_ASM_LOCAL(name) ".private_extern _" #name "\n"
+#define LB_ASM_LOCAL(name) ".private_extern " LB_ASM_NAME(name) "\n"
 #elif defined(_WIN32)
-#define LB_ASM_NAME(name)  #name
-#define LB_ASM_LOCAL(name) ".globl " #name "\n"
+#define LB_ASM_LOCAL(name) ".globl " LB_ASM_NAME(name) "\n"
 #else
-#define LB_ASM_NAME(name)  #name
-#define LB_ASM_LOCAL(name) ".globl " #name "\n.hidden " #name "\n"
+#define LB_ASM_LOCAL(name) ".globl " LB_ASM_NAME(name) "\n.hidden " LB_ASM_NAME(name) "\n"
 #endif
 
 #if defined(__x86_64__)
@@ -34,8 +31,6 @@
 #error "The trampolines are written for x64 and arm64."
 #endif
 
-extern const char lb_trampoline_first[];
-
 /* clang-format off */
 __asm__(
     ".text\n"
@@ -46,7 +41,7 @@ __asm__(
     ".cfi_startproc\n"
 #endif
     ".set number, 0\n"
-    ".rept 1024\n"
+    ".rept " LB_ASM_TEXT(LB_TRAMPOLINE_COUNT) "\n"
     ".balign 16\n"
     LB_ASM_TRAMPOLINE
     ".set number, number + 1\n"
@@ -196,13 +191,9 @@ __asm__(
 );
 /* clang-format on */
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX and Windows say that bytes agree. */
-lb_function lb_as_function(const void* address) {
-  lb_function function = NULL;
-  memcpy(&function, &address, sizeof function);
-  return function;
-}
-
 lb_function lb_trampoline(size_t number) {
-  return lb_as_function(lb_trampoline_first + (16 * number));
+  const char* address = lb_trampoline_first + (16 * number);
+  lb_function function = NULL;
+  memcpy(&function, &address, sizeof function); /* see lb_as_function() */
+  return function;
 }

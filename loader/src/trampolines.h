@@ -10,12 +10,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { LB_TRAMPOLINE_COUNT = 1024 };
+/* A stub of named functions has as many trampolines, under names of its own: two stubs may be in one library. */
+#ifdef LATEBIND_STUB
+#include "stub_table.h"
+#define LB_PASTE_(stub, name) lb_##stub##_##name
+#define LB_PASTE(stub, name)  LB_PASTE_(stub, name)
+#define LB_OF_STUB(name)      LB_PASTE(LB_STUB, name)
+#define lb_trampoline         LB_OF_STUB(trampoline)
+#define lb_trampoline_first   LB_OF_STUB(trampoline_first)
+#define lb_trampoline_target  LB_OF_STUB(trampoline_target)
+#else
+#define LB_TRAMPOLINE_COUNT 1024
+#endif
+
+/* The name of a symbol in assembly. */
+#define LB_ASM_TEXT_(text) #text
+#define LB_ASM_TEXT(text)  LB_ASM_TEXT_(text)
+#if defined(__APPLE__)
+#define LB_ASM_NAME(name) "_" LB_ASM_TEXT(name)
+#else
+#define LB_ASM_NAME(name) LB_ASM_TEXT(name)
+#endif
+
+/* For what assembly alone refers to, which a compiler of the whole program would leave out. */
+#ifdef _MSC_VER
+#define LB_USED
+#else
+#define LB_USED __attribute__((used))
+#endif
 
 typedef void (*lb_function)(void);
 
-/* The function at an address. */
-lb_function lb_as_function(const void* address);
+/* The code of trampoline 0; each has 16 bytes. */
+extern const char lb_trampoline_first[];
 
 /* Trampoline number `number`, below LB_TRAMPOLINE_COUNT. */
 lb_function lb_trampoline(size_t number);
@@ -24,6 +51,6 @@ lb_function lb_trampoline(size_t number);
  * The target of a call of trampoline `number`; never NULL. `first` is the call's first argument where it is an integer
  * or a pointer: a target that ignores the call's own arguments may be given another.
  */
-lb_function lb_trampoline_target(size_t number, uintptr_t* first);
+LB_USED lb_function lb_trampoline_target(size_t number, uintptr_t* first);
 
 #endif

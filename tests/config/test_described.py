@@ -47,9 +47,24 @@ def test_the_extra_is_the_distribution_from_the_one_minimum_on(tmp_path):
 
 LINES = len(CONFIG.splitlines()) + 1
 """Those before the description, with the line that names the runtime."""
+PYTHON = DESCRIBED.splitlines(keepends=True)[-1]
 WRONG = [
     ('name = "thing"', 'name = "Thing"', 6, "'Thing' cannot be part of a name in C", "small letters"),
     ('name = "thing"', 'name = "litert"', 6, "litert is a runtime that latebind knows", 'preset = "litert"'),
+    ('minimum = "2.1"', 'minimum = "2.1"\ndrop_in = true', 4, "there is no stub of thing", "[runtime.describe.stub]"),
+    (PYTHON, "", 5, "no wheel supplies it, and there is no advice", "or advice"),
+    (PYTHON, 'advice = "apt-get install thing"\n', 5, "so nothing could be verified", "extras = {"),
+    (PYTHON, f'{PYTHON}advice = "a\\nb"\n', 13, "the advice has line ends", "one plain line"),
+    (PYTHON, f"{PYTHON}stub = {{ functions = [] }}\n", 13, "must not be empty", ""),
+    (
+        PYTHON,
+        f'{PYTHON}stub = {{ functions = ["a"], targets = ["a b"] }}\n',
+        13,
+        "'a b' cannot be a name in CMake",
+        "letters",
+    ),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures."a-" = 1 }}\n', 13, "matches no C function", "thing_*"),
+    (PYTHON, f'{PYTHON}stub = {{ functions = ["a"], failures.a = "stop" }}\n', 13, "failures cannot be 'stop'", ""),
     ('name = "thing"\n', "", 5, "runtime[0].describe.name is missing", ""),
     ('title = "The Thing"', 'title = "a \\"*/"', 7, "is not a plain title", "Write it without"),
     ('title = "The', 'environment = "A-B"\ntitle = "The', 7, "'A-B' is not the name of a variable", "THING_LIB_PATH"),

@@ -84,8 +84,6 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME.replace("1.19", "1.18"), "ONNX Runtime 1.18 cannot be the minimum: no wheel before 1.19", "Write min"),
         (RUNTIME.replace("1.19", "new"), "'new' is not a version", "Write it as 1.19."),
         (RUNTIME.replace('"1.19"', "1.19"), "runtime[0].minimum must be a string, not a number", 'Write it as "1.19"'),
-        (RUNTIME.replace("onnxruntime", "openvino").replace("1.19", "2026.1") + "drop_in = true\n",
-         "there is no stub of openvino", "Take it out; these have one: onnxruntime."),
         (RUNTIME + 'headers = "include"\n', "headers are for drop_in alone", "Write drop_in = true"),
         (RUNTIME + 'drop_in = true\nheaders = "nowhere"\n', "the folder nowhere is not there", "Name the folder that"),
         (RUNTIME + 'policy = "never-linkd"\n', "runtime[0].policy cannot be", "Did you mean never-linked?"),

@@ -166,7 +166,7 @@ def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runti
     assert {row["since"] for row in calls} == {"1.14"}
     run(users / "user", model, "newer", ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
     last = json.loads(record.read_text("utf-8").splitlines()[-1])
-    assert last == {"function": "CreateLoraAdapter", "since": "1.20"}
+    assert last == {"runtime": "onnxruntime", "function": "CreateLoraAdapter", "since": "1.20"}
 
 
 def test_a_first_call_without_a_result_binds_too_and_leaves_nothing_undefined(users, runtime):

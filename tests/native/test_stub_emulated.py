@@ -12,6 +12,7 @@ import wine
 
 from tests.native.building import HERE, ROOT, CannotBuildError, build
 from tests.native.emulated import ORT_VERSIONS, Emulated, cache, configure_cross, fetch_runtime, onnx_sum
+from tests.native.test_functions_stub import made
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 SYSTEMS = {
@@ -54,6 +55,23 @@ def run(system, name, *words, **env):
     places = {key: system.name_of(value) for key, value in env.items()}
     done = system.emulator.run(system.program(name), *told, env=places, cwd=None, feed=b"")
     return done.returncode, done.stdout.decode().replace("\r\n", "\n")
+
+
+def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, latebind, tmp_path):
+    emulated, rid = system
+    program = made(latebind, tmp_path, rid)
+
+    def answer(*words, **env):
+        places = {key: emulated.name_of(value) for key, value in env.items()}
+        done = emulated.emulator.run(program, *words, env=places, cwd=None, feed=b"")
+        return done.returncode, done.stdout.decode().replace("\r\n", "\n")
+
+    assert answer("stops", MANY_LIB_PATH=tmp_path / "2") == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
+    status, text = answer("stops")
+    assert status != 0
+    assert text.startswith("status 7: Many was not found in")
+    assert "\nnew -1\navailable 0 0\nMany was not found in" in text
+    assert "many_new is not in this build of Many; 1.0.1 is bound" in answer(MANY_LIB_PATH=tmp_path / "1")[1]
 
 
 def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):

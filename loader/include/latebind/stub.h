@@ -1,18 +1,30 @@
 /*
- * stub.h: what a program may say to the stub that it links instead of ONNX Runtime. Nothing of it is needed: without a
- * word, the stub looks where the loader looks (latebind.h), and for the runtime's package around its own.
+ * stub.h: what a program may say to a stub that it links instead of a runtime, and ask of it. Nothing of it is needed:
+ * without a word, the stub looks where the loader looks (latebind.h), and for the runtime's package around its own.
+ *
+ * LB_DECLARE_STUB(openvino) declares, for the stub of that runtime:
+ *
+ * void lb_openvino_path(const char* path)
+ *   A file or folder of the runtime, used instead of the search. UTF-8. Call it before any function of the runtime.
+ * int lb_openvino_available(const char* function)
+ *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. Later calls look again.
+ * const char* lb_openvino_sentence(void)
+ *   Why the last binding failed, and what to do; "" when none did.
  */
 #ifndef LATEBIND_STUB_H
 #define LATEBIND_STUB_H
 
 #ifdef __cplusplus
-extern "C" {
+#define LB_STUB_LINKAGE extern "C"
+#else
+#define LB_STUB_LINKAGE extern
 #endif
 
-/* A file or folder of ONNX Runtime, used instead of the search. UTF-8. Call it before any function of the runtime. */
-void lb_onnxruntime_path(const char* path);
+#define LB_DECLARE_STUB(runtime)                                      \
+  LB_STUB_LINKAGE void lb_##runtime##_path(const char* path);         \
+  LB_STUB_LINKAGE int lb_##runtime##_available(const char* function); \
+  LB_STUB_LINKAGE const char* lb_##runtime##_sentence(void)
 
-#ifdef __cplusplus
-}
-#endif
+LB_DECLARE_STUB(onnxruntime);
+
 #endif

@@ -31,7 +31,6 @@ _OBJECT = re.compile(
     r"""^(?:(?:static|const|inline)[ ]+)*Ort::\w+[ ]+(?P<name>\w+)[ ]*(?:[;={]|\((?:ORT_|Ort|nullptr|["\d]))""",
     re.MULTILINE | re.VERBOSE,
 )
-KEYWORDS = frozenset({"PRIVATE", "PUBLIC", "INTERFACE", "LINK_PRIVATE", "LINK_PUBLIC", "general", "optimized", "debug"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -91,7 +91,7 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
     inside = found.header is not None and found.header.is_relative_to(found.source)
     header = found.header.relative_to(found.source).as_posix() if found.header and inside else ""
     runtimes = [
-        {"name": name, "minimum": _minimum(found, name), "stub": preset(name).stub, "headers": header}
+        {"name": name, "minimum": _minimum(found, name), "headers": header if name == "onnxruntime" else ""}
         for name in found.runtimes
     ]
     source = found.source.relative_to(found.root).as_posix()
@@ -117,9 +117,9 @@ def _drop_ins(found: Found) -> set[str]:
 
 
 def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
-    """A latebind.toml of the project's own that says drop_in for those of these runtimes that have a stub."""
+    """A latebind.toml of the project's own that says drop_in for these runtimes."""
     before = after = path.read_text("utf-8")
-    for name in (name for name in sorted(runtimes) if preset(name).stub):
+    for name in sorted(runtimes):
         after = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", after, flags=re.MULTILINE)
     return Change(path=path, before=before, after=after)
 
@@ -167,39 +167,20 @@ def _notes(found: Found) -> list[str]:
         f"{_place(found, row)}: the imported target {row.target} names a library of its own, and not the stub; "
         f"take it from find_package({row.runtime})"
         for row in found.of("imported")
-        if preset(row.runtime).stub
-        and row.file not in {other.file for other in found.of("find")}  # there, it is second
-    ]
-    for runtime in (name for name in found.runtimes if not preset(name).stub):
-        notes += _notes_by_hand(found, runtime)
-    return notes
-
-
-def _notes_by_hand(found: Found, runtime: str) -> list[str]:
-    """What is left to do for a runtime without a stub."""
-    mentions = [row for row in found.mentions if row.runtime == runtime]
-    notes = [_note(found, row) for row in mentions if row.kind in ("fetch", "imported")]
-    linked = {word for row in found.of("link") for word in row.command.words}
-    notes += [
-        f"{_place(found, row)}: what {row.command.name}({name} ...) gives is no longer linked; remove it"
-        for row in mentions
-        if row.kind == "variable" and f"${{{(name := row.command.words[0])}}}" in linked
+        if row.file not in {other.file for other in found.of("find")}  # there, it is second
     ]
     notes += [
-        f"{_place(found, row)}: link_libraries() links {runtime} to every target; take it out by hand"
-        for row in mentions
-        if row.kind == "link" and not row.target
+        f"{_place(found, row)}: {row.command.name}({row.command.words[0]} ...) fetches {row.runtime}; take it out, "
+        "since find_package() gives the stub"
+        for row in found.of("fetch")
     ]
-    notes.append(f"{preset(runtime).title}: resolve each function that you call by lb_symbol()")
-    notes.append("the runtime's headers came with the linked target: give their folder to the compiler yourself")
+    notes += [
+        f"{_place(found, row)}: openvino::runtime is the C++ interface, and only the C interface can be bound late; "
+        "what you use of C++ is named by the linker"
+        for row in found.of("link")
+        if "openvino::runtime" in row.command.words
+    ]
     return list(dict.fromkeys(notes))
-
-
-def _note(found: Found, mention: Mention) -> str:
-    where, name = _place(found, mention), mention.command.words[0]
-    if mention.kind == "fetch":
-        return f"{where}: {mention.command.name}({name} ...) fetches {mention.runtime}; keep it for the headers alone"
-    return f"{where}: the imported target {name} is no longer linked; remove it, or keep it for its include folder"
 
 
 def _place(found: Found, mention: Mention) -> str:

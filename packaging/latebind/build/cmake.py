@@ -13,6 +13,7 @@ from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
+from latebind.build.stubtable import stub_source
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
@@ -126,7 +127,7 @@ class NativeBuild:
         for use in self._drop_ins():
             files.append(str(self._stub_prefix(use) / IN_FRONT))
             if use.headers:
-                definitions["LATEBIND_HEADERS"] = str(self.config.native_source / use.headers)
+                definitions[f"LATEBIND_HEADERS_{use.name}"] = str(self.config.native_source / use.headers)
         if self.config.document.native.hide:
             patterns = (name for package in self.config.packages.values() for name in package.exports)
             definitions["LATEBIND_EXPORTS"] = ";".join(dict.fromkeys(patterns))
@@ -137,9 +138,11 @@ class NativeBuild:
         return [use for use in self.config.document.runtime if use.drop_in]
 
     def _stub(self, use: RuntimeUse) -> Stub:
+        source, notes = stub_source(use, self.config.native_source)
+        for note in notes:
+            LOG.detail(note)
         return Stub(
-            runtime=use.name,
-            minimum=use.minimum,
+            source=source,
             target=self.target,
             floor=self.floor,
             toolchain=self.toolchain,

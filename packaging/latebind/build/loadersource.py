@@ -21,7 +21,6 @@ _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE
 
 def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     """The header that describes a runtime; `minimum` is what holds unless CMake sets one."""
-    distribution = runtime.python.extras.get("cpu") or runtime.python.distribution
     major, minor, patch = _numbers(minimum)
     return fill(
         "runtime.h",
@@ -39,7 +38,7 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         environment=runtime.environment,
         entry=runtime.entry_symbols[0],
         built=", ".join(_numbers(runtime.built)),
-        distribution=distribution,
+        advice=_advice(runtime),
         calendar=str(int(runtime.calendar)),
     )
 
@@ -56,7 +55,7 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
         header = folder / "latebind" / f"{use.name}.h"
         made[header] = runtime_header(use.known, use.minimum, f"{config.file.name} by latebind")
         if use.describe.version != "own":
-            made[folder / f"{use.name}.c"] = _version_source(use.known, use.describe.version)
+            made[folder / f"{use.name}.c"] = version_source(use.known, use.describe.version)
     for path, text in made.items():
         if not path.is_file() or path.read_text("utf-8") != text:  # an older time would build everything again
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +63,7 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
     return list(made)
 
 
-def _version_source(runtime: RuntimePreset, form: str) -> str:
+def version_source(runtime: RuntimePreset, form: str) -> str:
     """The source that reads the version: as `text`, or as `three-numbers` or `four-numbers` written to pointers."""
     named = {"name": runtime.name, "title": runtime.title}
     if form == "text":
@@ -79,6 +78,14 @@ def _version_source(runtime: RuntimePreset, form: str) -> str:
         names=", ".join(names),
         **named,
     )
+
+
+def _advice(runtime: RuntimePreset) -> str:
+    """The command that gets the runtime, in C."""
+    if runtime.advice:
+        return '"' + runtime.advice.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    distribution = runtime.python.extras.get("cpu") or runtime.python.distribution
+    return f'"pip install \\"{distribution}>=" LATEBIND_{runtime.name.upper()}_MINIMUM "\\""'
 
 
 def _rows(names: PerSystem) -> str:

@@ -17,10 +17,11 @@ from latebind.system.run import run, tail
 from latebind.system.tree import hash_tree
 
 if TYPE_CHECKING:
+    from latebind.build.stubtable import StubSource
     from latebind.build.toolchain import Toolchain
     from latebind.model import Target
 
-IN_FRONT = "lib/cmake/onnxruntime/inFront.cmake"
+IN_FRONT = "lib/cmake/latebind/inFront.cmake"
 """The file that puts a stub in front of other runtimes: a value of CMAKE_PROJECT_TOP_LEVEL_INCLUDES."""
 _MARK = ".latebind"
 _TIME_LIMIT = 600.0
@@ -28,15 +29,15 @@ _TIME_LIMIT = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stub:
-    """What a stub is made of. `headers` is a folder of the runtime's official headers to install with it."""
+    """A stub for one target."""
 
-    runtime: str
-    minimum: str
+    source: StubSource
     target: Target
     floor: str
     toolchain: Toolchain
     loader: Path
     headers: Path | None = None
+    """A folder of the runtime's official headers to install as well."""
 
     def make(self, prefix: Path) -> None:
         """Build and install it as `prefix`, unless what is there was made of the same.
@@ -54,7 +55,7 @@ class Stub:
                 advice="Name another folder, or remove this one.",
             )
         prefix.parent.mkdir(parents=True, exist_ok=True)
-        title = f"the stub of {self.runtime} for {self.target.rid}"
+        title = f"the stub of {self.source.runtime.title} for {self.target.rid}"
         with LOG.step(f"building {title}", f"built {title}"), TemporaryDirectory(dir=prefix.parent, prefix=".") as made:
             aside = Path(made) / "prefix"
             self._install(Path(made), aside)
@@ -64,10 +65,16 @@ class Stub:
     def _install(self, folder: Path, prefix: Path) -> None:
         cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
         tree = folder / "tree"
+        described = folder / "described"
+        for name, text in self.source.files().items():
+            (described / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(described / name, text)
         definitions = {
             "CMAKE_MAKE_PROGRAM": ninja,
             "CMAKE_BUILD_TYPE": "Release",
-            f"LATEBIND_MINIMUM_{self.runtime}": self.minimum,
+            "LATEBIND_DESCRIBED": described,
+            f"LATEBIND_MINIMUM_{self.source.runtime.name}": self.source.minimum,
+            **self._names(),
             **({"LATEBIND_HEADERS": self.headers} if self.headers else {}),
         }
         arguments = [f"-D{name}={value}" for name, value in definitions.items()]
@@ -81,10 +88,24 @@ class Stub:
         for words in steps:
             ended = run([cmake, *words], env=environment, timeout=_TIME_LIMIT, check=False)
             if ended.returncode != 0:
-                text = f"the stub of {self.runtime} could not be built for {self.target.rid}"
+                text = f"the stub of {self.source.runtime.title} could not be built for {self.target.rid}"
                 raise BuildError(f"{text}\n{tail(ended.output)}")
+
+    def _names(self) -> dict[str, str]:
+        """CMake's variables for how projects look for the runtime."""
+        runtime, names = self.source.runtime, self.source.names
+        return {
+            "LATEBIND_RUNTIME": runtime.name,
+            "LATEBIND_LIBRARY": names.library,
+            "LATEBIND_PACKAGES": ";".join(names.packages),
+            "LATEBIND_TARGETS": ";".join(names.targets),
+            "LATEBIND_PKG_CONFIG": names.pkg_config or names.library,
+            "LATEBIND_VERSION": runtime.built if self.source.table else "",
+            "LATEBIND_HEADER": names.header,
+        }
 
     def _key(self) -> str:
         headers = hash_tree(self.headers, modes=False) if self.headers else ""
-        made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.runtime, self.minimum]
-        return digest([*made_of, self.target.rid, self.floor, headers])
+        made_of = [hash_tree(self.loader, modes=False), self.toolchain.fingerprint(), self.source.minimum]
+        texts = [text for row in sorted({**self._names(), **self.source.files()}.items()) for text in row]
+        return digest([*made_of, self.target.rid, self.floor, headers, *texts])

@@ -10,21 +10,33 @@ from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from latebind.build.stub import Stub
+    from latebind.build.stubtable import StubSource
     from latebind.commands.common import Add
-    from latebind.tables.presets import RuntimePreset
+    from latebind.config.document import RuntimeUse
+    from latebind.model import Target
 
 
 def declare_stub(add: Add) -> None:
     """`latebind stub`."""
     command = add("stub", _stub, "make the static library that programs link instead of a runtime")
-    command.add_argument("runtime", metavar="RUNTIME", help="preset of the runtime: onnxruntime")
+    command.add_argument(
+        "runtime", metavar="RUNTIME|FILE.toml", help="preset of the runtime, or a file that describes one"
+    )
     add_target(command)
     command.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="folder for one of each target, such as linux-x64"
     )
     command.add_argument("--minimum", metavar="VERSION", help="oldest version to bind (default: the preset's)")
+    command.add_argument(
+        "--functions",
+        action="append",
+        default=[],
+        metavar="FILE|NAME|PATTERN",
+        help="functions of a described runtime: a library, .def file or header, a name, or a pattern; may be repeated",
+    )
     command.add_argument(
         "--headers", type=Path, metavar="DIR", help="folder of the official headers to install as well"
     )
@@ -38,11 +50,12 @@ def _stub(arguments: argparse.Namespace) -> int:
     from latebind.system.parallel import each  # noqa: PLC0415  # --help must be quick
 
     output: Path = arguments.output.resolve()
-    known, minimum = _chosen(arguments)
+    rows = _targets(arguments)
+    source = _source(arguments, rows)
     if arguments.source:
-        made = _sources(minimum, output)
+        made = _written(source, output)
     else:
-        stubs = _stubs(arguments, known, minimum)
+        stubs = _stubs(arguments, source, rows)
         each(lambda stub: stub.make(output / stub.target.rid), stubs)
         made = [output / stub.target.rid for stub in stubs]
     if arguments.format == "json":
@@ -52,49 +65,74 @@ def _stub(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _sources(minimum: str, output: Path) -> list[Path]:
+def _written(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources; the files."""
     from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
 
-    texts = amalgamation(cmake_dir(), minimum)
+    texts = amalgamation(cmake_dir(), source)
     output.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         write_text(output / name, text)
     return [output / name for name in texts]
 
 
-def _chosen(arguments: argparse.Namespace) -> tuple[RuntimePreset, str]:
-    """The runtime, and the oldest version to bind. Raises LatebindError for one without a stub, or no version."""
+def _targets(arguments: argparse.Namespace) -> list[Target]:
+    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
+
+    names = arguments.target or [host_rid()]
+    return [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
+
+
+def _source(arguments: argparse.Namespace, rows: Sequence[Target]) -> StubSource:
+    """What the stub is made of; prints what cannot be in it. Raises LatebindError for what has no stub."""
+    from latebind.build.stubtable import stub_source  # noqa: PLC0415
+    from latebind.config.file import load_described  # noqa: PLC0415
+    from latebind.system.log import LOG  # noqa: PLC0415
+
+    if arguments.runtime.endswith(".toml"):
+        file = Path(arguments.runtime).resolve()
+        # What the command line names is below the current folder, what the file names below its own.
+        functions = [str(Path(word).resolve()) if Path(word).is_file() else word for word in arguments.functions]
+        systems = {row.system for row in rows}
+        use, folder = load_described(file, systems, arguments.minimum or "", functions), file.parent
+    else:
+        use, folder = _preset(arguments), Path()
+    source, notes = stub_source(use, folder)
+    for note in notes:
+        LOG.say(note)
+    return source
+
+
+def _preset(arguments: argparse.Namespace) -> RuntimeUse:
+    """The runtime, with the oldest version to bind."""
     from latebind.config.described import RUNTIME_VERSION  # noqa: PLC0415
-    from latebind.tables.presets import preset, with_stub  # noqa: PLC0415
+    from latebind.config.document import RuntimeUse  # noqa: PLC0415
+    from latebind.tables.presets import preset  # noqa: PLC0415
 
     known = preset(arguments.runtime)
-    if not known.stub:
-        raise LatebindError(f"there is no stub of {known.title}", advice=f"These have one: {with_stub()}.")
+    if arguments.functions:
+        text = f"the functions of {known.title} are known"
+        raise LatebindError(text, advice="Leave --functions out; it is for a runtime that a file describes.")
     minimum = arguments.minimum or known.floor
     if not RUNTIME_VERSION.match(minimum):
         raise LatebindError(f"{minimum!r} is not a version", advice="Write it as 1.19 or 1.19.2.")
-    return known, minimum
+    return RuntimeUse(preset=known.name, minimum=minimum, drop_in=True)
 
 
-def _stubs(arguments: argparse.Namespace, known: RuntimePreset, minimum: str) -> list[Stub]:
-    """One for each target. Raises LatebindError for a target or headers that are not there, NotRun without zig."""
+def _stubs(arguments: argparse.Namespace, source: StubSource, rows: Sequence[Target]) -> list[Stub]:
+    """One for each target. Raises LatebindError for headers that are not there, NotRun without zig."""
     from latebind.build.stub import Stub  # noqa: PLC0415
     from latebind.build.toolchain import toolchain  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
-    from latebind.tables.targets import host_rid, target, targets  # noqa: PLC0415
 
     headers = arguments.headers and arguments.headers.resolve()
     if headers and not list(headers.rglob("*.h")):
         raise LatebindError("holds no header", where=str(headers), advice="Name the folder of the official headers.")
-    names = arguments.target or [host_rid()]
-    rows = [target(name) for name in (targets() if "all" in names else dict.fromkeys(names))]
     return [
         Stub(
-            runtime=known.name,
-            minimum=minimum,
+            source=source,
             target=row,
             floor=row.floor,
             toolchain=toolchain("zig", row),

@@ -10,7 +10,7 @@ from packaging.version import InvalidVersion, Version
 from latebind.config.described import RUNTIME_VERSION, DescribedRuntime, problems
 from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
-from latebind.tables.presets import presets, with_stub
+from latebind.tables.presets import presets
 from latebind.tables.pythonabi import kind_problem
 from latebind.tables.targets import targets
 
@@ -99,16 +99,15 @@ def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> Non
 
 
 def _check_drop_in(config: Config, reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> None:
-    known = presets().get(use.preset)
-    if use.drop_in and (known is None or not known.stub):
-        advice = f"Take it out; these have one: {with_stub()}."
+    if use.drop_in and use.describe and use.describe.stub is None:
+        advice = f"List its functions below [runtime.describe.stub], or take a preset: {', '.join(presets())}."
         reader.problem((*here, "drop_in"), f"there is no stub of {use.name}", advice)
     elif use.headers and not use.drop_in:
         text = "headers are for drop_in alone"
         reader.problem((*here, "headers"), text, "Write drop_in = true, or take headers out.")
     elif use.headers and not (config.native_source / use.headers).is_dir():
         text = f"the folder {use.headers} is not there"
-        reader.problem((*here, "headers"), text, "Name the folder that holds onnxruntime_c_api.h.")
+        reader.problem((*here, "headers"), text, "Name the folder that holds the runtime's headers.")
 
 
 def _check_described(
@@ -120,6 +119,11 @@ def _check_described(
     if not RUNTIME_VERSION.match(use.minimum):
         text = f"{use.minimum!r} is not two or three numbers"
         reader.problem((*here, "minimum"), text, "Write it as 1.19 or 1.19.2.")
+    if described.python is None:
+        text = "no wheel supplies the runtime, so nothing could be verified"
+        reader.problem(
+            (*here, "describe"), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }.'
+        )
     rows = (targets().get(Rid(rid)) for rid in config.document.targets.include)
     for keys, text, advice in problems(described, use.minimum, [row.system for row in rows if row is not None]):
         reader.problem((*here, "describe", *keys), f"{dotted((*here, 'describe', *keys))}: {text}", advice)

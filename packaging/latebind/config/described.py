@@ -9,11 +9,12 @@ import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import msgspec
 from msgspec import Meta
 from packaging.version import InvalidVersion, Version
 
 from latebind.config.reader import Table
-from latebind.tables.presets import NugetSupply, PerSystem, PythonSupply, RuntimePreset, presets
+from latebind.tables.presets import NO_PYTHON, NugetSupply, PerSystem, PythonSupply, RuntimePreset, StubNames, presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -22,6 +23,8 @@ Problem = tuple[tuple[str, ...], str, str]
 """The keys below the description, what is wrong, what to do."""
 _NAME = re.compile(r"^[a-z][a-z0-9_]*$")
 _FUNCTION = re.compile(r"^[A-Za-z_][A-Za-z0-9_]*$")
+_FUNCTIONS = re.compile(r"^[A-Za-z_*][A-Za-z0-9_*?]*$")
+_LINKED = re.compile(r"^[A-Za-z0-9_.:+-]*$")
 _FILE = re.compile(r"^[A-Za-z0-9_.*+-]+$")
 _PACKAGE = re.compile(r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")
 RUNTIME_VERSION = re.compile(r"^\d+\.\d+(\.\d+)?$")
@@ -53,6 +56,34 @@ class DescribedPython(Table, frozen=True):
     ]
 
 
+class DescribedStub(Table, frozen=True):
+    """The stub that code links which is written for a linked runtime."""
+
+    functions: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="C functions, and files that hold them, relative to native.source: a shared library, a .def "
+            "file, a header. A pattern such as thing_* chooses among those of the files.",
+            min_length=1,
+        ),
+    ]
+    failures: Annotated[
+        dict[str, int | Literal["sentence", "abort"]],
+        Meta(
+            description="What functions give without a runtime, by pattern; the last that fits counts. A number, "
+            '"sentence" (a text that says what is wrong), or "abort": print it and end, the default.'
+        ),
+    ] = msgspec.field(default_factory=dict)
+    library: Annotated[str, Meta(description="What follows -l in link commands; by default from the file's name.")] = ""
+    packages: Annotated[
+        tuple[str, ...], Meta(description="Names for find_package(); by default the runtime's and the library's.")
+    ] = ()
+    targets: Annotated[
+        tuple[str, ...], Meta(description="CMake targets that projects link, but NAME and NAME::NAME of each package.")
+    ] = ()
+    header: Annotated[str, Meta(description="A header, by which the folder of all headers is found.")] = ""
+
+
 class DescribedRuntime(Table, frozen=True):
     """A runtime without a preset: how it is found, recognized and supplied."""
 
@@ -81,7 +112,9 @@ class DescribedRuntime(Table, frozen=True):
         str, Meta(description="The newest version that it was tried with; a newer one is used and reported.")
     ]
     files: Annotated[DescribedFiles, Meta(description="The library's file names.")]
-    python: Annotated[DescribedPython, Meta(description="The wheels that supply it.")]
+    python: Annotated[DescribedPython | None, Meta(description="The wheels that supply it.")] = None
+    advice: Annotated[str, Meta(description="The command that gets it, where no wheel supplies it.")] = ""
+    stub: Annotated[DescribedStub | None, Meta(description="The stub of it, for drop_in and `latebind stub`.")] = None
     title: Annotated[str, Meta(description="What it is called in sentences; by default the name.")] = ""
     environment: Annotated[
         str, Meta(description="The variable that names its file or folder; by default <NAME>_LIB_PATH.")
@@ -120,11 +153,32 @@ class DescribedRuntime(Table, frozen=True):
             built=self.built,
             names=PerSystem(**plain),
             globs=PerSystem(**globs),
-            python=PythonSupply(folder=self.python.folder, extras=self.python.extras),
+            python=PythonSupply(folder=self.python.folder, extras=self.python.extras) if self.python else NO_PYTHON,
+            advice=self.advice,
+            stub=self._stub_names(),
             nuget=NugetSupply(ids=self.nuget),
             calendar=self.calendar,
             libc=self.libc,
         )
+
+    def _stub_names(self) -> StubNames | None:
+        if self.stub is None:
+            return None
+        file = next((name for name in (*self.files.linux, *self.files.macos) if "*" not in name), f"lib{self.name}.so")
+        library = self.stub.library or re.sub(r"^lib|\.(so|dylib)\b.*$", "", file)
+        return StubNames(
+            library=library,
+            packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
+            targets=self.stub.targets,
+            header=self.stub.header,
+            failures=dict(self.stub.failures),
+        )
+
+
+class DescribedFile(DescribedRuntime, frozen=True):
+    """A file that describes a runtime for `latebind stub`."""
+
+    minimum: Annotated[str, Meta(description="Oldest version that works.")] = ""
 
 
 def _copies(system: str, name: str) -> tuple[str, ...]:
@@ -150,6 +204,8 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
     if described.environment and not _FUNCTION.match(described.environment):
         text = f"{described.environment!r} is not the name of a variable"
         yield ("environment",), text, f"Leave it out: it is {described.name.upper()}_LIB_PATH then."
+    if not described.advice.isprintable():
+        yield ("advice",), "the advice has line ends or control characters", "Write one plain line."
     if not described.title.isprintable() or set('"\\*') & set(described.title):
         yield ("title",), f"{described.title!r} is not a plain title", 'Write it without ", \\, * and line ends.'
     if not _FUNCTION.match(described.entry):
@@ -158,6 +214,8 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
             f"{described.entry!r} is not the name of a C function",
             "Name an exported one: nm -D shows them.",
         )
+    if described.stub:
+        yield from _stub_problems(described.stub)
     yield from _version_problems(described, minimum)
     yield from _file_problems(described.files, systems)
     yield from _supply_problems(described)
@@ -188,7 +246,22 @@ def _file_problems(files: DescribedFiles, systems: Iterable[str]) -> Iterator[Pr
                 yield ("files", system), text, f'Write the plain name, without a folder: "{example}".'
 
 
+def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
+    for key, names in (("packages", stub.packages), ("targets", stub.targets), ("library", (stub.library,))):
+        for name in names:
+            if not _LINKED.match(name):
+                yield ("stub", key), f"{name!r} cannot be a name in CMake", "Use letters, digits, and any of _.:+-"
+    for pattern in stub.failures:
+        if not _FUNCTIONS.match(pattern):
+            yield ("stub", "failures"), f"{pattern!r} matches no C function", "Write a name, or a pattern: thing_*."
+
+
 def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
+    if described.python is None:
+        if not described.advice:
+            text = "no wheel supplies it, and there is no advice how to get it"
+            yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
+        return
     folder = PurePosixPath(described.python.folder)
     if not described.python.folder or folder.is_absolute() or ".." in folder.parts or "\\" in str(folder):
         text = f"{described.python.folder!r} is not a folder below site-packages"

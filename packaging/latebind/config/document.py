@@ -77,7 +77,7 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
         bool,
         Meta(
             description="Answer every search of the CMake project for the runtime with a stub that binds late: code "
-            "that links the runtime stays as it is. Only for the preset onnxruntime."
+            "that links the runtime stays as it is. A described runtime needs [runtime.describe.stub]."
         ),
     ] = False
     headers: Annotated[

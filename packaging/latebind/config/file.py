@@ -9,12 +9,14 @@ import msgspec
 
 from latebind.config.check import check_config, check_source
 from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.document import Document
+from latebind.config.described import RUNTIME_VERSION, DescribedFile, problems
+from latebind.config.document import Document, RuntimeUse
 from latebind.config.lines import Key, headers
 from latebind.config.reader import Reader
 from latebind.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 FILE_NAME = "latebind.toml"
@@ -64,6 +66,28 @@ def load(file: Path, *, alone: bool = False) -> Config:
     if reader.problems or document is None:
         raise ConfigError(reader.problems)
     return config
+
+
+def load_described(file: Path, systems: Iterable[str], minimum: str = "", functions: Sequence[str] = ()) -> RuntimeUse:
+    """A runtime that a file describes by the keys of [runtime.describe]; `functions` are added to its stub.
+
+    Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
+    """
+    raw = _tables(file)
+    if functions and isinstance(stub := raw.setdefault("stub", {}), dict):
+        stub["functions"] = [*stub.get("functions", []), *functions]
+    reader = Reader(file, read_toml(file), ())
+    described = reader.read(DescribedFile, raw, ())
+    if described is None:
+        raise ConfigError(reader.problems)
+    minimum = minimum or described.minimum
+    if not RUNTIME_VERSION.match(minimum):
+        reader.problem(("minimum",), f"{minimum!r} is not two or three numbers", "Write it as 1.19 or 1.19.2.")
+    for keys, text, advice in problems(described, minimum, systems):
+        reader.problem(keys, text, advice)
+    if reader.problems:
+        raise ConfigError(reader.problems)
+    return RuntimeUse(describe=described, minimum=minimum, drop_in=True)
 
 
 def read_toml(file: Path) -> str:

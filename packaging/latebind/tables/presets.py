@@ -41,10 +41,31 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.extras[self.extra]
 
 
+NO_PYTHON = PythonSupply(folder="", extras={})
+"""Of a runtime that no wheel supplies."""
+
+
 class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The NuGet packages that supply the runtime."""
 
     ids: tuple[str, ...] = ()
+
+
+class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How projects look for the runtime when they link it: a stub answers to all of it."""
+
+    library: str
+    """What follows -l."""
+    packages: tuple[str, ...]
+    """Names for CMake's find_package(), in the spellings of their variables."""
+    targets: tuple[str, ...] = ()
+    """CMake targets, but NAME and NAME::NAME of each package."""
+    pkg_config: str = ""
+    header: str = ""
+    """A header by which the folder of all is found."""
+    failures: dict[str, int | str] = {}
+    """Patterns of functions and what such a one gives without a runtime: a number, "sentence" or "abort"; the last
+    that fits counts, and by default it is "abort"."""
 
 
 class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -67,11 +88,13 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     floor: str
     floor_reason: str
     built: str
-    stub: bool = False
-    """Whether the loader has a stub of it, which takes the place of a linked runtime."""
+    stub: StubNames | None = None
+    """The stub that takes the place of a linked runtime."""
     names: PerSystem
     globs: PerSystem
     python: PythonSupply
+    advice: str = ""
+    """The command that gets the runtime, where it is not `pip install`."""
     nuget: NugetSupply = NugetSupply()
     calendar: bool = False
     """The major version is a year: a later one has the same interface."""
@@ -93,8 +116,3 @@ def preset(name: str) -> RuntimePreset:
     except KeyError:
         known = ", ".join(presets())
         raise LatebindError(f"{name} is not a known runtime", advice=f"Use one of: {known}.") from None
-
-
-def with_stub() -> str:
-    """The presets that have a stub, for messages: `onnxruntime`."""
-    return ", ".join(name for name, row in presets().items() if row.stub)

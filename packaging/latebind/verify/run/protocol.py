@@ -45,12 +45,15 @@ class RuntimeReport(msgspec.Struct, frozen=True):
 
     version: str = ""
     path: str = ""
+    runtime: str = ""
 
 
 class Recorded(msgspec.Struct, frozen=True):
     """A line of what a stub records: the loader's report, or the newest function so far."""
 
     report: RuntimeReport | None = None
+    runtime: str = ""
+    """The runtime of the function."""
     function: str = ""
     since: str = ""
 
@@ -160,7 +163,8 @@ def with_record(result: ConsumerResult, record: Path) -> ConsumerResult:
         raise InputError(f"the record of the stub is damaged: {error}", where=str(record)) from error
     report = result.report or next((row.report for row in reversed(rows) if row.report), None)
     libraries = result.libraries or ((report.path,) if report and report.path else ())
-    newest = max((row for row in rows if row.since), key=lambda row: Version(row.since), default=None)
+    calls = (row for row in rows if row.since and (report is None or row.runtime == report.runtime))
+    newest = max(calls, key=lambda row: Version(row.since), default=None)
     return msgspec.structs.replace(result, report=report, libraries=libraries, newest=newest)
 
 

@@ -1,0 +1,102 @@
+"""Writes the table of a runtime's functions, packaging/latebind/tables/functions/<runtime>.toml, from its wheels.
+
+    pip download --no-deps --dest wheels openvino==2025.0.0     # and each later version; the newest for all systems
+    python ci/functions.py openvino wheels 'openvino_c[.0-9]*(so|dylib|dll)[.0-9]*$' '^ov_' --texts '^ov_property_key'
+
+A function's version is that of the oldest wheel for Linux that has it. Texts that are exported as variables are read
+from the newest wheel, which must run here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import re
+import tempfile
+import textwrap
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.binary.read import read_image
+from packaging.utils import parse_wheel_filename
+from packaging.version import Version
+
+if TYPE_CHECKING:
+    from latebind.binary.image import Export
+
+TABLES = Path(__file__).resolve().parent.parent / "packaging" / "latebind" / "tables" / "functions"
+UNKNOWN = "0.0"
+"""The version of functions that no wheel for Linux has."""
+
+
+def main() -> int:
+    """Read the wheels and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runtime")
+    parser.add_argument("wheels", type=Path)
+    parser.add_argument("library", help="what the path of the library in a wheel matches")
+    parser.add_argument("names", help="what a name must match")
+    parser.add_argument("--texts", default="$.", help="what a name of a variable matches that points at a text")
+    given = parser.parse_args()
+    wheels = sorted(given.wheels.glob("*.whl"), key=lambda path: ("linux" not in path.name, version(path)))
+    first: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for wheel in wheels:
+        exports = [row for row in exports_of(wheel, given.library) if re.match(given.names, row.name)]
+        is_linux = "linux" in wheel.name
+        for row in exports:  # PE does not tell functions and variables apart
+            if not re.match(given.texts, row.name) and (row.kind == "func" or not is_linux):
+                first.setdefault(row.name, release(wheel) if is_linux else UNKNOWN)
+        if is_linux:
+            texts = {row.name: "" for row in exports if re.match(given.texts, row.name)}
+            newest = wheel
+    if texts:
+        texts = values(newest, given.library, sorted(texts))
+    path = TABLES / f"{given.runtime}.toml"
+    path.write_text(table(first, texts, f"{given.runtime} {release(wheels[0])} to {version(newest)}"), encoding="utf-8")
+    print(f"written: {path.name}, {len(first)} functions, {len(texts)} texts")
+    return 0
+
+
+def version(wheel: Path) -> Version:
+    """The version of a wheel."""
+    return parse_wheel_filename(wheel.name)[1]
+
+
+def release(wheel: Path) -> str:
+    """Its version as the loader writes it: 2025.0, 2.1.3."""
+    found = version(wheel)
+    return f"{found.major}.{found.minor}" + (f".{found.micro}" if found.micro else "")
+
+
+def exports_of(wheel: Path, pattern: str) -> tuple[Export, ...]:
+    """What the library of a wheel exports."""
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if re.search(pattern, name))
+        image = read_image(archive.read(name), name)
+        return image.exports if image else ()
+
+
+def values(wheel: Path, pattern: str, names: list[str]) -> dict[str, str]:
+    """The texts that variables of the library point at."""
+    with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+        (name,) = (name for name in archive.namelist() if re.search(pattern, name))
+        library = ctypes.CDLL(str(Path(folder) / name))
+        return {name: (ctypes.c_char_p.in_dll(library, name).value or b"").decode() for name in names}
+
+
+def table(first: dict[str, str], texts: dict[str, str], origin: str) -> str:
+    """The file: functions by the version that has them first, and texts by name."""
+    lines = [f"# Written by ci/functions.py from the wheels of {origin}; do not edit.", "[functions]"]
+    for known in sorted(set(first.values()), key=Version):
+        names = ", ".join(f'"{name}"' for name in sorted(first) if first[name] == known)
+        lines += [f'"{known}" = [', textwrap.fill(names, 118, initial_indent="  ", subsequent_indent="  "), "]"]
+    if texts:
+        lines += ["", "[texts]", *(f'{name} = "{text}"' for name, text in sorted(texts.items()))]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

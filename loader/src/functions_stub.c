@@ -1,0 +1,156 @@
+/*
+ * functions_stub.c: what a program gets that links this instead of a C library: its functions by name, which bind the
+ * library at the first call. stub_table.h, which latebind writes, lists them.
+ *
+ * Each function is a jump through a table. Before binding, the table leads to trampolines; binding puts the runtime's
+ * own addresses there. What the runtime lacks stays a trampoline and fails as the table declares, as everything does
+ * without a runtime.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "latebind/stub.h"
+#include "os.h"
+#include "stub_bind.h"
+#include "trampolines.h"
+
+/* What a function does that cannot be called. */
+typedef enum lb_failure {
+  LB_FAILURE_NUMBER,   /* gives a number, or 0 as a pointer */
+  LB_FAILURE_SENTENCE, /* gives the sentence, as text */
+  LB_FAILURE_ABORT     /* prints the sentence and ends the program */
+} lb_failure;
+
+typedef struct lb_stub_row {
+  const char* name;
+  lb_failure failure;
+  intptr_t number;
+  lb_version since; /* 0.0.0: not known */
+} lb_stub_row;
+
+#define LB_ROW(position, name, failure, number, major, minor, patch) \
+  {#name, LB_FAILURE_##failure, number, {major, minor, patch}},
+static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
+
+#define LB_ENTRY(position, ...) (void*)(lb_trampoline_first + (16 * (position))),
+#define lb_entries              LB_OF_STUB(entries)
+LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
+
+static void lb_fill(const char* report);
+static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME, .below = LB_STUB_BELOW, .fill = lb_fill};
+static int lb_is_recording; /* the entries keep trampolines then */
+
+static void lb_fill(const char* report) {
+  lb_is_recording = lb_record_begin(report);
+  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT && !lb_is_recording; ++number) {
+    void* address = lb_symbol(&lb_own.binding, lb_rows[number].name);
+    if (address) lb_os_publish(&lb_entries[number], address);
+  }
+  lb_os_publish(&lb_own.is_filled, &lb_own);
+}
+
+/* ---- calls that fail ------------------------------------------------------------------------------------------ */
+
+/* Its caller called something else: the first argument was replaced by the result. */
+static uintptr_t lb_give(uintptr_t result) {
+  return result;
+}
+
+/* Why a function of a bound runtime cannot be called. */
+static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
+  lb_version bound = lb_bound_version(&lb_own.binding);
+  const char* title = lb_own.runtime->title;
+  int length = lb_version_compare(row->since, bound) > 0
+                   ? snprintf(text, size, "%s needs %s %u.%u", row->name, title, (unsigned)row->since.major,
+                              (unsigned)row->since.minor)
+                   : snprintf(text, size, "%s is not in this build of %s", row->name, title);
+  if (length < 0 || (size_t)length >= size) return;
+  snprintf(text + length, size - (size_t)length, "; %u.%u.%u is bound", (unsigned)bound.major, (unsigned)bound.minor,
+           (unsigned)bound.patch);
+}
+
+static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
+  char missing[512];
+  if (is_bound) {
+    lb_say_missing(row, missing, sizeof missing);
+    lb_keep_sentence(&lb_own, missing);
+  }
+  switch (row->failure) {
+    case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
+    case LB_FAILURE_SENTENCE: return (uintptr_t)lb_stub_sentence(&lb_own);
+    case LB_FAILURE_ABORT: break;
+  }
+  fprintf(stderr, "%s was called. %s\n", row->name, lb_stub_sentence(&lb_own));
+  abort();
+}
+
+lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
+  const lb_stub_row* row = &lb_rows[number];
+  int is_bound = !lb_stub_bind(&lb_own);
+  void* address = is_bound ? lb_symbol(&lb_own.binding, row->name) : NULL;
+  if (lb_is_recording && !lb_os_lock()) {
+    lb_record_call(&lb_own, row->name, row->since);
+    lb_os_unlock();
+  }
+  if (address) return lb_as_function(address);
+  *first = lb_fail(row, is_bound);
+  return (lb_function)lb_give;
+}
+
+/* ---- what the program calls by name ----------------------------------------------------------------------------- */
+
+int LB_OF_STUB(available)(const char* function);
+int LB_OF_STUB(available)(const char* function) {
+  return !lb_stub_bind(&lb_own) && (!function || lb_symbol(&lb_own.binding, function));
+}
+
+const char* LB_OF_STUB(sentence)(void);
+const char* LB_OF_STUB(sentence)(void) {
+  return lb_stub_sentence(&lb_own);
+}
+
+void LB_OF_STUB(path)(const char* path);
+void LB_OF_STUB(path)(const char* path) {
+  lb_stub_path(&lb_own, path);
+}
+
+/* Texts that the runtime exports as variables: the same in every version that has them. */
+#define LB_CONSTANT(name, text) \
+  extern const char* name;      \
+  const char* name = text;
+LB_STUB_CONSTANTS(LB_CONSTANT)
+
+/* clang-format off */
+#if defined(_WIN32)
+#define LB_ASM_SYMBOL(name) ".def " name "\n.scl 2\n.type 32\n.endef\n.globl " name "\n" name ":\n"
+/* For headers that declare the functions as another DLL's. */
+#define LB_ASM_IMPORTED(name) \
+  ".section .rdata,\"dr\"\n.balign 8\n.globl __imp_" name "\n__imp_" name ":\n.quad " name "\n"
+#elif defined(__APPLE__)
+#define LB_ASM_SYMBOL(name) ".private_extern _" name "\n_" name ":\n"
+#define LB_ASM_IMPORTED(name)
+#else
+#define LB_ASM_SYMBOL(name) ".globl " name "\n.hidden " name "\n.type " name ", %function\n" name ":\n"
+#define LB_ASM_IMPORTED(name)
+#endif
+
+#if defined(__x86_64__)
+#define LB_ASM_JUMP(place) "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*" place "(%rip)\n"
+#elif defined(__APPLE__)
+#define LB_ASM_JUMP(place) "hint #34\nadrp x16, (" LB_ASM_NAME(lb_entries) "+8*" place ")@PAGE\nldr x16, [x16, (" \
+  LB_ASM_NAME(lb_entries) "+8*" place ")@PAGEOFF]\nbr x16\n"
+#else
+#define LB_ASM_JUMP(place) "hint #34\nadrp x16, " LB_ASM_NAME(lb_entries) "+8*" place "\nldr x16, [x16, :lo12:" \
+  LB_ASM_NAME(lb_entries) "+8*" place "]\nbr x16\n"
+#endif
+
+#define LB_ASM_FUNCTION(position, name, ...) \
+  __asm__(".text\n.balign 16\n" LB_ASM_SYMBOL(#name) LB_ASM_JUMP(#position) LB_ASM_IMPORTED(#name) ".text\n");
+LB_STUB_FUNCTIONS(LB_ASM_FUNCTION)
+
+#if defined(_WIN32)
+#define LB_ASM_VARIABLE(name, text) __asm__(LB_ASM_IMPORTED(#name) ".text\n");
+LB_STUB_CONSTANTS(LB_ASM_VARIABLE)
+#endif
+/* clang-format on */

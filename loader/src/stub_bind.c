@@ -1,0 +1,59 @@
+/* stub_bind.c: binds a runtime for its stub; must not know which runtime it is. */
+#include "stub_bind.h"
+
+#include <string.h>
+
+#include "internal.h"
+#include "neighbours.h"
+#include "os.h"
+
+/* ISO C has no conversion between pointers to objects and to functions; POSIX and Windows say that bytes agree. */
+lb_function lb_as_function(const void* address) {
+  lb_function function = NULL;
+  memcpy(&function, &address, sizeof function);
+  return function;
+}
+
+void* lb_as_pointer(lb_function function) {
+  void* address = NULL;
+  memcpy(&address, &function, sizeof address);
+  return address;
+}
+
+/* Most processes fail once or for one reason, so what is kept is not freed. */
+void lb_keep_sentence(lb_stub* stub, const char* sentence) {
+  if (strcmp(lb_stub_sentence(stub), sentence) == 0) return;
+  char* copy = lb_duplicate(sentence);
+  lb_os_publish(&stub->sentence, copy ? copy : (void*)"The runtime could not be bound: out of memory.");
+}
+
+int lb_stub_bind(lb_stub* stub) {
+  if (lb_os_load(&stub->is_filled)) return 0;
+  lb_report report = {.size = sizeof report};
+  lb_options options = {.size = sizeof options};
+  lb_neighbours around = lb_neighbours_of(stub->below);
+  options.path = lb_os_load(&stub->path);
+  options.directories = (const char* const*)around.folders;
+  options.directory_count = around.count;
+  int outcome = lb_bind(&stub->binding, stub->runtime, &options, &report);
+  lb_neighbours_clear(&around);
+  if (!lb_os_lock()) {
+    if (outcome) {
+      lb_keep_sentence(stub, report.sentence);
+    } else if (!lb_os_load(&stub->is_filled)) {
+      stub->fill(lb_report_json(&report));
+    }
+    lb_os_unlock();
+  }
+  lb_report_clear(&report);
+  return !lb_os_load(&stub->is_filled);
+}
+
+const char* lb_stub_sentence(const lb_stub* stub) {
+  const char* sentence = lb_os_load(&stub->sentence);
+  return sentence ? sentence : "";
+}
+
+void lb_stub_path(lb_stub* stub, const char* path) {
+  lb_os_publish(&stub->path, lb_duplicate(path));
+}

@@ -1,0 +1,163 @@
+"""Finds the C functions that a stub is to serve: in lists of names, shared libraries, .def files and headers."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from itertools import takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from latebind.binary.read import read_image
+from latebind.build.zig import ZIG_REQUIREMENT, find_zig
+from latebind.errors import InputError, LatebindError, NotRun
+from latebind.system.run import run, tail
+from latebind.tables.functions import FunctionTable
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+_NAME = re.compile(r"^[A-Za-z_]\w*$")
+_HEADERS = frozenset({".h", ".hh", ".hpp", ".hxx"})
+_LINKERS = frozenset({"_init", "_fini", "_edata", "_end", "__bss_start", "DllMain", "_DllMainCRTStartup"})
+"""What linkers put into every library."""
+_TIME_LIMIT = 120.0
+_SHOWN = 5
+
+
+@dataclass(slots=True)
+class Found:
+    """The names in a library or header: those that a stub can serve, and the others."""
+
+    functions: set[str] = field(default_factory=set)
+    variables: set[str] = field(default_factory=set)
+    cxx: set[str] = field(default_factory=set)
+    """Functions and classes of C++, by their mangled names."""
+
+    def add(self, name: str, *, is_function: bool) -> None:
+        """Sort a name in."""
+        if name.startswith(("_Z", "?")):
+            self.cxx.add(name)
+        elif _NAME.match(name) and name not in _LINKERS:
+            (self.functions if is_function else self.variables).add(name)
+
+
+def find_functions(words: Sequence[str], folder: Path) -> tuple[FunctionTable, list[str]]:
+    """The functions that `words` name, and notes about what cannot be in a stub.
+
+    A word is a function, a file below `folder` that holds functions, or a pattern (`thing_*`) for those of the files.
+    Raises InputError for a file that cannot be read, LatebindError when nothing is left, NotRun for a header without
+    zig.
+    """
+    patterns = [word for word in words if "*" in word]
+    names = {word for word in words if _NAME.match(word)}
+    found = Found()
+    for word in words:
+        if word not in patterns and word not in names:
+            _read(folder / word, found)
+    chosen = {name for name in found.functions if _fits(name, patterns)} | names
+    if not chosen:
+        text = f"no function of {', '.join(words)} can be in a stub"
+        raise LatebindError(text, advice="Name functions, a shared library, a .def file or a header.")
+    variables = [name for name in sorted(found.variables) if _fits(name, patterns)]
+    notes = [_note(variables, "variable")] if variables else []
+    notes += [_note(sorted(found.cxx), "C++ symbol")] if found.cxx and not patterns else []
+    return FunctionTable(functions={"0.0": tuple(sorted(chosen))}), notes
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def _note(names: Sequence[str], kind: str) -> str:
+    shown = ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "")
+    return f"not in the stub: {plural(len(names), kind)}, which cannot be bound late ({shown})"
+
+
+def _read(path: Path, found: Found) -> None:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        text = f"cannot be read: {error.strerror}"
+        advice = "Name a function, a shared library, a .def file or a header."
+        raise InputError(text, where=str(path), advice=advice) from error
+    if path.suffix.lower() == ".def":
+        _read_def(data, found)
+    elif path.suffix.lower() in _HEADERS:
+        _read_header(path, found)
+    elif image := read_image(data, path.name):
+        for row in image.exports:
+            found.add(row.name, is_function=row.kind == "func")
+    else:
+        raise InputError("is neither a shared library, a .def file nor a header", where=str(path))
+
+
+def _read_def(data: bytes, found: Found) -> None:
+    """EXPORTS of a module definition: `name [=other] [@number] [NONAME] [DATA] [PRIVATE]`, one in a line."""
+    lines = [line.partition(";")[0].split() for line in data.decode("utf-8", "replace").splitlines()]
+    start = next((number for number, words in enumerate(lines) if words[:1] == ["EXPORTS"]), len(lines))
+    own = lines[start][1:] if start < len(lines) else []
+    for words in [own, *takewhile(lambda words: words[:1] not in (["LIBRARY"], ["SECTIONS"]), lines[start + 1 :])]:
+        if words:
+            found.add(words[0].partition("=")[0], is_function="DATA" not in words)
+
+
+def _read_header(path: Path, found: Found) -> None:
+    """What a header declares, and what others below its folder declare that it includes; read by clang."""
+    zig = find_zig()
+    if zig is None:
+        raise NotRun("no-compiler", "zig, which reads headers, is not here", advice=f'pip install "{ZIG_REQUIREMENT}"')
+    own = path.resolve().parent
+    folders = [f"-I{folder}" for folder in (own, *list(own.parents)[:2])]
+    for name in (
+        "include",
+        *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
+    ):
+        folders += ["-isystem", f"{_zig_folder(zig)}/{name}"]
+    # `zig clang` and not `zig cc`, which wants an object file.
+    words = ["-w", "-fsyntax-only", "-x", "c", "-target", "x86_64-linux-musl", *folders, "-Xclang", "-ast-dump=json"]
+    ended = run([zig, "clang", *words, path], timeout=_TIME_LIMIT, check=False)
+    start = ended.output.find("{\n")
+    if ended.returncode != 0 or start < 0:
+        errors = ended.output if start < 0 else ended.output[:start]
+        text = f"does not compile as C\n{tail(errors)}"
+        raise InputError(text, where=str(path), advice="Name a header of the C interface that can be included alone.")
+    tree, _ = json.JSONDecoder().raw_decode(ended.output[start:])
+    for row, file in _located(tree.get("inner", [])):
+        is_function = row.get("kind") == "FunctionDecl"
+        is_outside = row.get("storageClass") == "static" or row.get("inline") or row.get("isImplicit")
+        declares = is_function or (row.get("kind") == "VarDecl" and row.get("storageClass") == "extern")
+        if declares and not is_outside and Path(file).resolve().is_relative_to(own):
+            found.add(row["name"], is_function=is_function)
+
+
+def _zig_folder(zig: Path) -> str:
+    """The folder of zig's own headers."""
+    found = re.search(r"""\.?lib_dir"?\s*[=:]\s*"([^"]+)\"""", run([zig, "env"]).output)
+    return found[1] if found else str(zig.parent / "lib")
+
+
+def _located(rows: Iterable[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Each declaration with its file: clang names a file only where it differs from that of the place before."""
+    file = ""
+    for row in rows:
+        own = ""
+        for place in _places(row):
+            file = place.get("file", file)
+            own = own or file
+        yield row, own
+
+
+def _places(node: object) -> Iterator[dict[str, Any]]:
+    """All places in the source below a node, in the order in which they were written."""
+    if isinstance(node, list):
+        for part in node:
+            yield from _places(part)
+    elif isinstance(node, dict):
+        if "offset" in node:
+            yield node
+        for part in node.values():
+            yield from _places(part)

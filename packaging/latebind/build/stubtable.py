@@ -1,0 +1,106 @@
+"""Writes what the loader compiles into the stub of a C library: its description, and its functions by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.build.functions import find_functions
+from latebind.build.loadersource import runtime_header, version_source
+from latebind.errors import LatebindError
+from latebind.fill import fill
+from latebind.tables.functions import function_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.config.document import RuntimeUse
+    from latebind.tables.functions import FunctionTable
+    from latebind.tables.presets import RuntimePreset, StubNames
+
+ABORT, SENTENCE = "abort", "sentence"
+_MOST = 16_000
+"""Functions in a table: their number is an operand of 16 bits on arm64."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StubSource:
+    """What a stub is made of on every target."""
+
+    runtime: RuntimePreset
+    names: StubNames
+    minimum: str
+    table: FunctionTable | None
+    """Its functions by name; None for ONNX Runtime, whose functions are in a table of its own."""
+    version: str = ""
+    """How a described runtime reports its version; "" for a preset."""
+
+    def files(self) -> dict[str, str]:
+        """The text of each file, by its path below the folder that CMake calls LATEBIND_DESCRIBED.
+
+        Raises LatebindError for too many functions.
+        """
+        if self.table is None:
+            return {}
+        files = {f"{self.runtime.name}/stub_table.h": stub_table(self.runtime, self.table)}
+        if self.version:
+            header = runtime_header(self.runtime, self.minimum, "a description by latebind")
+            files[f"latebind/{self.runtime.name}.h"] = header
+        if self.version not in ("", "own"):
+            files[f"{self.runtime.name}.c"] = version_source(self.runtime, self.version)
+        return files
+
+
+def stub_source(use: RuntimeUse, folder: Path) -> tuple[StubSource, list[str]]:
+    """The stub of a project's runtime, and notes about what cannot be in it. `folder` is that of its native sources.
+
+    Raises LatebindError for a runtime without a stub, and what `find_functions` raises.
+    """
+    known, described = use.known, use.describe
+    table, notes = function_table(known.name), list[str]()
+    if known.stub is None:
+        advice = "List its functions below [runtime.describe.stub]."
+        raise LatebindError(f"there is no stub of {known.title}", advice=advice)
+    if described and described.stub:
+        table, notes = find_functions(described.stub.functions, folder)
+    version = described.version if described else ""
+    return StubSource(runtime=known, names=known.stub, minimum=use.minimum, table=table, version=version), notes
+
+
+def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
+    """stub_table.h. Raises LatebindError for too many functions, or none."""
+    since = table.since
+    if not 0 < len(since) <= _MOST:
+        text = f"a stub of {runtime.title} would have {len(since):,} functions"
+        raise LatebindError(text, advice=f"Choose between 1 and {_MOST:,} with a pattern: thing_*.")
+    failures = runtime.stub.failures if runtime.stub else {}
+    rows = [
+        f"  row({position}, {name}, {_failure(name, failures)}, {_numbers(version)})"
+        for position, (name, version) in enumerate(since.items())
+    ]
+    texts = [f'  row({name}, "{text}")' for name, text in sorted(table.texts.items())]
+    return fill(
+        "stub_table.h",
+        name=runtime.name,
+        title=runtime.title,
+        below=runtime.python.folder,
+        count=str(len(since)),
+        functions=" \\\n".join(rows),
+        texts=" \\\n".join(texts),
+    )
+
+
+def _failure(name: str, failures: Mapping[str, int | str]) -> str:
+    """What a function does that cannot be called: the kind and the number."""
+    chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
+    result = chosen[-1] if chosen else ABORT
+    return f"NUMBER, {result}" if isinstance(result, int) else f"{result.upper()}, 0"
+
+
+def _numbers(version: str) -> str:
+    parsed = Version(version)
+    return f"{parsed.major}, {parsed.minor}, {parsed.micro}"

@@ -1,0 +1,117 @@
+"""A program that is written for a linked C library links its stub: the same with the library, an error without it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+from latebind.binary.read import read_image
+from latebind.build.zig import find_zig
+from latebind.tables.targets import host_rid, target, zig_triple
+
+from tests.native.building import HERE
+
+SOURCES = HERE / "stub"
+DESCRIBED = """\
+name = "many"
+title = "Many"
+entry = "many_version"
+version = "text"
+minimum = "1.0"
+built = "1.1"
+files.linux = ["libmany.so"]
+files.macos = ["libmany.dylib"]
+files.windows = ["many.dll"]
+advice = "apt-get install many"
+
+[stub]
+functions = ["many.h"]
+failures = { many_status = 7, many_why = "sentence", many_new = -1 }
+"""
+NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows": ("many.dll", ".exe")}
+
+
+def compiled(rid, *words):
+    row = target(rid)
+    command = [find_zig(), "cc", "-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", *words]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def made(latebind, folder, rid):
+    """The program for a target, and the folders of the library in two versions."""
+    for name in ("many.h", "many.c", "many_user.c"):
+        shutil.copy(SOURCES / name, folder)
+    (folder / "many.toml").write_text(DESCRIBED)
+    ended = latebind("stub", folder / "many.toml", "--target", rid, "--output", folder)
+    assert ended.returncode == 0, ended.stderr
+    assert "not in the stub: 1 variable, which cannot be bound late (many_number)" in ended.stderr
+    library, suffix = NAMES[target(rid).system]
+    for version, words in (("1", ()), ("2", ("-DNEWER",))):
+        (folder / version).mkdir()
+        compiled(rid, "-shared", "-fPIC", *words, folder / "many.c", "-o", folder / version / library)
+    program = folder / f"user{suffix}"
+    links = [] if suffix or target(rid).system == "macos" else ["-ldl", "-pthread"]
+    prefix = folder / rid
+    compiled(
+        rid, f"-I{prefix / 'include'}", folder / "many_user.c", f"-L{prefix / 'lib'}", "-lmany", *links, "-o", program
+    )
+    return program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory, latebind):
+    return made(latebind, tmp_path_factory.mktemp("many"), host_rid())
+
+
+def run(program, *words, **env):
+    whole = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
+    return subprocess.run([program, *words], env=whole, capture_output=True, text=True, check=False)
+
+
+ABSENT = "Many was not found in"
+
+
+def test_the_library_is_not_linked_and_all_calls_reach_it(program):
+    assert not [name for name in read_image(program.read_bytes(), program.name).needed if "many" in name]
+    done = run(program, "stops", MANY_LIB_PATH=program.parent / "2")
+    assert (done.returncode, done.stdout) == (0, "status 0: fine\nwrong 0\nnew 0\navailable 1 1\n\n")
+
+
+def test_without_the_library_each_function_gives_what_was_declared(program):
+    done = run(program)
+    assert done.returncode == 0
+    status, new, available, sentence = done.stdout.splitlines()
+    assert status.startswith(f"status 7: {ABSENT}")
+    assert (new, available) == ("new -1", "available 0 0")
+    assert sentence.startswith(ABSENT)
+    assert "Get it with: apt-get install many" in sentence
+    stopped = run(program, "stops")
+    assert stopped.returncode != 0
+    assert stopped.stderr.startswith(f"many_new_stops was called. {ABSENT}")
+
+
+def test_what_an_older_library_lacks_is_named_and_the_rest_works(program):
+    done = run(program, "stops", MANY_LIB_PATH=program.parent / "1")
+    says = "many_new is not in this build of Many; 1.0.1 is bound"
+    assert done.stdout == f"status 0: fine\nwrong 0\nnew -1\navailable 1 0\n{says}\n"
+    assert done.stderr == f"many_new_stops was called. {says.replace('many_new', 'many_new_stops')}\n"
+    assert done.returncode != 0
+
+
+def test_what_was_bound_is_recorded_and_calls_still_arrive(program, tmp_path):
+    done = run(program, MANY_LIB_PATH=program.parent / "2", LATEBIND_RECORD=tmp_path / "record")
+    assert done.stdout.startswith("status 0: fine\nwrong 0\n")
+    (report,) = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
+    assert (report["report"]["runtime"], report["report"]["version"]) == ("many", "1.1.0")
+
+
+@pytest.mark.parametrize("rid", [pytest.param(name, marks=pytest.mark.slow) for name in ("osx-arm64", "osx-x64")])
+def test_programs_for_macos_link_and_need_nothing_of_it(latebind, tmp_path, rid):
+    if sys.platform == "darwin":
+        pytest.skip("not run: it is for other systems")
+    image = read_image(made(latebind, tmp_path, rid).read_bytes(), "user")
+    assert not [name for name in image.needed if "many" in name]
+    assert not [row for row in image.imports if row.name.startswith(("many", "_many", "lb_"))]
