@@ -38,7 +38,7 @@ static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
 LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
 
 static void lb_fill(const char* report);
-static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME, .below = LB_STUB_BELOW, .fill = lb_fill};
+static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME, .below = LB_STUB_BELOW, .flags = LB_STUB_FLAGS, .fill = lb_fill};
 static int lb_is_recording; /* the entries keep trampolines then */
 
 static void lb_fill(const char* report) {
@@ -115,9 +115,15 @@ void LB_OF_STUB(path)(const char* path) {
   lb_stub_path(&lb_own, path);
 }
 
-/* Texts that the runtime exports as variables: the same in every version that has them. */
-#define LB_CONSTANT(name, text) \
-  extern const char* name;      \
+/* Texts that the runtime exports as variables: the same in every version that has them. Weak, because older headers of
+ * OpenVINO lack an "extern", and so define them once more in every file of C. */
+#if defined(_WIN32)
+#define LB_WEAK
+#else
+#define LB_WEAK __attribute__((weak))
+#endif
+#define LB_CONSTANT(name, text)    \
+  extern LB_WEAK const char* name; \
   const char* name = text;
 LB_STUB_CONSTANTS(LB_CONSTANT)
 

@@ -32,6 +32,7 @@ int lb_stub_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
   lb_neighbours around = lb_neighbours_of(stub->below);
+  options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
   options.directories = (const char* const*)around.folders;
   options.directory_count = around.count;

@@ -13,6 +13,7 @@ void* lb_as_pointer(lb_function function);
 typedef struct lb_stub {
   const lb_runtime* runtime;
   const char* below; /* where site-packages have it: "onnxruntime/capi" */
+  uint32_t flags;    /* LB_FLAG_* */
   /* Called once when the runtime is bound, under the lock of binding, with the report as JSON. Publishes `is_filled`
    * when calls may reach the runtime. */
   void (*fill)(const char* report);

@@ -105,9 +105,9 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, ort_header
 
 @pytest.mark.slow
 def test_own_runtime(installed, example):
-    """Found, missing, too old: with a runtime that nothing of latebind knows but the project's description."""
+    """Found, missing, damaged: with a runtime that nothing of latebind knows but the project's description."""
     project = example("own-runtime")
-    packed_audited_verified(installed, project, "works or absent or too-old or corrupt or path-folder")
+    packed_audited_verified(installed, project, "works or absent or corrupt or environment-wrong or path-folder")
 
     (wheel,) = (project / "dist").glob("*manylinux_2_28_x86_64.whl")
     (runtime,) = (project / "build/verify/supply/runtimes").glob("z3-solver-*-linux-x64/z3/lib/libz3.so")

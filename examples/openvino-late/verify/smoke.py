@@ -1,12 +1,11 @@
-"""What `latebind verify` runs in each clean environment: bind, run one model, compare."""
+"""What `latebind verify` runs in each clean environment: run one model, compare."""
 
 import argparse
 import base64
 import json
+import os
 import sys
 from pathlib import Path
-
-import ovtiny
 
 # The model adds its input to itself.
 MODEL = base64.b64decode("CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ==")
@@ -17,15 +16,17 @@ def main(words=None):
     parser = argparse.ArgumentParser()
     parser.add_argument("--out", type=Path)
     parser.add_argument("--runtime-path")
-    parser.add_argument("--runtime-minimum")
     given, _ = parser.parse_known_args(words)
+    if given.runtime_path:
+        os.environ["OPENVINO_LIB_PATH"] = given.runtime_path
+    import ovtiny  # noqa: PLC0415  # the stub reads the variable when it binds
+
     try:
-        report = ovtiny.open_runtime(given.runtime_path, given.runtime_minimum)
-    except OSError as error:
+        right = ovtiny.run(MODEL, [1, 2, 3]) == [2, 4, 6]
+    except RuntimeError as error:
         given.out.write_text(json.dumps({"error": {"message": str(error)}}), encoding="utf-8")
         return 3
-    right = ovtiny.run(MODEL, [1, 2, 3]) == [2, 4, 6]
-    result = {"report": report, "libraries": [report["path"]], "passed": ["doubles"] if right else []}
+    result = {"passed": ["doubles"] if right else []}  # the stub itself records which runtime it was
     given.out.write_text(json.dumps(result), encoding="utf-8")
     return 0 if right else 1
 

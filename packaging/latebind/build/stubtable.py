@@ -78,6 +78,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         text = f"a stub of {runtime.title} would have {len(since):,} functions"
         raise LatebindError(text, advice=f"Choose between 1 and {_MOST:,} with a pattern: thing_*.")
     failures = runtime.stub.failures if runtime.stub else {}
+    flags = "0" if runtime.stub is None or runtime.stub.system else "LB_FLAG_NO_SYSTEM"
     rows = [
         f"  row({position}, {name}, {_failure(name, failures)}, {_numbers(version)})"
         for position, (name, version) in enumerate(since.items())
@@ -88,6 +89,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         name=runtime.name,
         title=runtime.title,
         below=runtime.python.folder,
+        flags=flags,
         count=str(len(since)),
         functions=" \\\n".join(rows),
         texts=" \\\n".join(texts),

@@ -82,6 +82,10 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...], Meta(description="CMake targets that projects link, but NAME and NAME::NAME of each package.")
     ] = ()
     header: Annotated[str, Meta(description="A header, by which the folder of all headers is found.")] = ""
+    system: Annotated[
+        bool,
+        Meta(description="Search the system's libraries too; false where an old copy there belongs to other programs."),
+    ] = True
 
 
 class DescribedRuntime(Table, frozen=True):
@@ -171,6 +175,7 @@ class DescribedRuntime(Table, frozen=True):
             packages=self.stub.packages or tuple(dict.fromkeys((self.name, library))),
             targets=self.stub.targets,
             header=self.stub.header,
+            system=self.stub.system,
             failures=dict(self.stub.failures),
         )
 

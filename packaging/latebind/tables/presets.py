@@ -63,6 +63,8 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pkg_config: str = ""
     header: str = ""
     """A header by which the folder of all is found."""
+    system: bool = True
+    """Whether the stub searches the system's libraries, too."""
     failures: dict[str, int | str] = {}
     """Patterns of functions and what such a one gives without a runtime: a number, "sentence" or "abort"; the last
     that fits counts, and by default it is "abort"."""

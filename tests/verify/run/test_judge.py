@@ -192,8 +192,10 @@ def test_an_invalid_result_is_an_error_with_its_place(raw, words):
     ],
 )
 def test_what_the_stub_recorded_is_compared_with_the_minimum(tmp_path, since, minimum, says):
-    lines = [{"report": {"version": "1.31.1", "path": "/environment/x.so"}}, {"function": "F", "since": "1.2"}]
-    lines.append({"function": "CreateLoraAdapter", "since": since})
+    report = {"version": "1.31.1", "path": "/environment/x.so", "runtime": "onnxruntime"}
+    calls = [("onnxruntime", "F", "1.2"), ("onnxruntime", "CreateLoraAdapter", since), ("openvino", "ov_x", "2026.4")]
+    lines = [{"report": report}]
+    lines += [{"runtime": name, "function": function, "since": version} for name, function, version in calls]
     record = tmp_path / "result.record"
     record.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
     found = with_record(ConsumerResult(passed=("a",)), record)
