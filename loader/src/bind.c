@@ -24,6 +24,17 @@ void* lb_symbol(const lb_binding* binding, const char* name) {
   return state && name ? lb_os_symbol(state->handle, name) : NULL;
 }
 
+void* lb_image_symbol(const void* entry, const char* name) {
+  void* image = entry && name ? lb_os_hold(entry) : NULL;
+  void* address = image ? lb_os_symbol(image, name) : NULL;
+  if (image) lb_os_close(image);
+  return address;
+}
+
+int lb_image_keep(const void* entry) {
+  return entry && lb_os_hold(entry) ? 0 : 1;
+}
+
 char* lb_environment(const char* name) {
   return name ? lb_os_environment(name) : NULL;
 }

@@ -6,8 +6,6 @@
 
 #include <string.h>
 
-#include "os.h"
-
 /* Releases, newest first, and a function that no older one of the list has, on any system: the wheels of PyPI. */
 typedef struct lb_litert_release {
   const char* version;
@@ -21,23 +19,21 @@ static const lb_litert_release lb_litert_releases[] = {
     {"2.1.0", {"LiteRtCreateEnvironment", NULL}},
 };
 
-static int lb_litert_is(void* handle, const lb_litert_release* release) {
+static int lb_litert_is(const void* entry, const lb_litert_release* release) {
   for (size_t i = 0; i < 2 && release->symbols[i]; i++) {
-    if (!lb_os_symbol(handle, release->symbols[i])) return 0;
+    if (!lb_image_symbol(entry, release->symbols[i])) return 0;
   }
   return 1;
 }
 
-/* The reference stays: LiteRT does not survive being unloaded (2.3.0 crashes the process), which would be the end of a
- * copy that is too old. */
+/* Kept: LiteRT does not survive being unloaded (2.3.0 crashes the process), as a copy that is too old would be. */
 int lb_litert_read_version(void* entry, char* text, size_t size) {
-  void* handle = lb_os_hold(entry);
   const char* version = NULL;
   size_t count = sizeof lb_litert_releases / sizeof *lb_litert_releases;
-  for (size_t i = 0; handle && i < count && !version; i++) {
-    if (lb_litert_is(handle, &lb_litert_releases[i])) version = lb_litert_releases[i].version;
+  for (size_t i = 0; i < count && !version; i++) {
+    if (lb_litert_is(entry, &lb_litert_releases[i])) version = lb_litert_releases[i].version;
   }
-  if (!version || strlen(version) >= size) return 1;
+  if (lb_image_keep(entry) || !version || strlen(version) >= size) return 1;
   memcpy(text, version, strlen(version) + 1);
   return 0;
 }

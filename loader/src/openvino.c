@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "os.h"
-
 typedef struct lb_ov_version {
   const char* build_number; /* "2026.4.1-22000-0123456789a-releases/2026/4" */
   const char* description;
@@ -16,11 +14,9 @@ typedef void (*lb_ov_free_version)(lb_ov_version* version);
 /* OpenVINO copies its texts for the caller; without a function to free them they are left. */
 static void lb_openvino_free_version(void* entry, lb_ov_version* version) {
   lb_ov_free_version free_version = NULL;
-  void* handle = lb_os_hold(entry);
-  void* address = handle ? lb_os_symbol(handle, "ov_version_free") : NULL;
+  void* address = lb_image_symbol(entry, "ov_version_free");
   memcpy(&free_version, &address, sizeof free_version);
   if (free_version) free_version(version);
-  if (handle) lb_os_close(handle);
 }
 
 int lb_openvino_read_version(void* entry, char* text, size_t size) {

@@ -1,9 +1,11 @@
 """C for a runtime that latebind.toml describes: built by latebind or by CMake alone, and bound for what it is."""
 
 import ctypes
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from latebind.build.loadersource import write_sources
@@ -13,8 +15,9 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.thingclient import DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
+from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
+ROOT = Path(__file__).resolve().parents[2]
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 
@@ -22,14 +25,20 @@ def staged(project, rid="linux-x64"):
     return stage_target(load(project / "latebind.toml"), target(rid), project)
 
 
-def opened(library, folder):
+def opened(library, folder, **environment):
     """What binding says, and its outcome; in a process of its own, since a library stays for its life."""
     ask = (
         "import ctypes, sys; text = ctypes.create_string_buffer(4000)\n"
         "print(ctypes.CDLL(sys.argv[1]).tiny_open(sys.argv[2].encode(), text, ctypes.c_size_t(4000)))\n"
         "print(text.value.decode())"
     )
-    done = subprocess.run([sys.executable, "-c", ask, library, folder], check=True, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", ask, library, folder],
+        env={**os.environ, **environment},
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     outcome, _, sentence = done.stdout.partition("\n")
     return int(outcome), sentence.strip()
 
@@ -53,6 +62,40 @@ def test_a_described_runtime_is_bound_and_an_old_one_refused(tmp_path, form):
     assert "another major version" in other[1]
     assert "The Thing was not found" in absent[1]
     assert 'pip install "thing-runtime>=2.1"' in absent[1]
+
+
+@ON_LINUX
+def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
+    """With OpenSSL, and the reader of the page about runtimes."""
+    described = DESCRIBED.replace("thing_version", "OPENSSL_version_major").replace('"text"', '"own"')
+    described = (
+        described.replace("libthing", "libcrypto")
+        .replace('"2.1"', '"3.0"')
+        .replace('"2.9"', '"3.9"')
+        .replace('"thing"', '"openssl"')
+    )
+    page = (ROOT / "docs/howto/runtimes.md").read_text("utf-8")
+    reader = page.partition("`openssl.c`:\n\n```c\n")[2].partition("```")[0]
+    source = reader + SOURCE.replace("lb_thing", "lb_openssl").replace("/thing.h", "/openssl.h")
+    project = write_thing_client(
+        tmp_path / "tiny", described, tiny=source, cmakelists=CMAKE.replace("thing", "openssl")
+    )
+    config = (project / "latebind.toml").read_text("utf-8").replace('runtime = "thing"', 'runtime = "openssl"')
+    (project / "latebind.toml").write_text(config, encoding="utf-8")
+    (library,) = staged(project).libraries("tiny")
+
+    system = opened(library, tmp_path)
+    if "was not found" in system[1]:
+        pytest.skip("not run: this system has no OpenSSL 3")
+    tell = ctypes.CDLL("libcrypto.so.3").OpenSSL_version
+    tell.restype = ctypes.c_char_p
+    assert system[0] == 0
+    assert f"The Thing {tell(0).split()[1].decode()}" in system[1]
+    lone = tmp_path / "lone"
+    lone.mkdir()
+    (lone / "lone.c").write_text("unsigned OPENSSL_version_major(void) { return 3; }\n")
+    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c"], check=True)
+    assert "does not tell its version" in opened(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
 @ON_LINUX

@@ -159,6 +159,11 @@ static void test_unbound(void) {
   CHECK(lb_entry(&binding) == NULL);
   CHECK(lb_entry(NULL) == NULL);
   CHECK(lb_symbol(&binding, "x") == NULL);
+  CHECK(lb_image_symbol(NULL, "x") == NULL);
+  CHECK(lb_image_symbol(&binding, NULL) == NULL); /* on a stack: in no image */
+  CHECK(lb_image_symbol(&binding, "x") == NULL);
+  CHECK(lb_image_keep(NULL) != 0);
+  CHECK(lb_image_keep(&binding) != 0);
   CHECK(lb_bound_version(&binding).major == 0);
   CHECK(lb_ort_attach(&binding, &api) != 0);
   lb_report_clear(NULL);
