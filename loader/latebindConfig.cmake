@@ -110,7 +110,7 @@ endfunction()
 
 # latebind::<runtime> is linked by code that is written for a linked runtime: a static library with the runtime's functions,
 # which binds the runtime at the first call of one. It is built only where it is used. That of ONNX Runtime is always
-# there; `latebind loader-source FOLDER` writes the tables of others, which -DLATEBIND_DESCRIBED=FOLDER names.
+# there; `latebind stub` makes those of others, from tables below LATEBIND_DESCRIBED.
 function(latebind_add_stub runtime)
   set(stub_sources stub_bind stub_record neighbours trampolines)
   if(runtime STREQUAL "onnxruntime")

@@ -39,7 +39,7 @@ static size_t lb_cache_start(const unsigned char* data, size_t size) {
 
 /* The text at an offset, if it ends within the file. */
 static const char* lb_cache_text(const unsigned char* data, size_t size, uint32_t offset) {
-  return offset < size && memchr(data + offset, 0, size - offset) ? (const char*)data + offset : NULL;
+  return offset < size && (memchr)(data + offset, 0, size - offset) ? (const char*)data + offset : NULL;
 }
 
 int lb_cache_find(const unsigned char* data, size_t size, const char* name,

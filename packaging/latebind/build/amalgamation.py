@@ -1,11 +1,9 @@
-"""Makes one C file and one header of the stub, for build systems that compile sources and link no libraries."""
+"""Makes one C file and one header of the stub, or of the loader, for build systems that compile sources."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-
-from latebind.tables.presets import presets
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,12 +17,17 @@ _OWN = re.compile(r'^[ \t]*#[ \t]*include "(?:[^"/]*/)*([^"/]+)".*\n', re.MULTIL
 _SYSTEM = re.compile(r"^[ \t]*#[ \t]*include (<[^>]+>)", re.MULTILINE)
 _HEAD = """\
 /*
- * latebind's stub of {title} as one file. Made by `latebind stub`; change nothing here.
- * Compile it into a library or program that is written for a linked {title}, and link no runtime.
+ * {what}
  *
  * {licence}
  */
 """
+_STUB = """latebind's stub of {title} as one file. Made by `latebind stub`; change nothing here.
+ * Compile it into a library or program that is written for a linked {title}, and link no runtime."""
+_LOADER = """latebind's loader as one file. Made by `latebind loader-source --single`; change nothing here.
+ * Compile latebind.c into your library, and include latebind.h. ONNX Runtime's functions, lb_ort_*, are declared where
+ * LATEBIND_ORT_API is defined; a file that includes the official header does so before this one."""
+_ORT_API = "defined(LATEBIND_ORT_API)"
 _HIDDEN = """\
 #ifndef _MSC_VER
 #pragma GCC visibility push(hidden)
@@ -42,27 +45,65 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     """
     runtime, made = source.runtime.name, source.files()
     listed = (loader / "latebindConfig.cmake").read_text("utf-8")
-    common = _words(r"set\(sources ([^)]*)\)", listed)[0]
-    groups = _words(r"list\(APPEND sources ([^)]*)\)", listed)
-    stub = _words(r"set\(stub_sources ([^)]*)\)", listed)[0]
-    of_runtime = _words(r"list\(APPEND stub_sources ([^)]*)\)", listed)[1 if made else 0]
-    files = {path.stem: path.read_text("utf-8") for path in sorted(loader.glob("src/*.c"))}
-    files |= {name.removesuffix(".c"): text for name, text in made.items() if name.endswith(".c")}
-    first = [runtime] if runtime in files else []  # else the project reads the version itself
-    parts = [([*common, *first, *stub, *of_runtime], ""), *zip(groups, _SYSTEMS, strict=True)]
-    texts = [([files[name] for name in names], when) for names, when in parts]
-    headers = _headers(loader, runtime, made)
-    licence = (loader / "LICENSE").read_text("utf-8").strip()
-    head = _HEAD.format(title=source.runtime.title, licence=licence.replace("\n", "\n * ").replace(" * \n", " *\n"))
-    # System headers first: what follows is hidden, and their declarations must not be.
+    names = _words(r"set\(stub_sources ([^)]*)\)", listed)[0]
+    names += _words(r"list\(APPEND stub_sources ([^)]*)\)", listed)[1 if made else 0]
+    bodies = [text for name, text in made.items() if name.endswith(".c")]
+    of_preset = loader / "src" / f"{runtime}.c"
+    bodies += [
+        path.read_text("utf-8")
+        for path in (of_preset, *(loader / "src" / f"{name}.c" for name in names))
+        if path.exists()
+    ]  # a described runtime may read its version in the project's own sources
+    head = _head(loader, _STUB.format(title=source.runtime.title))
     lines = [head, _FIRST, _floor(runtime, source.minimum), "#define LATEBIND_STUB\n" if made else ""]
-    lines += [_guarded(_includes([*bodies, *(headers if not when else ())]), when) for bodies, when in texts]
-    lines += [_HIDDEN, *headers]
-    lines += [_guarded("".join(_OWN.sub("", body) for body in bodies), when) for bodies, when in texts]
-    lines.append("#ifndef _MSC_VER\n#pragma GCC diagnostic pop\n#pragma GCC visibility pop\n#endif\n")
+    own = {name.rpartition("/")[2]: text for name, text in made.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
-    return {f"latebind_{runtime}.c": "\n".join(lines), f"latebind_{runtime}.h": f"{head}{public}{declared}"}
+    return {
+        f"latebind_{runtime}.c": "\n".join([*lines, *_joined(loader, bodies, own=own)]),
+        f"latebind_{runtime}.h": f"{head}{public}{declared}",
+    }
+
+
+def loader_amalgamation(loader: Path, runtimes: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """The loader without a stub: the text of each file by name. `runtimes` are the header and the source of each."""
+    include = loader / "include" / "latebind"
+    texts = {path.name: path.read_text("utf-8") for path in include.glob("*.h")}
+    head = _head(loader, _LOADER)
+    public = [texts["latebind.h"], *(header for header, _ in runtimes), _guarded(texts["ort_api.h"], _ORT_API)]
+    first = f"{_FIRST}#define LATEBIND_ORT_API\n"
+    joined = _joined(loader, [source for _, source in runtimes], texts, '#include "latebind.h"\n')
+    return {
+        "latebind.c": "\n".join([head, first, *joined]),
+        "latebind.h": "\n".join([head, *(_OWN.sub("", text) for text in public)]),
+        "latebind.hpp": (include / "latebind.hpp").read_text("utf-8").replace("latebind/latebind.h", "latebind.h"),
+    }
+
+
+def _head(loader: Path, what: str) -> str:
+    licence = (loader / "LICENSE").read_text("utf-8").strip()
+    return _HEAD.format(what=what, licence=licence.replace("\n", "\n * ").replace(" * \n", " *\n"))
+
+
+def _joined(
+    loader: Path, bodies: list[str], apart: Iterable[str] = (), first: str = "", own: Mapping[str, str] | None = None
+) -> list[str]:
+    """The loader's own sources with more `bodies`, and the headers of all, as parts of one file.
+
+    Headers whose names are `apart` are no part of it; `first` includes them. `own` are more headers, by name.
+    """
+    listed = (loader / "latebindConfig.cmake").read_text("utf-8")
+    common = _words(r"set\(sources ([^)]*)\)", listed)[0]
+    groups = _words(r"list\(APPEND sources ([^)]*)\)", listed)
+    parts = [(common, ""), *zip(groups, _SYSTEMS, strict=True)]
+    texts = [([(loader / "src" / f"{name}.c").read_text("utf-8") for name in names], when) for names, when in parts]
+    texts[0][0].extend(bodies)
+    headers = _headers(loader, [body for some, _ in texts for body in some], apart, own or {})
+    # System headers first: what follows is hidden, and their declarations must not be.
+    lines = [_guarded(_includes([*some, *(headers if not when else ())]), when) for some, when in texts]
+    lines += [_HIDDEN, first, *headers]
+    lines += [_guarded("".join(_OWN.sub("", body) for body in some), when) for some, when in texts]
+    return [*lines, "#ifndef _MSC_VER\n#pragma GCC diagnostic pop\n#pragma GCC visibility pop\n#endif\n"]
 
 
 def _floor(runtime: str, minimum: str) -> str:
@@ -76,29 +117,23 @@ def _words(pattern: str, text: str) -> list[list[str]]:
     return [found.split() for found in re.findall(pattern, text)]
 
 
-def _headers(loader: Path, runtime: str, own: Mapping[str, str]) -> list[str]:
-    """The loader's headers without their includes of each other, each after those that it includes.
-
-    `own` are those that describe the runtime, by path. Those of other runtimes stay out.
-    """
-    paths = sorted([*loader.glob("include/latebind/*.h"), *loader.glob("src/*.h")])
-    files = {path.name: path.read_text("utf-8") for path in paths}
-    others = {f"{name}.h" for name in presets()} - {f"{runtime}.h"}
-    others |= {name for name in files if name.startswith("ort_")} if own else set()
-    files |= {name.rpartition("/")[2]: text for name, text in own.items() if name.endswith(".h")}
-    made: dict[str, str] = {}
+def _headers(loader: Path, bodies: Iterable[str], known: Iterable[str], own: Mapping[str, str]) -> list[str]:
+    """The headers that are needed, without their includes of each other, each after those that it includes."""
+    paths = (*loader.glob("include/latebind/*.h"), *loader.glob("src/*.h"))
+    files = {**{path.name: path.read_text("utf-8") for path in paths}, **own}
+    made: dict[str, str] = dict.fromkeys(known, "")
 
     def add(name: str) -> None:
-        if name in made or name not in files or name in others:
+        if name in made or name not in files:
             return
         text = files[name]
         for other in _OWN.findall(text):
             add(other)
         made[name] = _guarded(_OWN.sub("", text), "defined(_WIN32)" if name.endswith("_windows.h") else "")
 
-    for name in files:
+    for name in sorted({name for body in bodies for name in _OWN.findall(body)}):
         add(name)
-    return list(made.values())
+    return [text for text in made.values() if text]
 
 
 def _includes(texts: Iterable[str]) -> str:

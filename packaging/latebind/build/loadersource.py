@@ -6,13 +6,17 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
+from latebind.build.amalgamation import loader_amalgamation
 from latebind.fill import fill
 from latebind.system.archive import write_text
+from latebind.system.resources import cmake_dir
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
+    from latebind.config.document import RuntimeUse
     from latebind.tables.presets import PerSystem, RuntimePreset
 
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
@@ -48,16 +52,36 @@ def write_sources(config: Config, folder: Path) -> list[Path]:
 
     A runtime that reads its version in the project's own way has no source.
     """
-    made: dict[Path, str] = {}
+    made: dict[str, str] = {}
     for use in config.document.runtime:
-        if use.describe is None:
-            continue
-        header = folder / "latebind" / f"{use.name}.h"
-        made[header] = runtime_header(use.known, use.minimum, f"{config.file.name} by latebind")
-        if use.describe.version != "own":
-            made[folder / f"{use.name}.c"] = version_source(use.known, use.describe.version)
+        if use.describe is not None:
+            header, source = _described(use, f"{config.file.name} by latebind")
+            made |= {f"latebind/{use.name}.h": header, **({f"{use.name}.c": source} if source else {})}
+    return write_changed(made, folder)
+
+
+def write_single(uses: Sequence[RuntimeUse], folder: Path) -> list[Path]:
+    """Write the loader with these runtimes as latebind.c and latebind.h; the files, unchanged ones too."""
+    loader = cmake_dir()
+    texts = []
+    for use in uses:
+        header, source = _described(use, "a preset or description by latebind")
+        preset_source = loader / "src" / f"{use.name}.c"
+        texts.append((header, source if use.describe else preset_source.read_text("utf-8")))
+    return write_changed(loader_amalgamation(loader, texts), folder)
+
+
+def _described(use: RuntimeUse, origin: str) -> tuple[str, str]:
+    """The header of a runtime and the source that reads its version; "" for one that is not made here."""
+    form = use.describe.version if use.describe else "own"
+    return runtime_header(use.known, use.minimum, origin), "" if form == "own" else version_source(use.known, form)
+
+
+def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
+    """Write files by their names below `folder`, unless they have that text: a newer time would build all again."""
+    made = {folder / name: text for name, text in texts.items()}
     for path, text in made.items():
-        if not path.is_file() or path.read_text("utf-8") != text:  # an older time would build everything again
+        if not path.is_file() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             write_text(path, text)
     return list(made)

@@ -42,7 +42,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "reproduce": (("latebind reproduce --target all", "compare two clean packs"),),
     "cibuildwheel": (("latebind cibuildwheel core > python/tiny/cibuildwheel.toml", "write it once and commit it"),),
-    "loader-source": (("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),),
+    "loader-source": (
+        ("latebind loader-source --single --runtime onnxruntime third_party/latebind", "one C file and a header"),
+        ("latebind loader-source native/made", "then cmake -DLATEBIND_DESCRIBED=native/made"),
+    ),
     "stub": (
         ("latebind stub onnxruntime --output stubs", "for this machine; then -DCMAKE_PREFIX_PATH=stubs/linux-x64"),
         ("latebind stub onnxruntime --target all --output stubs", "for every target"),

@@ -16,27 +16,58 @@ if TYPE_CHECKING:
 
 def declare_loader_source(add: Add) -> None:
     """`latebind loader-source`."""
-    command = add("loader-source", _write, "write C files for described runtimes, to build with plain CMake")
+    command = add("loader-source", _write, "write the loader as one C file, or C files for described runtimes")
+    command.add_argument(
+        "--single", action="store_true", help="write latebind.c and latebind.h, the whole loader, for any build system"
+    )
+    command.add_argument(
+        "--runtime",
+        action="append",
+        metavar="NAME",
+        help="preset to take into --single, without a configuration (default: the runtimes of latebind.toml)",
+    )
     add_format(command)
     command.add_argument(
-        "output", type=Path, metavar="FOLDER", help="folder to write to; then cmake -DLATEBIND_DESCRIBED=FOLDER"
+        "output",
+        type=Path,
+        metavar="FOLDER",
+        help="folder to write to; without --single, cmake -DLATEBIND_DESCRIBED=it",
     )
 
 
 def _write(arguments: argparse.Namespace) -> int:
-    from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
-
-    config, _ = configured(arguments)
-    made = write_sources(config, arguments.output.resolve())
-    if not made:
-        raise LatebindError(
-            "no runtime is described here, and presets need no files",
-            where=config.file.name,
-            advice="Describe one below [[runtime]] and [runtime.describe]; see examples/own-runtime.",
-        )
+    output = arguments.output.resolve()
+    made = _single(arguments, output) if arguments.single or arguments.runtime else _for_cmake(arguments, output)
     if arguments.format == "json":
         print_json({"files": [str(path) for path in made]})
         return 0
     for path in made:
         print(path)
     return 0
+
+
+def _for_cmake(arguments: argparse.Namespace, output: Path) -> list[Path]:
+    from latebind.build.loadersource import write_sources  # noqa: PLC0415  # --help must be quick
+
+    config, _ = configured(arguments)
+    made = write_sources(config, output)
+    if not made:
+        raise LatebindError(
+            "no runtime is described here, and presets need no files",
+            where=config.file.name,
+            advice="Describe one below [[runtime]] and [runtime.describe]; see examples/own-runtime.",
+        )
+    return made
+
+
+def _single(arguments: argparse.Namespace, output: Path) -> list[Path]:
+    from latebind.build.loadersource import write_single  # noqa: PLC0415
+    from latebind.config.document import RuntimeUse  # noqa: PLC0415
+    from latebind.tables.presets import preset  # noqa: PLC0415
+
+    if not arguments.single:
+        raise LatebindError("--runtime is for --single", advice="Add --single; CMake has the presets already.")
+    if arguments.runtime:
+        names = dict.fromkeys(arguments.runtime)
+        return write_single([RuntimeUse(preset=name, minimum=preset(name).floor) for name in names], output)
+    return write_single(configured(arguments)[0].document.runtime, output)

@@ -1,0 +1,122 @@
+"""The loader as one C file: compiled for each target, bound to a real runtime from C++, with described runtimes."""
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import latebind as package
+import pytest
+from latebind.binary.read import read_image
+from latebind.build.zig import find_zig
+from latebind.tables.targets import target, zig_triple
+
+from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
+
+ROOT = Path(__file__).resolve().parents[2]
+STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
+OTHERS = ("linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
+
+
+def run(*command, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False, **options)
+    assert done.returncode in (0, 1), done.stderr
+    return done
+
+
+def compiled(*command):
+    done = run(*command)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture(scope="module")
+def single(latebind, tmp_path_factory):
+    """The folder of the files, with every preset."""
+    folder = tmp_path_factory.mktemp("single")
+    presets = [word for name in ("onnxruntime", "openvino", "litert") for word in ("--runtime", name)]
+    made = latebind("loader-source", "--single", *presets, folder)
+    assert made.stdout.split() == [str(folder / f"latebind.{kind}") for kind in ("c", "h", "hpp")], made.stderr
+    return folder
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", *(pytest.param(rid, marks=pytest.mark.slow) for rid in OTHERS)])
+def test_it_compiles_for_every_target_without_a_warning(single, tmp_path, rid):
+    row = target(rid)
+    words = ["-target", zig_triple(row, row.floor), "-std=c99", *STRICT]
+    compiled(find_zig(), "cc", *words, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
+
+
+def test_it_has_its_version_and_licence(single):
+    licence = (ROOT / "LICENSE").read_text("utf-8").splitlines()[0]
+    assert all(licence in (single / name).read_text("utf-8") for name in ("latebind.c", "latebind.h"))
+    assert f'#define LATEBIND_VERSION "{package.__version__}"' in (single / "latebind.h").read_text("utf-8")
+
+
+@pytest.mark.parametrize("compiler", ["system", "zig"])
+def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_path, compiler):
+    """The program is that of the loader's page."""
+    page = (ROOT / "loader" / "README.md").read_text("utf-8")
+    program = page.partition("`which_runtime.cpp`:\n\n```cpp\n")[2].partition("```")[0]
+    (tmp_path / "program.cpp").write_text(program)
+    cc, cxx = ([shutil.which(name)] for name in ("cc", "c++")) if compiler == "system" else zig("cc", "c++")
+    if not (cc[0] and cxx[0]):
+        pytest.skip("not run: there is no C++ compiler")
+    compiled(*cc, "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
+    words = ["-std=c++11", *STRICT, "-I", single, tmp_path / "program.cpp", tmp_path / "latebind.o", "-ldl", "-pthread"]
+    compiled(*cxx, *words, "-o", tmp_path / "program")
+    version = importlib.metadata.version("onnxruntime")
+    capi = importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")
+
+    bound, absent = (run(tmp_path / "program", *place, env={}) for place in ((capi,), ()))
+
+    assert bound.stdout.startswith(f"ONNX Runtime {version} is bound from "), bound.stdout
+    assert absent.returncode == 1
+    assert re.match(r"ONNX Runtime was not found in .*version 1\.19 or newer is needed", absent.stdout)
+
+
+def zig(*tools):
+    return [[str(find_zig()), tool] for tool in tools]
+
+
+def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
+    project = write_thing_client(tmp_path / "tiny", DESCRIBED)
+    made = latebind("-C", project, "loader-source", "--single", tmp_path)
+    assert made.returncode == 0, made.stderr
+    (tmp_path / "tiny.c").write_text(SOURCE.replace("latebind/thing.h", "latebind.h") + MAIN)
+    old = build_thing(tmp_path / "old", "text", (2, 0, 9)).parent
+    compiled(
+        "cc", "-std=c99", *STRICT, tmp_path / "tiny.c", tmp_path / "latebind.c", "-ldl", "-o", tmp_path / "tiny.so"
+    )
+    exported = {row.name for row in read_image((tmp_path / "tiny.so").read_bytes(), "tiny").exports}
+    assert not [name for name in exported if name.startswith("lb_")]
+    assert "The Thing 2.0.9" in run(tmp_path / "tiny.so", old).stdout
+    assert (
+        "The Thing 2.3.4" in run(tmp_path / "tiny.so", build_thing(tmp_path / "new", "text", (2, 3, 4)).parent).stdout
+    )
+
+
+MAIN = """
+int main(int count, char** words)
+{
+  char text[4000];
+  const int outcome = tiny_open(count > 1 ? words[1] : "", text, sizeof text);
+  puts(text);
+  return outcome != 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--runtime", "onnxruntime"], "--runtime is for --single"),
+        (["--single", "--runtime", "onnxruntme"], "onnxruntme is not a known runtime"),
+        (["--single"], "no latebind.toml"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(latebind, tmp_path, words, says):
+    ended = latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out")
+    assert ended.returncode == 2
+    assert says in ended.stderr
+    assert not (tmp_path / "out").exists()
