@@ -53,8 +53,8 @@ typedef int (*lb_read_version)(void* entry, char* text, size_t size);
 void* lb_image_symbol(const void* entry, const char* name);
 
 /*
- * Keeps the image that holds `entry` loaded for the life of the process, for a runtime that crashes when it is unloaded: a
- * copy that is too old is unloaded after its version was read. Returns 0 on success.
+ * Keeps the image that holds `entry` loaded for the life of the process, for a runtime that crashes when it is
+ * unloaded: a copy that is too old is unloaded after its version was read. Returns 0 on success.
  */
 int lb_image_keep(const void* entry);
 
