@@ -1,12 +1,16 @@
 """Fetch ONNX Runtime's official headers, for the tests that hold our tables against them and compile users' programs.
 
-The header is in no wheel; Debian ships it as `libonnxruntime-dev`. Nothing is installed (ci/debian.py).
+The headers are in no wheel. Debian ships those of some versions as `libonnxruntime-dev`, and nothing is installed
+(ci/debian.py); the project's repository has a tag for each version.
 """
 
 from __future__ import annotations
 
 import hashlib
+import shutil
+import subprocess
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from debian import NotAvailableError, made_once, print_made, unpack
@@ -14,26 +18,89 @@ from debian import NotAvailableError, made_once, print_made, unpack
 if TYPE_CHECKING:
     from pathlib import Path
 
-SUITE = "trixie"
 PACKAGE = "libonnxruntime-dev"
-VERSION = "1.21.0+dfsg-1"
-HEADER = "usr/include/onnxruntime/onnxruntime_c_api.h"
+REPOSITORY = "https://github.com/microsoft/onnxruntime"
+FOLDERS = ("include/onnxruntime/core/session", "include/onnxruntime/core/providers/cpu")
+"""Of the repository: packages of headers have their files in one folder."""
+HEADER = "onnxruntime_c_api.h"
 # Of the header itself: the same in the package of every architecture.
-SHA256 = "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882"
+SHA256 = {"1.21": "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882"}
+_SECONDS = 180
 
 
-def fetch(destination: Path) -> Path:
-    """The header in a folder below `destination`, unpacked when it is not there yet. Raises NotAvailableError."""
-    return made_once(destination.absolute() / "onnxruntime", _make) / HEADER
+@dataclass(frozen=True)
+class Debian:
+    """The package of a suite: of that version, else the suite's newest."""
+
+    suite: str
+    version: str = ""
+
+    def put(self, aside: Path, folder: Path) -> None:
+        """Put the headers into a folder. Raises NotAvailableError."""
+        unpack([f"{PACKAGE}={self.version}" if self.version else PACKAGE], aside, suite=self.suite)
+        (aside / "usr" / "include" / "onnxruntime").rename(folder)
 
 
-def _make(folder: Path) -> None:
-    unpack([f"{PACKAGE}={VERSION}"], folder, suite=SUITE)
-    header = folder / HEADER
+@dataclass(frozen=True)
+class Tag:
+    """A tag of the repository."""
+
+    name: str
+
+    def put(self, aside: Path, folder: Path) -> None:
+        """Put the headers into a folder. Raises NotAvailableError."""
+        options = ["--quiet", "--depth=1", "--filter=blob:none", "--sparse", "--branch", self.name]
+        self._git("clone", *options, REPOSITORY, str(aside / "tree"))
+        self._git("-C", str(aside / "tree"), "sparse-checkout", "set", *FOLDERS)
+        folder.mkdir()
+        for name in FOLDERS:
+            for header in (aside / "tree" / name).glob("*.h"):
+                shutil.copy(header, folder)
+
+    def _git(self, *words: str) -> None:
+        try:
+            done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, timeout=_SECONDS)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NotAvailableError(f"git: {error}") from error
+        if done.returncode:
+            raise NotAvailableError(f"the headers of {self.name}: {(done.stderr.strip() or 'git failed')[-300:]}")
+
+
+SOURCES: dict[str, tuple[Debian | Tag, ...]] = {
+    "1.19": (Tag("v1.19.2"),),
+    "1.21": (Debian("trixie", "1.21.0+dfsg-1"), Tag("v1.21.0")),
+    "newest": (Tag("v1.29.0"), Debian("experimental")),
+}
+"""Where the headers of a version are, the first place that answers; the newest is that of our table."""
+
+
+def fetch(destination: Path, version: str = "1.21") -> Path:
+    """The C header in a folder below `destination`, next to the others; fetched when it is not there yet.
+
+    Raises NotAvailableError.
+    """
+    return made_once(destination.absolute() / version, lambda folder: _make(folder, version)) / "include" / HEADER
+
+
+def _make(folder: Path, version: str) -> None:
+    reasons = []
+    for number, source in enumerate(SOURCES[version]):
+        aside = folder / f"aside-{number}"
+        aside.mkdir()
+        try:
+            source.put(aside, folder / "include")
+            break
+        except NotAvailableError as error:
+            reasons.append(str(error))
+    else:
+        raise NotAvailableError("; ".join(reasons))
+    shutil.rmtree(aside)
+    header = folder / "include" / HEADER
     if not header.is_file():
-        raise NotAvailableError(f"{PACKAGE} {VERSION} has no {HEADER}")
-    if (digest := hashlib.sha256(header.read_bytes()).hexdigest()) != SHA256:
-        raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256}")
+        raise NotAvailableError(f"{source} has no {HEADER}")
+    digest = hashlib.sha256(header.read_bytes()).hexdigest()
+    if digest != SHA256.get(version, digest):
+        raise NotAvailableError(f"the header's sha256 is {digest}, not the pinned {SHA256[version]}")
 
 
 if __name__ == "__main__":

@@ -27,10 +27,10 @@ BETWEEN = [f"1.{minor}" for minor in range(FLOOR + 1, NEWEST)]
 OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "latest")]
 
 
-def built(shared, folder, flags="", *targets):
-    """Build the programs, or some of them."""
+def built(shared, folder, flags="", *targets, header="1.21"):
+    """Build the programs, or some of them, with an official header."""
     try:
-        header = ort_header.fetch(shared / "ort-header")
+        header = ort_header.fetch(shared / "ort-header", header)
     except ort_header.NotAvailableError as reason:
         pytest.skip(f"not run: {reason}")
     compiler = system_compiler()
@@ -124,6 +124,19 @@ def test_a_program_on_the_official_interface_runs_unchanged(users, runtime, tmp_
         done = run(users / program, *words, ONNXRUNTIME_LIB_PATH=runtime)
         assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
     assert re.fullmatch(r"[1-9] providers\n", run(users / "global", ONNXRUNTIME_LIB_PATH=runtime).stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("header", ["1.19", "newest"])
+def test_programs_that_were_compiled_with_another_header_run_unchanged(shared, tmp_path, header):
+    folder = built(shared, tmp_path / "built", "", "user", "user_c", "global", header=header)
+    model = onnx_sum(tmp_path / "sum.onnx")
+    for version in ORT_VERSIONS:
+        for program, words in (("user", [model]), ("user_c", [])):
+            done = run(folder / program, *words, ONNXRUNTIME_LIB_PATH=library(version))
+            assert (done.returncode, done.stdout) == (0, f"right with {version}\n"), done.stderr
+        assert re.fullmatch(r"[1-9] providers\n", run(folder / "global", ONNXRUNTIME_LIB_PATH=library(version)).stdout)
+    assert run(folder / "user", model).stdout.startswith("Ort::Exception 1: ONNX Runtime was not found")
 
 
 def test_the_stub_is_no_dependency_and_exports_nothing(users):

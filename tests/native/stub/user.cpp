@@ -82,7 +82,9 @@ int main(int count, char** words) {
     Ort::Env env(ORT_LOGGING_LEVEL_VERBOSE, "user", count_lines, nullptr);
     const std::filesystem::path model = std::filesystem::u8path(words[1]);
     const int failed = runs_that_failed(env, model);
+#if ORT_API_VERSION >= 20
     if (count > 2) Ort::ThrowOnError(Ort::GetApi().CreateLoraAdapter(model.c_str(), nullptr, nullptr));
+#endif
     if (failed || !keeps_sequences() || !logged) return std::printf("%d runs failed\n", failed), 3;
     try {
       Ort::Session(env, std::filesystem::path("nowhere.onnx").c_str(), Ort::SessionOptions());
