@@ -58,8 +58,11 @@ class Tag:
                 shutil.copy(header, folder)
 
     def _git(self, *words: str) -> None:
+        git = shutil.which("git")
+        if git is None:
+            raise NotAvailableError("git is missing")
         try:
-            done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, timeout=_SECONDS)
+            done = subprocess.run([git, *words], capture_output=True, text=True, check=False, timeout=_SECONDS)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise NotAvailableError(f"git: {error}") from error
         if done.returncode:

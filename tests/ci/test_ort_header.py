@@ -1,5 +1,6 @@
 """The official headers from a tag of a repository: the right files, and a reason where it has no such tag."""
 
+import shutil
 import subprocess
 
 import ort_header
@@ -15,7 +16,7 @@ def repository(tmp_path, monkeypatch):
         (folder / name).write_text("/* a header */\n")
     author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("tag", "v1.19.2")):
-        subprocess.run(["git", "-C", folder, *words], check=True)
+        subprocess.run([shutil.which("git"), "-C", folder, *words], check=True)
     monkeypatch.setattr(ort_header, "REPOSITORY", folder.as_uri())
 
 
@@ -26,6 +27,6 @@ def test_a_tag_gives_its_headers_in_one_folder(repository, tmp_path):
 
 def test_a_tag_that_is_not_there_is_named_and_nothing_stays(repository, tmp_path, monkeypatch):
     monkeypatch.setitem(ort_header.SOURCES, "1.19", (ort_header.Tag("v1.19.9"),))
-    with pytest.raises(ort_header.NotAvailableError, match="Could not find remote branch v1.19.9"):
+    with pytest.raises(ort_header.NotAvailableError, match=r"remote branch v1\.19\.9"):
         ort_header.fetch(tmp_path / "made", "1.19")
     assert list((tmp_path / "made").iterdir()) == []
