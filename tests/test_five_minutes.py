@@ -1,0 +1,93 @@
+"""The page "Adopt in five minutes": each build system builds what it shows, and the program finds ONNX Runtime."""
+
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import ort_header
+import pytest
+from latebind.tables.targets import host_rid
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
+PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
+FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The page's files, and the official headers."""
+    missing = [name for name in ("c++", "pkg-config") if not shutil.which(name)]
+    if missing:
+        pytest.skip(f"not run: there is no {missing[0]}")
+    made = tmp_path_factory.mktemp("five")
+    for name, text in FILES:
+        (made / name).write_text(text, encoding="utf-8")
+    try:
+        header = ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header")
+    except ort_header.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+    (made / "headers").symlink_to(header.parent)
+    return made
+
+
+def environment(**more):
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    hidden = ("ONNXRUNTIME_LIB_PATH", "VIRTUAL_ENV", "CONDA_PREFIX")
+    return {**{key: value for key, value in os.environ.items() if key not in hidden}, "PATH": tools, **more}
+
+
+def bash(command, folder, **more):
+    words = [shutil.which("bash"), "-c", command]
+    return subprocess.run(words, cwd=folder, env=environment(**more), capture_output=True, text=True, check=False)
+
+
+def shown(heading, folder):
+    """Run the commands of a section but the last, and give that."""
+    section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
+    *commands, last = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
+    for command in commands:
+        done = bash(command, folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    return last
+
+
+def runs(command, folder):
+    """The program finds the runtime that it is given, and says what to install without one."""
+    capi = str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi"))
+    bound, absent = bash(command, folder, ONNXRUNTIME_LIB_PATH=capi), bash(command, folder)
+    assert re.fullmatch(r"\d providers\n", bound.stdout), bound
+    assert re.match(r"ONNX Runtime was not found in .*pip install", absent.stdout), absent
+    assert (bound.returncode, absent.returncode) == (0, 1)
+
+
+@pytest.mark.parametrize("heading", ["CMake", "Meson", "A compiler alone"])
+def test_a_program_builds_and_runs_as_shown(folder, heading):
+    runs(shown(heading, folder), folder)
+
+
+@pytest.mark.parametrize("form", ["source", "static library"])
+def test_a_module_of_setuptools_builds_and_runs_as_shown(folder, tmp_path, latebind, form):
+    (extension,) = re.findall(r'^`(Extension\("providers", \["module.c"\].*?)`\.$', PAGE, re.MULTILINE | re.DOTALL)
+    for name in ("module.c", "setup.py"):
+        (tmp_path / name).write_text((folder / name).read_text("utf-8"))
+    (tmp_path / "headers").symlink_to(folder / "headers")
+    if form == "source":
+        latebind("stub", "onnxruntime", "--source", "--output", tmp_path / "vendor")
+    else:
+        latebind("stub", "onnxruntime", "--output", tmp_path / "stubs")
+        text = (tmp_path / "setup.py").read_text("utf-8")
+        (tmp_path / "setup.py").write_text(re.sub(r'Extension\("providers", sources.*?\)', extension, text))
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]
+    subprocess.run(pip, cwd=tmp_path, check=True)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    zipfile.ZipFile(wheel).extractall(tmp_path / "site")
+
+    program = "try: print(providers.count(), 'providers')\nexcept ImportError as error: sys.exit(print(error) or 1)"
+    script = tmp_path / "script.py"
+    script.write_text(f"import sys\nsys.path.insert(0, 'site')\nimport providers\n{program}\n")
+    runs(f"{sys.executable} -I -S script.py", tmp_path)
