@@ -22,7 +22,8 @@ _HEAD = """\
 
 # C headers
 
-What each function promises is above it, here as in the headers. What is not on this page is not public.
+What each function promises is above it, here as in the headers. What is not on this page is not public, but for
+`latebind/latebind.hpp`, which wraps the loader for C++11.
 
 """
 _DIVIDER = re.compile(r"/\* -{4,} (.+?) -{4,} \*/")

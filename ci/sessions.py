@@ -194,7 +194,7 @@ def c_sources(session: nox.Session) -> list[str]:
     folders = ("loader", "latenn", "templates", "tests/native", "ci")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()
-    return sorted(name for name in names if name.endswith((".c", ".h")) and (ROOT / name).is_file())
+    return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())
 
 
 @cache

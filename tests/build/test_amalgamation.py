@@ -9,6 +9,7 @@ from pathlib import Path
 import latebind as package
 import pytest
 from latebind.binary.read import read_image
+from latebind.build.toolchain import require
 from latebind.build.zig import find_zig
 from latebind.tables.targets import target, zig_triple
 
@@ -77,6 +78,28 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
 
 def zig(*tools):
     return [[str(find_zig()), tool] for tool in tools]
+
+
+def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
+    """The program is that of the loader's page."""
+    compiler, tool = shutil.which("cc"), shutil.which("pkg-config")
+    if compiler is None or tool is None:
+        pytest.skip("not run: there is no C compiler or no pkg-config")
+    cmake, tree, prefix = require("cmake", ""), tmp_path / "tree", tmp_path / "prefix"
+    words = ["-S", ROOT / "loader" / "library", "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    run(cmake, *words, f"-DCMAKE_MAKE_PROGRAM={require('ninja', '')}")
+    run(cmake, "--build", tree)
+    run(cmake, "--install", tree, "--prefix", prefix)
+    found = {"PKG_CONFIG_PATH": prefix / "lib" / "pkgconfig"}
+    assert run(tool, "--modversion", "latebind", env=found).stdout == f"{package.__version__}\n"
+    flags = run(tool, "--cflags", "--libs", "latebind", env=found).stdout.split()
+    page = (ROOT / "loader" / "README.md").read_text("utf-8")
+    (tmp_path / "program.c").write_text(page.partition("`which_runtime.c`:\n\n```c\n")[2].partition("```")[0])
+
+    compiled(compiler, "-std=c99", *STRICT, tmp_path / "program.c", *flags, "-o", tmp_path / "program")
+
+    capi = importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")
+    assert "API version " in run(tmp_path / "program", capi, env={}).stdout
 
 
 def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
