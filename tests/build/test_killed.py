@@ -13,8 +13,8 @@ import pytest
 
 from tests.build.kills import Campaign, finish, programs, start, wait_until_gone, write_writing
 
-KILLS = int(os.environ.get("LATEBIND_KILLS", "6"))
-"""How many of each campaign below: all signals twice; LATEBIND_KILLS=20 takes a quarter of an hour."""
+KILLS = int(os.environ.get("LATEBIND_KILLS", "3"))
+"""How many of each campaign below: each signal once; LATEBIND_KILLS=20 takes a quarter of an hour."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="not run: /proc is Linux's")
 WHEN = pytest.mark.parametrize("second", [False, True], ids=["alone", "with-a-second-run"])

@@ -125,15 +125,18 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
     "rid",
     ["linux-x64", *(pytest.param(name, marks=pytest.mark.slow) for name in ("osx-arm64", "win-x64", "linux-arm64"))],
 )
-def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(latebind, tmp_path, rid):
-    made = latebind("stub", "onnxruntime", "--source", "--minimum", "1.20", "--output", tmp_path)
+@pytest.mark.parametrize(("runtime", "minimum"), [("onnxruntime", "1.20"), ("openvino", "2025.1")])
+def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
+    latebind, tmp_path, rid, runtime, minimum
+):
+    made = latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path)
     assert made.returncode == 0, made.stderr
     source, header = (Path(line) for line in made.stdout.splitlines())
     licence = (ROOT / "LICENSE").read_text("utf-8")
     assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
     assert licence.splitlines()[0] in source.read_text("utf-8")
     row = target(rid)
-    user = f'#include "{header.name}"\nint used(void) {{ lb_onnxruntime_path("x"); return 0; }}\n'
+    user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
     flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
     command = [find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library"]

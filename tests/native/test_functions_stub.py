@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from latebind.binary.read import read_image
 from latebind.build.zig import find_zig
 from latebind.tables.targets import host_rid, target, zig_triple
 
-from tests.native.building import HERE
+from tests.native.building import HERE, ROOT
 
 SOURCES = HERE / "stub"
 DESCRIBED = """\
@@ -106,6 +107,35 @@ def test_what_was_bound_is_recorded_and_calls_still_arrive(program, tmp_path):
     assert done.stdout.startswith("status 0: fine\nwrong 0\n")
     (report,) = [json.loads(line) for line in (tmp_path / "record").read_text("utf-8").splitlines()]
     assert (report["report"]["runtime"], report["report"]["version"]) == ("many", "1.1.0")
+
+
+def test_the_page_about_any_c_library_works_with_zlib(latebind, tmp_path):
+    page = (ROOT / "docs" / "howto" / "drop-in.md").read_text("utf-8")
+    (tmp_path / "zlib.toml").write_text(re.search(r"`zlib.toml`:\n\n```toml\n(.*?)```", page, re.DOTALL)[1])
+    (tmp_path / "z.def").write_text(
+        "LIBRARY zlib1\nEXPORTS\n  compress @3 ; a function\n  z_errmsg DATA\n  none_of_it\n"
+    )
+    words = ("stub", tmp_path / "zlib.toml", "--functions", tmp_path / "z.def", "--output", tmp_path)
+    ended = latebind(*words)
+    assert ended.returncode == 0, ended.stderr
+    assert "(z_errmsg)" in ended.stderr
+    calls = (
+        'compressBound(100), zlibVersion(), lb_zlib_available(0), lb_zlib_available("none_of_it"), lb_zlib_sentence()'
+    )
+    (tmp_path / "user.c").write_text(
+        '#include <stdio.h>\n#include "latebind/stub.h"\nLB_DECLARE_STUB(zlib);\nconst char* zlibVersion(void);\n'
+        "unsigned long compressBound(unsigned long);\n"
+        f'int main(void) {{ printf("%lu %s %d %d %s\\n", {calls}); return 0; }}\n'
+    )
+    prefix = tmp_path / host_rid()
+    links = [f"-L{prefix / 'lib'}", "-lz", "-ldl", "-pthread", "-o", tmp_path / "user"]
+    compiled(host_rid(), f"-I{prefix / 'include'}", tmp_path / "user.c", *links)
+    bound, version, *answers = run(tmp_path / "user").stdout.split()
+    assert int(bound) > 100
+    assert version.startswith("1.")
+    assert answers == ["1", "0"]
+    absent = run(tmp_path / "user", ZLIB_LIB_PATH=tmp_path).stdout
+    assert absent.startswith(f"0 zlib was not found at {tmp_path}, which ZLIB_LIB_PATH names")
 
 
 @pytest.mark.parametrize("rid", [pytest.param(name, marks=pytest.mark.slow) for name in ("osx-arm64", "osx-x64")])
