@@ -29,7 +29,7 @@ _SHOWN = 5
 
 
 @dataclass(slots=True)
-class Found:
+class Declared:
     """The names in a library or header: those that a stub can serve, and the others."""
 
     functions: set[str] = field(default_factory=set)
@@ -54,7 +54,7 @@ def find_functions(words: Sequence[str], folder: Path) -> tuple[FunctionTable, l
     """
     patterns = [word for word in words if "*" in word]
     names = {word for word in words if _NAME.match(word)}
-    found = Found()
+    found = Declared()
     for word in words:
         if word not in patterns and word not in names:
             _read(folder / word, found)
@@ -77,7 +77,7 @@ def _note(names: Sequence[str], kind: str) -> str:
     return f"not in the stub: {plural(len(names), kind)}, which cannot be bound late ({shown})"
 
 
-def _read(path: Path, found: Found) -> None:
+def _read(path: Path, found: Declared) -> None:
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -95,7 +95,7 @@ def _read(path: Path, found: Found) -> None:
         raise InputError("is neither a shared library, a .def file nor a header", where=str(path))
 
 
-def _read_def(data: bytes, found: Found) -> None:
+def _read_def(data: bytes, found: Declared) -> None:
     """EXPORTS of a module definition: `name [=other] [@number] [NONAME] [DATA] [PRIVATE]`, one in a line."""
     lines = [line.partition(";")[0].split() for line in data.decode("utf-8", "replace").splitlines()]
     start = next((number for number, words in enumerate(lines) if words[:1] == ["EXPORTS"]), len(lines))
@@ -105,7 +105,7 @@ def _read_def(data: bytes, found: Found) -> None:
             found.add(words[0].partition("=")[0], is_function="DATA" not in words)
 
 
-def _read_header(path: Path, found: Found) -> None:
+def _read_header(path: Path, found: Declared) -> None:
     """What a header declares, and what others below its folder declare that it includes; read by clang."""
     zig = find_zig()
     if zig is None:
