@@ -76,6 +76,41 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
     assert re.match(r"ONNX Runtime was not found in .*version 1\.19 or newer is needed", absent.stdout)
 
 
+@pytest.mark.parametrize("standard", ["c++11", "c++20"])
+def test_the_wrapper_works_without_exceptions_and_leaks_nothing(single, tmp_path, standard):
+    cc, cxx = shutil.which("cc"), shutil.which("c++")
+    if not (cc and cxx):
+        pytest.skip("not run: there is no C++ compiler")
+    (tmp_path / "program.cpp").write_text(QUIET)
+    watch = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
+    compiled(cc, "-std=c99", *STRICT, *watch, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
+    words = [f"-std={standard}", "-fno-exceptions", *STRICT, *watch, "-I", single, tmp_path / "program.cpp"]
+    compiled(cxx, *words, tmp_path / "latebind.o", "-ldl", "-pthread", "-o", tmp_path / "program")
+    done = run(tmp_path / "program", env={})
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("not-found 0 0 1 1 ONNX Runtime was not found at /nowhere")
+
+
+QUIET = """
+#include <cstdio>
+#include "latebind.hpp"
+
+static latebind::binding ort(lb_onnxruntime);
+
+int main() {
+  latebind::options options;
+  options.path = "/nowhere";
+  latebind::report why;
+  const lb_outcome outcome = ort.bind(why, options);
+  latebind::report moved = std::move(why);
+  why = latebind::report();
+  const bool none = !ort.entry<const void*()>() && !ort.symbol<void()>("OrtGetApiBase");
+  std::printf("%s %d %u %d %d %s\\n", lb_outcome_name(outcome), ort ? 1 : 0, ort.version().major,
+              none, std::strlen(moved.json()) > 2, moved->sentence);
+}
+"""
+
+
 def zig(*tools):
     return [[str(find_zig()), tool] for tool in tools]
 
