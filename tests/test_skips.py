@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 import pytest
 
@@ -38,3 +39,11 @@ def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
 def test_a_reason_must_match_as_a_whole():
     table = ROOT / "tests" / "skips.toml"
     assert unexpected_skips([("a", "not run: PyTorch is not installed, and more")], table)
+
+
+def test_every_folder_of_tests_is_collected(pytestconfig):
+    """pytest's own list of folders to pass over has names that folders of tests may have, such as build."""
+    passed_over = pytestconfig.getini("norecursedirs")
+    folders = {part for path in (ROOT / "tests").rglob("test_*.py") for part in path.relative_to(ROOT).parts[:-1]}
+    assert "build" in folders
+    assert not [name for name in folders if any(fnmatch(name, pattern) for pattern in passed_over)]
