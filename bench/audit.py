@@ -51,7 +51,7 @@ def peers(paths: Sequence[Path]) -> Sample:
 
 def audit(paths: Sequence[Path]) -> Sample:
     """`latebind audit` as a user calls it."""
-    return run([sys.executable, "-c", _CALL, "audit", "--format", "json", *paths], allowed=(0, 1))
+    return run([sys.executable, "-c", _CALL, "audit", "--profile", "all", "--format", "json", *paths], allowed=(0, 1))
 
 
 _CALL = "import sys; from latebind.cli import main; sys.exit(main())"

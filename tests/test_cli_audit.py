@@ -15,7 +15,7 @@ linked_globs = ["libmurmur.so*"]
 
 @pytest.fixture
 def package(tmp_path):
-    """A folder with a package that has one finding: a name of secrets."""
+    """A package with one finding, LB611: a name of secrets. It is only in the profile `all`."""
     import zipfile  # noqa: PLC0415
 
     path = tmp_path / "sample.zip"
@@ -49,7 +49,8 @@ def test_nothing_to_audit_names_the_command_that_makes_it(latebind, tmp_path):
 
 
 def test_formats(latebind, package):
-    results = {name: latebind("audit", "--format", name, package) for name in ("text", "json", "sarif", "junit")}
+    names = ("text", "json", "sarif", "junit")
+    results = {name: latebind("audit", "--profile", "all", "--format", name, package) for name in names}
     assert {result.returncode for result in results.values()} == {1}
     assert "LB611" in results["text"].stdout
     assert json.loads(results["json"].stdout)["findings"][0]["code"] == "LB611"
@@ -58,7 +59,7 @@ def test_formats(latebind, package):
 
 
 def test_markdown_and_a_json_file_beside_it(latebind, package, tmp_path):
-    result = latebind("audit", "--format", "markdown", "--output", tmp_path / "reports", package)
+    result = latebind("audit", "--select", "LB6", "--format", "markdown", "--output", tmp_path / "reports", package)
     assert result.stdout.startswith("## ❌ latebind audit")
     assert json.loads((tmp_path / "reports" / "audit.json").read_text("utf-8"))["subjects"] == 1
 
@@ -106,3 +107,118 @@ def test_a_description_that_is_none_is_refused(latebind, tmp_path, package, text
 def test_a_preset_that_is_not_there_is_refused(latebind, package, tmp_path):
     refused(latebind("audit", "--preset", "onxruntime", package), "onxruntime is not a known runtime", "onnxruntime")
     refused(latebind("audit", "--preset", tmp_path / "none.toml", package), "none.toml", "cannot be read")
+
+
+@pytest.mark.parametrize(
+    ("options", "codes", "choice"),
+    [
+        ([], [], "profile loads: "),
+        (["--profile", "runtime"], [], "profile runtime: "),
+        (["--profile", "all"], ["LB611"], "profile all"),
+        (["--profile", "all", "--ignore", "LB6"], [], "profile all without LB6: "),
+        (["--profile", "all", "--ignore", "lb610,LB612"], ["LB611"], "profile all without LB610, LB612: "),
+        (["--select", "LB1,LB611"], ["LB611"], "LB1, LB611: "),
+        (["--select", "LB1", "--select", "LB6"], ["LB611"], "LB1, LB6: "),
+        (["--select", "LB611", "--ignore", "LB6"], ["LB611"], "LB611 without LB6: "),
+        (["--select", "LB6", "--ignore", "LB611"], [], "LB6 without LB611: "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+)
+def test_options_choose_the_checks(latebind, package, options, codes, choice):
+    result = latebind("audit", *options, "--json", package)
+    document = json.loads(result.stdout)
+    assert [row["code"] for row in document["findings"]] == codes
+    assert document["choice"].startswith(choice)
+    assert result.returncode == len(codes)
+
+
+def test_what_cannot_be_read_is_reported_whatever_is_chosen(latebind, tmp_path):
+    (tmp_path / "a.whl").write_text("no zip")
+    result = latebind("audit", "--select", "LB1", tmp_path / "a.whl")
+    assert result.returncode == 1
+    assert "LB601" in result.stdout
+    assert latebind("audit", "--ignore", "LB601", "--select", "LB1", tmp_path / "a.whl").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--select", "LB3O5"], "--select: LB3O5 matches no check\n  Did you mean LB305, Binary for another"),
+        (["--ignore", "LB611,XY1"], "--ignore: XY1 matches no check\n  Did you mean LB1?"),
+        (["--profile", "load"], "'load' is not one of its values. Did you mean loads?"),
+        (["--profile", "all", "--select", "LB1"], "not allowed with argument"),
+        (["--fail-on", "notes"], "'notes' is not one of its values."),
+    ],
+    ids=" ".join,
+)
+def test_a_choice_that_is_none_is_refused(latebind, package, options, says):
+    refused(latebind("audit", *options, package), says)
+
+
+def test_fail_on_never_reports_and_passes(latebind, package):
+    result = latebind("audit", "--profile", "all", "--fail-on", "never", package)
+    assert result.returncode == 0
+    assert "error   LB611" in result.stdout
+
+
+def test_a_baseline_hides_what_is_known_and_names_what_is_gone(latebind, package, tmp_path):
+    import zipfile  # noqa: PLC0415
+
+    file = tmp_path / "known.json"
+    written = latebind("audit", "--profile", "all", "--write-baseline", file, package)
+    assert (written.returncode, written.stdout) == (0, "sample.zip: 0 errors, 0 warnings, 0 notes, 1 in the baseline\n")
+    first = file.read_bytes()
+    latebind("audit", "--profile", "all", "--write-baseline", file, package)
+    assert file.read_bytes() == first
+
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.writestr("sample/id_rsa", b"x")
+    new = latebind("audit", "--profile", "all", "--baseline", file, package)
+    assert new.returncode == 1
+    assert "in sample/id_rsa" in new.stdout
+    assert "  known.json: LB611 sample.zip!sample/.env has a name typical of files with secrets" in new.stdout
+    assert "not found" not in latebind("audit", "--baseline", file, package).stdout, "LB611 was not chosen"
+    document = json.loads(latebind("audit", "--profile", "all", "--baseline", file, "--json", package).stdout)
+    assert [len(document["baseline"][key]) for key in ("known", "gone")] == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "the baseline cannot be read"),
+        ("version = 1", "is not a baseline of latebind audit"),
+        ('{"subjects": 1, "findings": []}', "is not a baseline of latebind audit"),
+        ('{"latebind_audit_baseline": 2, "findings": []}', "is a baseline of format 2"),
+    ],
+    ids=["missing", "syntax", "foreign", "newer"],
+)
+def test_a_baseline_that_is_none_is_refused(latebind, package, tmp_path, text, says):
+    file = tmp_path / "known.json"
+    if text is not None:
+        file.write_text(text, encoding="utf-8")
+    refused(latebind("audit", "--baseline", file, package), f"known.json: {says}", "--write-baseline")
+
+
+def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
+    """A private key in dist/ is found, ignored by the file, selected by an option, and known by a baseline."""
+    import zipfile  # noqa: PLC0415
+
+    (tiny / "dist").mkdir()
+    with zipfile.ZipFile(tiny / "dist" / "sample.zip", "w") as archive:
+        archive.writestr("sample/.env", b"x")
+    config = tiny / "latebind.toml"
+    text = config.read_text(encoding="utf-8")
+
+    def audited(table, *options):
+        config.write_text(f"{text}\n[audit]\n{table}\n", encoding="utf-8")
+        return latebind("-C", tiny, "audit", *options)
+
+    assert audited("").returncode == 1, "the project's default is all"
+    assert audited('profile = "loads"').returncode == 0
+    assert audited('ignore = ["LB6"]').returncode == 0
+    assert audited('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
+    assert audited('select = ["LB1"]', "--profile", "all").returncode == 1
+    assert audited('fail_on = "never"').returncode == 0
+    refused(audited('select = ["LB9"]'), "latebind.toml: audit.select: LB9 matches no check", "Did you mean LB")
+    audited("", "--write-baseline", tiny / "known.json")
+    assert "1 in the baseline" in audited('baseline = "known.json"').stdout

@@ -18,6 +18,12 @@ Sha256 = NewType("Sha256", str)
 
 System = Literal["linux", "macos", "windows"]
 Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+"""From the most severe to the least."""
+Profile = Literal["loads", "runtime", "all"]
+"""A choice of the audit's checks; see audit/profiles.py."""
+FailOn = Literal["error", "warning", "never"]
+"""The least severity with which a finding fails an audit."""
 Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "symbols"]
 
 
@@ -156,11 +162,24 @@ class AuditReport:
     findings: tuple[Finding, ...] = ()
     waived: tuple[Waived, ...] = ()
     skipped: tuple[Skipped, ...] = ()
+    packages: tuple[str, ...] = ()
+    """The names of the packages, folders and binaries; sorted."""
+    known: tuple[Finding, ...] = ()
+    """Findings of the baseline."""
+    gone: tuple[str, ...] = ()
+    """Entries of the baseline that no longer occur."""
+    choice: str = "profile all"
+    """Which checks were applied."""
+    fail_on: FailOn = "error"
+
+    def fails(self, finding: Finding) -> bool:
+        """Whether a finding fails the audit."""
+        return self.fail_on != "never" and SEVERITIES.index(finding.severity) <= SEVERITIES.index(self.fail_on)
 
     @property
     def exit_status(self) -> int:
-        """1 when a finding is an error, else 0."""
-        return int(any(finding.severity == "error" for finding in self.findings))
+        """1 when a finding is as severe as `fail_on`, else 0."""
+        return int(any(self.fails(finding) for finding in self.findings))
 
 
 class State(Enum):

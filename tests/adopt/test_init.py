@@ -76,7 +76,7 @@ def test_what_it_makes_builds_packs_and_its_audit_is_clean(latebind, project):
     again = latebind("init", project, "--yes", "--apply")
 
     assert packed.returncode == 0, packed.stderr
-    assert "1 subject: 0 errors, 0 warnings" in audited.stdout
+    assert ".nupkg: 0 errors, 0 warnings" in audited.stdout
     (package,) = (project / "dist").glob("*.nupkg")
     assert "runtimes/linux-x64/native/libvoice.so" in zipfile.ZipFile(package).namelist()
     assert "nothing to do" in again.stdout

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.catalog import FAMILIES, checks
+from latebind.audit.catalog import FAMILIES, checks, own_checks
+from latebind.audit.profiles import DECLARED
 
 from tests.audit.cases import hygiene, layout, linkage, macos, metadata, nugetrules, rid, sdists, symbols, tags, windows
 
@@ -32,6 +33,11 @@ def test_bad_subject_is_found_and_its_good_twin_is_not(case, bench):
         path.unlink()
     good = found(case, case.good(bench))
     assert not [row for row in good if row.severity == case.severity], good
+
+
+def test_every_check_has_its_profiles():
+    assert set(own_checks()) == DECLARED
+    assert all("all" in check.profiles for check in own_checks().values())
 
 
 def test_every_code_has_a_bad_subject():

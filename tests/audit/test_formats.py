@@ -71,6 +71,16 @@ def test_sarif_names_rules_results_and_places(report):
     assert run["invocations"][0]["toolExecutionNotifications"]
 
 
+def test_sarif_and_markdown_group_by_cause():
+    rows = [Finding(code="LB606", severity="error", subject=f"x.zip!{name}.so", message="m", fix="f") for name in "abc"]
+    report = AuditReport(subjects=1, findings=tuple(rows), packages=("x.zip",))
+    (run,) = json.loads(audit_sarif(report))["runs"]
+    assert len({row["partialFingerprints"]["cause/v1"] for row in run["results"]}) == 1
+    assert [line for line in audit_markdown(report).splitlines() if "LB606" in line] == [
+        "| ❌ error | LB606 | `a.so` and 2 other files | m | f |"
+    ]
+
+
 def test_sarif_keeps_waived_findings_as_suppressed(report):
     (run,) = json.loads(audit_sarif(report))["runs"]
     suppressed = [row for row in run["results"] if "suppressions" in row]
@@ -116,7 +126,7 @@ def test_markdown_counts_and_shows_errors_first(report):
     lines = audit_markdown(report).splitlines()
 
     assert lines[0] == "## ❌ latebind audit"
-    assert lines[2].startswith("1 subject: ")
+    assert lines[2].startswith("latenn-1.0-py3-none-manylinux_2_28_x86_64.whl: ")
     rows = [line for line in lines if line.startswith(("| ❌", "| ⚠️", "| 📝"))]
     assert rows == sorted(rows, key=lambda line: "❌⚠📝".index(line[2]))
     assert any("LB101" in row and "`latenn/liblatenn.so`" in row for row in rows)
@@ -124,7 +134,7 @@ def test_markdown_counts_and_shows_errors_first(report):
 
 
 def test_markdown_of_a_clean_report():
-    assert audit_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 subject: 0 errors")
+    assert audit_markdown(AuditReport(subjects=1)).startswith("## ✅ latebind audit\n\n1 package: 0 errors")
 
 
 def test_no_name_is_markup():

@@ -1,10 +1,14 @@
 import json
+from dataclasses import replace
 
+import defusedxml.ElementTree
 import jsonschema
 import pytest
 from latebind.audit.catalog import checks, explain
+from latebind.audit.cause import cause_id
+from latebind.audit.console import audit_text
 from latebind.audit.pages import check_index, check_pages
-from latebind.audit.render import RENDERERS, audit_json, audit_schema, audit_text
+from latebind.audit.render import RENDERERS, audit_json, audit_schema
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 
@@ -16,11 +20,12 @@ def test_json_is_what_the_schema_says(report):
 
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(document, audit_schema())
-    assert list(document) == ["subjects", "findings", "waived", "skipped"]
-    assert document["subjects"] == 1
+    assert list(document) == ["subjects", "choice", "findings", "waived", "skipped", "baseline"]
+    assert (document["subjects"], document["choice"]) == (1, "profile all")
     assert [row["reason"] for row in document["waived"]] == ["a sample"]
     assert document["skipped"]
     row = next(row for row in document["findings"] if row["code"] == "LB101")
+    assert len(row.pop("cause")) == 12
     assert row == {
         "code": "LB101",
         "severity": "error",
@@ -39,27 +44,91 @@ def test_text_says_what_where_why_and_what_next(report):
     text = audit_text(report)
 
     lines = text.splitlines()
-    assert lines[0] == "latenn-1.0-py3-none-manylinux_2_28_x86_64.whl"
-    assert any("error   LB101 latenn/liblatenn.so links libonnxruntime.so.1" in line for line in lines)
-    assert any(line.strip() == "saw: NEEDED libonnxruntime.so.1" for line in lines)
-    assert any(line.strip().startswith("fix: Remove ONNX Runtime from") for line in lines)
-    assert "a sample" in text
-    assert "latenn/a b.dylib: the file cannot be read" in text
-    assert lines[-1].startswith("1 subject: ")
-    assert lines[-1].endswith("skipped")
+    at = next(number for number, line in enumerate(lines) if "error   LB101 links libonnxruntime.so.1" in line)
+    assert lines[at + 1].strip() == "in latenn/liblatenn.so"
+    assert lines[at + 2].strip().startswith("fix: Remove ONNX Runtime from")
+    assert "LB611 latenn-1.0-py3-none-manylinux_2_28_x86_64.whl!latenn/.env: a sample" in text
+    assert lines[-1].startswith("latenn-1.0-py3-none-manylinux_2_28_x86_64.whl: ")
     assert "1 waived" in lines[-1]
+    assert "the file cannot be read" not in text
+    assert "latenn/a b.dylib: the file cannot be read" in audit_text(report, verbose=True)
 
 
 def test_text_of_a_clean_report_is_one_line():
-    assert (
-        audit_text(AuditReport(subjects=2)) == "2 subjects: 0 errors, 0 warnings, 0 notes, 0 waived, 0 checks skipped\n"
-    )
+    assert audit_text(AuditReport(subjects=2)) == "2 packages: 0 errors, 0 warnings, 0 notes\n"
+
+
+def missing(file, library, severity="error"):
+    """What the audit reports about a file of a package that needs a library which is nowhere."""
+    text = f"needs {library}, which is not in the package"
+    return Finding(code="LB107", severity=severity, subject=f"a-1.0-x.whl!{file}", message=text, fix="Add it.")
+
+
+def shown(*findings, **more):
+    return audit_text(AuditReport(subjects=1, findings=findings, packages=("a-1.0-x.whl",)), **more).splitlines()
+
+
+def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
+    note = Finding(code="LB608", severity="note", subject="a-1.0-x.whl!a.so", message="has no RELRO", fix="Link.")
+    warning = Finding(code="LB101", severity="warning", subject="a-1.0-x.whl!a.so", message="links it", fix="Don't.")
+    errors = [missing(file, "libx.so.1") for file in ("a.so", "b.so", "c.so")]
+    lines = shown(note, warning, *errors, missing("a.so", "liby.so.1"))
+    assert lines == [
+        "  error   LB107 needs libx.so.1, which is not in the package",
+        "          in a.so and 2 other files",
+        "  error   LB107 needs liby.so.1, which is not in the package",
+        "          in a.so",
+        "          fix: Add it.",
+        "  warning LB101 links it",
+        "          in a.so",
+        "          fix: Don't.",
+        "a-1.0-x.whl: 4 errors with 2 causes, 1 warning, 1 note not shown (-v)",
+    ]
+    verbose = shown(note, *errors, verbose=True)
+    assert [line.strip() for line in verbose if line.startswith("          in ")] == [
+        "in a.so", "in b.so", "in c.so", "in a.so",
+    ]  # fmt: skip
+    assert verbose[-1] == "a-1.0-x.whl: 3 errors with 1 cause, 0 warnings, 1 note"
+
+
+@pytest.mark.parametrize(("severity", "statuses"), [("error", [1, 1, 0]), ("warning", [0, 1, 0]), ("note", [0, 0, 0])])
+def test_fail_on_is_the_least_severity_that_fails(severity, statuses):
+    reports = [
+        AuditReport(subjects=1, findings=(missing("a.so", "libx.so", severity),), fail_on=word)
+        for word in ("error", "warning", "never")
+    ]
+    assert [report.exit_status for report in reports] == statuses
+    failures = [defusedxml.ElementTree.fromstring(RENDERERS["junit"](report)).get("failures") for report in reports]
+    assert failures == [str(status) for status in statuses]
+
+
+def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest():
+    rows = [missing("a.so", f"lib{number}.so") for number in range(70)]
+    lines = shown(*rows)
+    assert len(lines) == 13
+    assert lines[-3].strip().startswith("and 65 more of LB107: lib13.so, lib14.so, lib15.so, lib16.so, ")
+    assert len(shown(*rows, verbose=True)) == 142
+
+
+def test_a_cause_is_the_same_in_all_files_builds_and_versions_and_another_for_another_reason():
+    def cause(file, message, version="1.0"):
+        package = f"pack-{version}-cp311-abi3-win_amd64.whl"
+        row = Finding(code="LB202", severity="error", subject=f"{package}!pack/{file}", message=message, fix="f")
+        return cause_id(row)
+
+    once = cause("a.so", "exports 1 variable: a")
+    assert once == cause("b.so", "exports 4,565 variables: b, c", version="1.1.post1")
+    assert cause("a.so", "needs libz-1234abcd.so.1") == cause("b.so", "needs libz-ffff0000-99990000.so.1")
+    assert cause("a.so", "is 1.1 MB, a.so") == cause("b.so", "is 830 bytes, b.so")
+    assert cause("a.so", "pack 1.0 fits") == cause("a.so", "pack 2.0 fits", version="2.0")
+    assert cause("a.so", "needs libz.so.1") != cause("a.so", "needs libz.so.2")
+    assert cause("a.so", "needs glibc 2.34") != cause("a.so", "needs glibc 2.35")
 
 
 def test_a_name_with_a_line_feed_begins_no_line_of_the_report():
     finding = Finding(code="LB602", severity="error", subject="x.zip!a\n  error   LB101 b", message="m\nn", fix="f")
     lines = audit_text(AuditReport(subjects=1, findings=(finding,))).splitlines()
-    assert lines[:3] == ["x.zip", "  error   LB602 a\\n  error   LB101 b m\\nn", "          fix: f"]
+    assert lines[:3] == ["  error   LB602 m\\nn", "          in a\\n  error   LB101 b", "          fix: f"]
 
 
 def test_no_control_character_of_a_hostile_name_reaches_the_terminal():
@@ -93,8 +162,9 @@ def test_explain_knows_codes_in_any_case_and_names_them_otherwise():
 
 def test_annotations_are_escaped_and_counted():
     finding = Finding(code="LB101", severity="error", subject="a,b:c.whl", message="50% of\nit", fix="Fix.")
-    report = AuditReport(subjects=1, findings=(finding,) * 12)
+    many = (replace(finding, subject=f"{name}.whl", message=name) for name in "abcdefghijk")
+    report = AuditReport(subjects=1, findings=(finding, finding, *many))
     lines = RENDERERS["github"](report).splitlines()
     assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AFix."
     assert lines[10] == "2 more errors: see the report"
-    assert lines[-1].startswith("1 subject: 12 errors")
+    assert lines[-1].startswith("1 package: 13 errors with 12 causes")

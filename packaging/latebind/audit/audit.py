@@ -67,28 +67,32 @@ def audit_paths(
     checks()
     policy = policy or Policy()
     tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
-    return _gather(_run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package), policy)
+    results = _run(tasks, jobs or default_jobs(), limits or WorkerLimits(), work or audit_package)
+    return _gather(tasks, results, policy)
 
 
 def audit_here(paths: Sequence[Path], policy: Policy | None = None) -> AuditReport:
     """Audit as `audit_paths` does, but in this process: for trusted files, such as those that a test makes."""
     policy = policy or Policy()
     tasks = [Task(path=path, kind=kind, policy=policy) for path, kind in find_subjects(paths)]
-    return _gather([audit_package(task, lambda _: None) for task in tasks], policy)
+    return _gather(tasks, [audit_package(task, lambda _: None) for task in tasks], policy)
 
 
-def _gather(results: Sequence[Result], policy: Policy) -> AuditReport:
+def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) -> AuditReport:
     rows: list[Finding | Skipped] = []
     for result in results:
         rows += [*result.findings, *result.skipped]
     packages = [result.facts for result in results if result.facts is not None]
     for check in checks().values():
-        if check.scope == "set":
+        if check.scope == "set" and policy.choice.takes(check.code):
             rows += check.judge(lambda name: name, "", policy, packages=packages)
     kept, waived = _waive((row for row in rows if isinstance(row, Finding)), policy)
     skipped = {row for row in rows if isinstance(row, Skipped)}
     return AuditReport(
-        subjects=len(results),
+        subjects=len(tasks),
+        packages=tuple(sorted(Contents(path=task.path, kind=task.kind).subject("") for task in tasks)),
+        choice=str(policy.choice),
+        fail_on=policy.fail_on,
         findings=tuple(sorted(kept, key=_order)),
         waived=tuple(sorted(waived, key=lambda row: _order(row.finding))),
         skipped=tuple(sorted(skipped, key=lambda row: (row.subject, row.check, row.reason))),
@@ -215,7 +219,7 @@ def _gave_up(task: Task, died: Died) -> Result:
 
 def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
     for check in checks().values():
-        if package.kind not in check.kinds:
+        if package.kind not in check.kinds or not policy.choice.takes(check.code):
             continue
         if package.damage and check.code != "LB601":
             continue

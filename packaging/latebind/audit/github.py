@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.audit.wording import count_line
+from latebind.audit.cause import causes
+from latebind.audit.wording import count_line, others
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
@@ -20,13 +21,14 @@ _MOST = 10
 
 
 def audit_github(report: AuditReport) -> str:
-    """One annotation per finding, up to the number that GitHub shows, then a line with the counts."""
+    """One annotation per cause, up to the number that GitHub shows, then a line with the counts."""
     lines: list[str] = []
     for severity, level in _LEVELS.items():
-        rows = [row for row in report.findings if row.severity == severity]
-        for row in rows[:_MOST]:
+        rows = [row for row in causes(report.findings) if row.severity == severity]
+        for cause in rows[:_MOST]:
+            row = cause.first
             message = "\n".join(filter(None, [row.message, *row.evidence, row.fix]))
-            title = f"{row.code} {row.subject}"
+            title = f"{row.code} {row.subject}{others(cause)}"
             lines.append(f"::{level} title={_property(title)}::{_data(message)}")
         if len(rows) > _MOST:
             lines.append(f"{plural(len(rows) - _MOST, 'more ' + severity)}: see the report")

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def audit_junit(report: AuditReport) -> str:
     """One suite per package, one case per finding and per skipped check.
 
-    Errors are failures. Warnings and notes pass, since they do not fail the audit either, and carry their text. A
+    What fails the audit is a failure: errors, by default. The others pass, and carry their text. A
     clean report has one case that passed, because an empty file looks like a run that did not happen.
     """
     root = ET.Element("testsuites", name="latebind audit")
     for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
-        _suite(root, package, list(rows))
+        _suite(root, package, list(rows), report)
     if report.waived or report.skipped:
         suite = ET.SubElement(root, "testsuite", name="not judged")
         for waived in report.waived:
@@ -39,13 +39,13 @@ def audit_junit(report: AuditReport) -> str:
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _suite(root: ET.Element, package: str, rows: Sequence[Finding]) -> None:
+def _suite(root: ET.Element, package: str, rows: Sequence[Finding], report: AuditReport) -> None:
     suite = ET.SubElement(root, "testsuite", name=printable(package))
     for row in rows:
         inner = row.subject.partition("!")[2]
         case = _case(suite, row.code, f"{inner or package}: {row.message}")
         text = printable("\n".join([*(f"saw: {seen}" for seen in row.evidence), f"fix: {row.fix}"]))
-        if row.severity == "error":
+        if report.fails(row):
             ET.SubElement(case, "failure", type=row.code, message=printable(row.message)).text = text
         else:
             ET.SubElement(case, "system-out").text = f"{row.severity}: {text}"

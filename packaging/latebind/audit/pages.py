@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from latebind.audit.catalog import FAMILIES, own_checks
+from latebind.audit.profiles import PROFILES
 from latebind.templates import render
 
 if TYPE_CHECKING:
@@ -40,12 +41,25 @@ def check_pages() -> dict[str, str]:
 def check_index() -> str:
     """The list of all checks by family. On the site each code becomes a link to its page."""
     lines = ["# Checks of `latebind audit`", "", _INTRODUCTION]
+    lines += [
+        "",
+        "| `--profile` | applies |",
+        "|---|---|",
+        *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
+    ]
     for family, rows in groupby(own_checks().values(), key=lambda row: row.code[:3]):
-        lines += ["", f"## {family}xx {FAMILIES[family]}", "", "| Code | Severity | What it finds |", "|---|---|---|"]
-        lines += [f"| {row.code} | {row.severity} | {row.title} |" for row in rows]
+        lines += [
+            "",
+            f"## {family}xx {FAMILIES[family]}",
+            "",
+            "| Code | Severity | What it finds | Profiles |",
+            "|---|---|---|---|",
+        ]
+        lines += [f"| {row.code} | {row.severity} | {row.title} | {', '.join(row.profiles)} |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
 _INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix
-findings and how to suppress them. The site has the same pages.
+findings and how to suppress them. The site has the same pages. A profile chooses checks:
+[choose what the audit reports](../howto/audit.md).
 [Write your own check](../howto/checks.md) shows how to add checks for your organization."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from latebind.audit.choice import Choice
 from latebind.errors import InputError, LatebindError
 from latebind.tables.presets import RuntimePreset, preset, presets
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
-    from latebind.model import Finding
+    from latebind.model import FailOn, Finding
 
 _ASKED = ("name", "entry_symbols", "file_globs", "linked_globs")
 
@@ -102,6 +103,9 @@ class Policy:
     macos: str = ""
     """The same for macOS."""
     waivers: tuple[Waiver, ...] = ()
+    choice: Choice = field(default_factory=Choice)
+    """The checks to apply."""
+    fail_on: FailOn = "error"
 
     def allowed_exports(self, file_name: str, project: str) -> tuple[str, ...] | None:
         """The symbol globs for a library, or None if no rule names it or its package."""

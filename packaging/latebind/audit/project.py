@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from latebind.audit.choice import Choice, read_codes
 from latebind.audit.policy import Policy, Waiver
 
 if TYPE_CHECKING:
@@ -11,7 +12,11 @@ if TYPE_CHECKING:
 
 
 def project_policy(config: Config) -> Policy:
-    """Its runtimes and minimums, the exports of each package, its twins (wheel and nupkg), floors and waivers."""
+    """Its runtimes and minimums, the exports of each package, its twins, floors, waivers and choice of checks.
+
+    Raises LatebindError for a code that matches no check.
+    """
+    audit = config.document.audit
     exports: dict[str, tuple[str, ...]] = {}
     twins = []
     for name, package in config.packages.items():
@@ -28,7 +33,11 @@ def project_policy(config: Config) -> Policy:
         twins=tuple(twins),
         glibc=config.document.targets.glibc,
         macos=config.document.targets.macos,
-        waivers=tuple(
-            Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in config.document.audit.waive
+        waivers=tuple(Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in audit.waive),
+        choice=Choice(
+            profile=audit.profile,
+            select=read_codes(audit.select, f"{config.file.name}: audit.select"),
+            ignore=read_codes(audit.ignore, f"{config.file.name}: audit.ignore"),
         ),
+        fail_on=audit.fail_on,
     )

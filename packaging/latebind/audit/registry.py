@@ -7,8 +7,9 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from latebind.audit.profiles import profiles_of
 from latebind.errors import LatebindError
-from latebind.model import Finding, Severity, Skipped
+from latebind.model import Finding, Profile, Severity, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -72,6 +73,11 @@ class Check:
     """The values that `run` asks for, by name."""
     origin: str = ""
     """The distribution that provides the check; "" for latebind itself."""
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The profiles that apply it."""
+        return profiles_of(self.code)
 
     def judge(
         self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object

@@ -1,51 +1,36 @@
-"""Renders an audit report as JSON and as text, defines the JSON's schema, and lists all renderers."""
+"""Renders an audit report as JSON, defines its schema, and lists all renderers."""
 
 from __future__ import annotations
 
 import json
-from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from latebind.audit.cause import cause_id
+from latebind.audit.console import audit_text
 from latebind.audit.github import audit_github
 from latebind.audit.junit import audit_junit
 from latebind.audit.markdown import audit_markdown
 from latebind.audit.sarif import audit_sarif
-from latebind.audit.wording import SEVERITIES, count_line
-from latebind.text import encodable, printable
+from latebind.model import SEVERITIES
+from latebind.text import encodable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from latebind.model import AuditReport, Finding, Skipped
+    from latebind.model import AuditReport, Finding
 
 
 def audit_json(report: AuditReport) -> str:
     """The report as one JSON document, ending with a line feed. Its shape is `audit_schema()`."""
     document = {
         "subjects": report.subjects,
+        "choice": report.choice,
         "findings": [_finding(row) for row in report.findings],
         "waived": [{**_finding(row.finding), "reason": row.reason} for row in report.waived],
         "skipped": [{"check": row.check, "subject": row.subject, "reason": row.reason} for row in report.skipped],
+        "baseline": {"known": [_finding(row) for row in report.known], "gone": list(report.gone)},
     }
     return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
-
-
-def audit_text(report: AuditReport) -> str:
-    """The report for people: findings by package, then waived findings and skipped checks, then the counts."""
-    lines: list[str] = []
-    for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):
-        lines += [package, *(line for row in rows for line in _lines(row)), ""]
-    if report.waived:
-        lines.append("waived")
-        lines += [f"  {row.finding.code} {row.finding.subject}: {row.reason}" for row in report.waived]
-        lines.append("")
-    if report.skipped:
-        lines.append("skipped")
-        lines += _skipped(report.skipped)
-        lines.append("")
-    lines.append(count_line(report))
-    # A line feed in a hostile name would start a line that looks like a finding.
-    return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
 
 
 def audit_schema() -> dict[str, Any]:
@@ -58,6 +43,7 @@ def audit_schema() -> dict[str, Any]:
         "message": text,
         "evidence": {"type": "array", "items": text},
         "fix": text,
+        "cause": {**text, "description": "the same in all findings of one check for one reason"},
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -65,9 +51,16 @@ def audit_schema() -> dict[str, Any]:
         **_object(
             {
                 "subjects": {"type": "integer", "minimum": 0},
+                "choice": {**text, "description": "the checks that were applied"},
                 "findings": {"type": "array", "items": _object(finding)},
                 "waived": {"type": "array", "items": _object({**finding, "reason": text})},
                 "skipped": {"type": "array", "items": _object({"check": text, "subject": text, "reason": text})},
+                "baseline": _object(
+                    {
+                        "known": {"type": "array", "items": _object(finding)},
+                        "gone": {"type": "array", "items": text},
+                    }
+                ),
             }
         ),
     }
@@ -90,26 +83,8 @@ def _finding(row: Finding) -> dict[str, Any]:
         "message": row.message,
         "evidence": list(row.evidence),
         "fix": row.fix,
+        "cause": cause_id(row),
     }
-
-
-def _lines(row: Finding) -> list[str]:
-    inner = row.subject.partition("!")[2]
-    lines = [f"  {row.severity:7} {row.code} {inner}{' ' if inner else ''}{row.message}"]
-    lines += [f"          saw: {text}" for text in row.evidence if text not in row.message]
-    return [*lines, f"          fix: {row.fix}"]
-
-
-def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
-    """One line for each subject and reason, with the names of up to four checks, else their number."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for row in rows:
-        groups.setdefault((row.subject, row.reason), []).append(row.check)
-    few = 4
-    return [
-        f"  {', '.join(names) if len(names) <= few else f'{len(names)} checks'} {subject}: {reason}"
-        for (subject, reason), names in groups.items()
-    ]
 
 
 RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {

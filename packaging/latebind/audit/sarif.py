@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from latebind import __version__
 from latebind.audit.catalog import checks
+from latebind.audit.cause import cause_id
 from latebind.text import encodable, printable
 
 if TYPE_CHECKING:
@@ -21,13 +22,17 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 
 
 def audit_sarif(report: AuditReport) -> str:
-    """A SARIF log with one run. Waived findings are suppressed results, skipped checks are notifications."""
+    """A SARIF log with one run. Skipped checks are notifications.
+
+    Waived findings, and those of the baseline, are suppressed results. Results of one cause have its fingerprint.
+    """
     known = checks()
     numbers = {code: number for number, code in enumerate(known)}
     results = [_result(row, numbers) for row in report.findings]
-    for waived in report.waived:
-        suppression = {"kind": "external", "status": "accepted", "justification": waived.reason}
-        results.append({**_result(waived.finding, numbers), "suppressions": [suppression]})
+    accepted = [(row.finding, row.reason) for row in report.waived]
+    for row, reason in [*accepted, *((row, "in the baseline") for row in report.known)]:
+        suppression = {"kind": "external", "status": "accepted", "justification": reason}
+        results.append({**_result(row, numbers), "suppressions": [suppression]})
     run = {
         "tool": {
             "driver": {
@@ -70,7 +75,10 @@ def _result(row: Finding, numbers: Mapping[str, int]) -> dict[str, Any]:
         "level": row.severity,
         "message": {"text": f"{row.message}{evidence}\nfix: {row.fix}"},
         "locations": [_location(row.subject)],
-        "partialFingerprints": {"finding/v1": hashlib.sha256(place.encode("utf-8", "backslashreplace")).hexdigest()},
+        "partialFingerprints": {
+            "finding/v1": hashlib.sha256(place.encode("utf-8", "backslashreplace")).hexdigest(),
+            "cause/v1": cause_id(row),
+        },
     }
 
 

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from latebind.audit.cause import causes
+from latebind.model import SEVERITIES
 from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from latebind.audit.cause import Cause
     from latebind.binary import Format, Image
     from latebind.model import AuditReport
 
 _SHOWN = 12
 _IN_HEADLINE = 3
-_LONGEST = 32
+CUT = 32
+"""How much of a long name a headline shows."""
 _MACHO_LINKS: Mapping[str, str] = {
     "normal": "LC_LOAD_DYLIB",
     "weak": "LC_LOAD_WEAK_DYLIB",
@@ -24,18 +28,39 @@ _MACHO_LINKS: Mapping[str, str] = {
     "delay": "LC_LAZY_LOAD_DYLIB",
 }
 _OWN_NAMES: Mapping[Format, str] = {"elf": "SONAME", "macho": "install name", "pe": "export table of"}
-SEVERITIES = ("error", "warning", "note")
 SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
 
 
-def count_line(report: AuditReport) -> str:
-    """`2 subjects: 1 error, 0 warnings, 0 notes, 0 waived, 0 checks skipped`."""
+def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
+    """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline (profile loads: 37 of 61 checks)`."""
     counts: Counter[str] = Counter(row.severity for row in report.findings)
-    found = ", ".join(plural(counts[name], name) for name in SEVERITIES)
-    return (
-        f"{plural(report.subjects, 'subject')}: {found}, {len(report.waived)} waived, "
-        f"{plural(len(report.skipped), 'check')} skipped"
-    )
+    words = [plural(counts[name], name) for name in SEVERITIES]
+    few = len(causes(row for row in report.findings if row.severity == "error"))
+    if few < counts["error"]:
+        words[0] += f" with {plural(few, 'cause')}"
+    if notes_hidden and counts["note"]:
+        words[-1] += " not shown (-v)"
+    for count, what in ((len(report.waived), "waived"), (len(report.known), "in the baseline")):
+        words += [f"{count} {what}"] if count else []
+    if skipped := len({row.check for row in report.skipped}):
+        words.append(f"{plural(skipped, 'check')} skipped for some files")
+    what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
+    chosen = "" if report.choice == "profile all" else f" ({report.choice})"
+    return f"{what}: {', '.join(words)}{chosen}"
+
+
+def place(subject: str, report: AuditReport) -> str:
+    """A subject for a report: without the package where that is the only one; "" for the only package itself."""
+    if len(report.packages) > 1:
+        return subject
+    return subject.partition("!")[2] or ("" if (subject,) == report.packages else subject)
+
+
+def others(cause: Cause) -> str:
+    """` and 37 other files`; "" for a cause with one place."""
+    count = len(cause.subjects) - 1
+    same = len({row.message for row in cause.findings}) == 1
+    return f"{' and' if same else '; similar in'} {plural(count, 'other file')}" if count else ""
 
 
 def some(names: list[str]) -> tuple[str, ...]:
@@ -46,7 +71,7 @@ def some(names: list[str]) -> tuple[str, ...]:
 
 def first(names: Sequence[str]) -> str:
     """The first three names for a headline, long ones cut."""
-    shown = [name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…" for name in names[:_IN_HEADLINE]]
+    shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in names[:_IN_HEADLINE]]
     return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.commands.common import Add
     from latebind.config.config import Config
+    from latebind.model import AuditReport
 
 
 def declare_audit(add: Add) -> None:
@@ -21,7 +22,9 @@ def declare_audit(add: Add) -> None:
     audit = add("audit", _audit, "inspect any wheels, nupkgs, libraries or folders, without running their code")
     audit.add_argument("paths", type=Path, nargs="*", metavar="PATH", help="files or folders; default: dist/")
     formats = ("text", "json", "sarif", "junit", "markdown", "github")
-    audit.add_argument("--format", choices=formats, default="text", help="format of the report; default: text")
+    audit.add_argument(
+        "--format", choices=formats, default="text", help="format of the report; text shows notes and all files with -v"
+    )
     audit.add_argument("--output", type=Path, metavar="DIR", help="also write the report to DIR/audit.json")
     audit.add_argument("--explain", metavar="CODE", help="explain a check and how to fix its findings, then exit")
     audit.add_argument(
@@ -30,20 +33,44 @@ def declare_audit(add: Add) -> None:
         metavar="NAME|FILE.toml",
         help="audit against this runtime only: a preset, or a file that describes one; may be repeated",
     )
+    _declare_choice(audit)
+
+
+def _declare_choice(audit: argparse.ArgumentParser) -> None:
+    which = audit.add_mutually_exclusive_group()
+    which.add_argument(
+        "--profile",
+        choices=("loads", "runtime", "all"),
+        help="checks to apply: what decides whether packages install and load, late binding, or all; "
+        "default: all for the project, runtime with --preset, loads for other packages",
+    )
+    codes = "codes or their prefixes, such as LB1,LB305"
+    which.add_argument("--select", action="append", metavar="CODES", help=f"apply these checks only: {codes}")
+    audit.add_argument("--ignore", action="append", metavar="CODES", help=f"leave out these checks: {codes}")
+    audit.add_argument(
+        "--fail-on", choices=("error", "warning", "never"), help="least severity for exit status 1; default: error"
+    )
+    audit.add_argument("--baseline", type=Path, metavar="FILE", help="count the findings of FILE, and report new ones")
+    audit.add_argument("--write-baseline", type=Path, metavar="FILE", help="write all findings to FILE as known ones")
 
 
 def _audit(arguments: argparse.Namespace) -> int:
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
+    from latebind.audit.console import audit_text  # noqa: PLC0415
     from latebind.audit.render import RENDERERS, audit_json  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
 
     if arguments.explain:
         _explain(arguments.explain)
         return 0
-    config, workdir = configured(arguments) if not arguments.paths else (None, Path())
-    paths = arguments.paths or [workdir / "dist"]
-    report = audit_paths(paths, _policy(arguments, config))
-    print(RENDERERS[arguments.format](report), end="")
+    config, workdir = configured(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
+    policy = _policy(arguments, config)
+    report = audit_paths(arguments.paths or [workdir / "dist"], policy)
+    report = _with_baseline(arguments, config, policy, report)
+    if arguments.format == "text":
+        print(audit_text(report, verbose=arguments.verbose), end="")
+    else:
+        print(RENDERERS[arguments.format](report), end="")
     if arguments.output:
         if arguments.output.is_file() or arguments.output.suffix == ".json":
             advice = "Name a folder: --output reports writes reports/audit.json."
@@ -72,10 +99,36 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from dataclasses import replace  # noqa: PLC0415
 
+    from latebind.audit.choice import Choice, read_codes  # noqa: PLC0415
     from latebind.audit.policy import Policy, runtimes_named  # noqa: PLC0415
     from latebind.audit.project import project_policy  # noqa: PLC0415
 
-    if config is None and arguments.project != Path():
-        config, _ = configured(arguments)
-    policy = project_policy(config) if config else Policy()
-    return replace(policy, runtimes=runtimes_named(arguments.preset, Path())) if arguments.preset else policy
+    anyone = Choice(profile="runtime" if arguments.preset else "loads")
+    policy = project_policy(config) if config else Policy(choice=anyone)
+    choice = policy.choice
+    if arguments.profile:
+        choice = replace(choice, profile=arguments.profile, select=())
+    if arguments.select:
+        choice = replace(choice, select=read_codes(arguments.select, "--select"), ignore=())
+    ignore = read_codes(arguments.ignore or (), "--ignore")
+    return replace(
+        policy,
+        choice=replace(choice, ignore=tuple(dict.fromkeys((*choice.ignore, *ignore)))),
+        fail_on=arguments.fail_on or policy.fail_on,
+        runtimes=runtimes_named(arguments.preset, Path()) if arguments.preset else policy.runtimes,
+    )
+
+
+def _with_baseline(
+    arguments: argparse.Namespace, config: Config | None, policy: Policy, report: AuditReport
+) -> AuditReport:
+    """The report without what is known: from --write-baseline, which writes it first, --baseline or the project."""
+    from latebind.audit.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
+    from latebind.system.archive import write_text  # noqa: PLC0415
+
+    file: Path | None = arguments.write_baseline or arguments.baseline
+    if arguments.write_baseline:
+        write_text(arguments.write_baseline, baseline_text(report.findings))
+    elif file is None and config is not None and config.document.audit.baseline:
+        file = config.root / config.document.audit.baseline
+    return without_known(report, read_baseline(file), policy.choice) if file is not None else report

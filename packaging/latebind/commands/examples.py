@@ -25,6 +25,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "audit": (
         ("latebind audit", "everything in dist/"),
         ("latebind audit some.whl some.nupkg", "any packages"),
+        ("latebind audit --profile runtime some.whl", "is a runtime linked or bundled?"),
         ("latebind audit --explain LB101", "what a check means and how to fix it"),
         ("latebind audit dist --format github", "annotations on a pull request"),
     ),

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
+from latebind.model import FailOn, Profile  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import WHEEL_KINDS
 
@@ -199,8 +200,21 @@ class Waive(Table, frozen=True):
 
 
 class Audit(Table, frozen=True):
-    """Settings of the audit."""
+    """Settings of the audit. The options of `latebind audit` have the same names and come first."""
 
+    profile: Annotated[Profile, Meta(description="Checks to apply: every one, or those of a narrower profile.")] = "all"
+    select: Annotated[
+        tuple[str, ...], Meta(description="Codes of checks to apply instead of a profile, or their prefixes: LB1.")
+    ] = ()
+    ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks to leave out, or their prefixes.")] = ()
+    fail_on: Annotated[FailOn, Meta(description="Least severity that fails the audit.")] = "error"
+    baseline: Annotated[
+        str,
+        Meta(
+            description="File of known findings, relative to this file; `latebind audit --write-baseline` writes it. "
+            "A release doesn't use it."
+        ),
+    ] = ""
     waive: Annotated[tuple[Waive, ...], Meta(description="Accepted findings.")] = ()
 
 

@@ -1,0 +1,97 @@
+"""Groups findings by cause, and compares them between builds and versions of a package."""
+
+from __future__ import annotations
+
+import hashlib
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.model import SEVERITIES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from latebind.model import Finding, Severity
+
+_GRAFTED = re.compile(r"(-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?=\.)")
+"""What auditwheel, delvewheel and others add to the names of libraries; it differs in each build."""
+_SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
+_COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
+_PLURAL = re.compile(r"s\b")
+_VERSION = (re.compile(r"[^-]+-([^-]+?)(?:-.*\.whl|\.tar\.gz)"), re.compile(r".+?\.(\d+\..+)\.s?nupkg"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cause:
+    """Findings of one check for one reason: the same message, apart from counts and names of files."""
+
+    id: str
+    findings: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that stands for all of them."""
+        return self.findings[0]
+
+    @property
+    def severity(self) -> Severity:
+        """The severity of all of them."""
+        return self.first.severity
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Where it was found, each place once."""
+        return tuple(dict.fromkeys(row.subject for row in self.findings))
+
+
+def causes(findings: Iterable[Finding]) -> tuple[Cause, ...]:
+    """The findings by cause: errors first, then by check; the cause with the most findings first."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for row in findings:
+        groups.setdefault((row.severity, cause_id(row)), []).append(row)
+    found = (Cause(id=key, findings=tuple(rows)) for (_, key), rows in groups.items())
+    return tuple(
+        sorted(
+            found,
+            key=lambda row: (SEVERITIES.index(row.severity), row.first.code, -len(row.findings), row.first.message),
+        )
+    )
+
+
+def cause_id(finding: Finding) -> str:
+    """A stable id of the cause: the same in all files, builds and versions of a package."""
+    return _digest(finding.code, _general(finding, finding.message.partition(": ")[0]), _general(finding, finding.fix))
+
+
+def fingerprint(finding: Finding) -> str:
+    """What must stay equal for a finding to count as the same.
+
+    For an error that is all that it says, apart from sizes; for the others its cause.
+    """
+    if finding.severity != "error":
+        return cause_id(finding)
+    package = finding.subject.partition("!")[0]
+    texts = (_SIZE.sub("*", stable(text, package)) for text in (finding.message, *finding.evidence))
+    return _digest(finding.code, *texts)
+
+
+def stable(text: str, package: str) -> str:
+    """Text without the package's version and without the hashes in names of grafted libraries."""
+    text = _GRAFTED.sub("-*", text)
+    for form in _VERSION:
+        if found := form.fullmatch(package):
+            return re.sub(rf"(?<![\w.]){re.escape(found[1])}(?!\w)", "*", text)
+    return text
+
+
+def _general(finding: Finding, text: str) -> str:
+    package, _, inner = finding.subject.partition("!")
+    if inner:
+        text = text.replace(posixpath.basename(inner), "*")
+    return _PLURAL.sub("", _COUNT.sub("*", _SIZE.sub("*", stable(text, package))))
+
+
+def _digest(*texts: str) -> str:
+    return hashlib.sha256("\0".join(texts).encode("utf-8", "backslashreplace")).hexdigest()[:12]

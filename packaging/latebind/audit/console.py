@@ -1,0 +1,114 @@
+"""Renders an audit report as text for people: a few lines for each cause, then one line with the counts."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from latebind.audit.cause import causes
+from latebind.audit.wording import CUT, count_line, others, place
+from latebind.text import plural, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from latebind.audit.cause import Cause
+    from latebind.model import AuditReport, Finding, Skipped
+
+_MOST_CAUSES, _MOST_WORDS, _LONGEST = 5, 6, 110
+_INDENT = " " * 10
+
+
+def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
+    """Errors, then warnings, by cause; with `verbose` also notes, all places, all evidence and skipped checks."""
+    shown = [row for row in causes(report.findings) if verbose or row.severity != "note"]
+    lines: list[str] = []
+    for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix)):
+        lines += _check(list(rows), report, verbose=verbose)
+    lines += _titled("waived", _waived(report))
+    lines += _titled("in the baseline, but not found", report.gone if verbose else _few(report.gone))
+    if verbose:
+        lines += _titled("skipped", _skipped(report.skipped))
+    lines.append(count_line(report, notes_hidden=not verbose))
+    # A line feed in a hostile name would start a line that looks like a finding.
+    return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
+
+
+def _check(rows: Sequence[Cause], report: AuditReport, *, verbose: bool) -> Iterator[str]:
+    """The causes of one check that have the same fix, and the fix."""
+    some = rows if verbose or len(rows) <= _MOST_CAUSES + 1 else rows[:_MOST_CAUSES]
+    for row in some:
+        yield f"  {row.severity:7} {row.first.code} {row.first.message}"
+        yield from _everything(row, report) if verbose else _summary(row, report)
+    if rest := rows[len(some) :]:
+        words = _differing([row.first.message for row in rows])[len(some) :]
+        listed = f": {', '.join(words[:_MOST_WORDS])}" if all(words) else ""
+        yield _short(f"{_INDENT}and {len(rest)} more of {rows[0].first.code}{listed}, ... (-v)")
+    yield f"{_INDENT}fix: {rows[0].first.fix}"
+
+
+def _summary(row: Cause, report: AuditReport) -> Iterator[str]:
+    if where := place(row.first.subject, report):
+        yield f"{_INDENT}in {where}{others(row)}"
+    if seen := _unsaid(row.first)[:1]:
+        yield _short(f"{_INDENT}saw: {seen[0]}")
+
+
+def _everything(row: Cause, report: AuditReport) -> Iterator[str]:
+    for finding in row.findings:
+        where = place(finding.subject, report)
+        own = f": {finding.message}" if finding.message != row.first.message else ""
+        if where or own:
+            yield f"{_INDENT}in {where}{own}"
+        yield from (f"{_INDENT}  saw: {text}" for text in _unsaid(finding))
+
+
+def _unsaid(row: Finding) -> list[str]:
+    """The evidence that the message does not already quote."""
+    quoted = f"{row.message}\n{row.subject}"  # messages cut long names
+    return [text for text in row.evidence if text.rpartition(" ")[2][:CUT] not in quoted]
+
+
+def _differing(messages: Sequence[str]) -> list[str]:
+    """Each message without the words that all begin and end with."""
+    rows = [message.split() for message in messages]
+    least = min(map(len, rows))
+    before = next((n for n in range(least) if len({row[n] for row in rows}) > 1), least)
+    after = next((n for n in range(least - before) if len({row[-1 - n] for row in rows}) > 1), least - before)
+    return [" ".join(row[before : len(row) - after]).rstrip(",:") for row in rows]
+
+
+def _titled(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, *(f"  {line}" for line in lines)] if lines else []
+
+
+def _few(lines: Sequence[str]) -> list[str]:
+    more = len(lines) - _MOST_CAUSES
+    return [*map(_short, lines[:_MOST_CAUSES]), *([f"and {more} more (-v)"] if more > 0 else [])]
+
+
+def _waived(report: AuditReport) -> list[str]:
+    """One line for each check and reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in report.waived:
+        groups.setdefault((row.finding.code, row.reason), []).append(row.finding.subject)
+    return [
+        f"{code} {subjects[0]}{f' and {len(subjects) - 1} more' if len(subjects) > 1 else ''}: {reason}"
+        for (code, reason), subjects in groups.items()
+    ]
+
+
+def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
+    """One line for each subject and reason, with the names of up to four checks, else their number."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        groups.setdefault((row.subject, row.reason), []).append(row.check)
+    few = 4
+    return [
+        f"{', '.join(names) if len(names) <= few else plural(len(names), 'check')} {subject}: {reason}"
+        for (subject, reason), names in groups.items()
+    ]
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

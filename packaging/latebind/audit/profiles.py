@@ -1,0 +1,53 @@
+"""Declares which checks each profile applies: the one table of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.model import Profile
+
+PROFILES: Mapping[Profile, str] = {
+    "loads": "what decides whether the package installs and loads; the default for packages of others",
+    "runtime": "late binding: whether the runtime is linked, bundled, renamed, embedded or required",
+    "all": "every check; the default for your own project",
+}
+"""The values of `--profile`, from the narrowest to the widest."""
+
+ALWAYS = frozenset({"LB601", "LB604", "LB605"})
+"""Checks that every choice applies: what cannot be read was not judged, and a report must not hide that."""
+
+_CODES: Mapping[Profile, tuple[str, ...]] = {
+    "loads": (
+        "LB101", "LB102", "LB106", "LB107", "LB111", "LB112",
+        "LB301", "LB302", "LB303", "LB304", "LB305", "LB306", "LB308", "LB309", "LB310",
+        "LB401", "LB402", "LB403", "LB405", "LB409", "LB410", "LB411", "LB413", "LB415",
+        "LB501", "LB502", "LB503",
+        "LB602", "LB603", "LB606", "LB607", "LB615",
+        "LB701", "LB702",
+    ),
+    "runtime": (
+        "LB101", "LB102", "LB103", "LB104", "LB105", "LB109",
+        "LB504", "LB506",
+    ),
+    "all": (
+        "LB108", "LB110",
+        "LB201", "LB202", "LB203", "LB204",
+        "LB307",
+        "LB404", "LB406", "LB407", "LB408", "LB412", "LB414",
+        "LB505",
+        "LB608", "LB609", "LB610", "LB611", "LB612", "LB613", "LB614",
+    ),
+}  # fmt: skip
+"""The checks of `loads` and `runtime`; below `all`, those that are in neither."""
+DECLARED = ALWAYS.union(*_CODES.values())
+"""Every check that the table places."""
+
+
+def profiles_of(code: str) -> tuple[Profile, ...]:
+    """The profiles that apply a check. A check of another distribution is in every profile."""
+    if code in ALWAYS or code not in DECLARED:
+        return tuple(PROFILES)
+    return tuple(name for name in PROFILES if name == "all" or code in _CODES[name])
