@@ -16,8 +16,9 @@ def main() -> int:
     paths = [line.strip() for line in os.environ.get("AUDIT_PATHS", "dist").splitlines() if line.strip()]
     presets = [word for name in os.environ.get("AUDIT_PRESET", "").split() for word in ("--preset", name)]
     project = os.environ.get("AUDIT_PROJECT", "")
+    profile = os.environ.get("AUDIT_PROFILE", "")
     latebind = [_environment(), "-m", "latebind.cli", *(["-C", project] if project else [])]
-    audit = [*latebind, "audit", *paths, *presets]
+    audit = [*latebind, "audit", *paths, *presets, *(["--profile", profile] if profile else [])]
     status = subprocess.run([*audit, "--format", "github"], check=False).returncode
     for variable, form in (("GITHUB_STEP_SUMMARY", "markdown"), ("AUDIT_SARIF", "sarif")):
         if file := os.environ.get(variable):

@@ -102,7 +102,8 @@ def test_packages_of_today_are_audited_first(latebind, project):
 
     ended = latebind("init", project)
 
-    assert ended.stdout.startswith("your current packages in dist:\nold-1.0-py3-none-any.whl\n  error")
+    assert ended.stdout.startswith("your current packages in dist:\n  error   LB601 ")
+    assert "\nold-1.0-py3-none-any.whl: 1 error" in ended.stdout
     assert not (project / "latebind.toml").exists()
 
 

@@ -102,6 +102,30 @@ def test_fail_on_is_the_least_severity_that_fails(severity, statuses):
     assert failures == [str(status) for status in statuses]
 
 
+def test_text_has_a_section_for_each_package_with_a_cause_of_its_own():
+    packages = ("a-1.0-x.whl", "a-1.0-y.whl", "b-1.0-x.whl", "folder", "folder/c.so")
+    rows = [missing("a.so", "libx.so.1"), missing("a.so", "liby.so.1")]
+    rows += [replace(rows[0], subject=name) for name in ("a-1.0-y.whl!b.so", "b-1.0-x.whl!b.so")]
+    rows += [replace(missing("", name), subject=f"folder/{name}") for name in ("c.so", "d.so")]
+    report = AuditReport(subjects=4, findings=tuple(rows), packages=packages)
+    assert [line for line in audit_text(report).splitlines() if "error " not in line] == [
+        "a-1.0-x.whl",
+        "          in a.so and 1 other file in 2 packages",
+        "          in a.so",
+        "          fix: Add it.",
+        "b-1.0-x.whl",
+        "          in b.so",
+        "          fix: Add it.",
+        "folder",
+        "          in d.so",
+        "          fix: Add it.",
+        "folder/c.so",
+        "          fix: Add it.",
+        "4 packages: 6 errors with 4 causes, 0 warnings, 0 notes",
+    ]
+    assert "in a-1.0-y.whl!b.so" in audit_text(report, verbose=True)
+
+
 def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest():
     rows = [missing("a.so", f"lib{number}.so") for number in range(70)]
     lines = shown(*rows)

@@ -38,6 +38,14 @@ def test_a_bad_package_fails_with_an_annotation_and_a_summary(run, tmp_path, cap
     assert '"2.1.0"' in (tmp_path / "audit.sarif").read_text("utf-8")
 
 
+def test_a_profile_chooses_the_checks(run, tmp_path, monkeypatch, capfd):
+    monkeypatch.setenv("AUDIT_PROFILE", "runtime")
+    with zipfile.ZipFile(tmp_path / "bad-1.0-py3-none-any.whl", "w") as archive:
+        archive.writestr("bad/__init__.py", "")
+    assert run(tmp_path) == 0
+    assert "profile runtime" in capfd.readouterr().out
+
+
 def test_a_missing_path_is_refused(run, tmp_path, capfd):
     assert run(tmp_path / "none") == 2
     assert "no such file or folder" in capfd.readouterr().err

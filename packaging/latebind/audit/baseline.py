@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.audit.cause import fingerprint, stable
+from latebind.audit.cause import finding_identity, package_of, stable
 from latebind.errors import InputError
 from latebind.text import encodable
 
@@ -78,15 +78,12 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
     """
     entries = {entry.key: entry for entry in baseline.entries}
     keys = {row: _entry(row).key for row in report.findings}
-    audited = {stable(name, name) for name in report.packages}
+    audited = [stable(name, name) for name in report.packages]
     seen = set(keys.values()) | {_entry(row.finding).key for row in report.waived}
     gone = sorted(
         f"{baseline.name}: {entry.code} {entry.subject} {entry.message}"
         for key, entry in entries.items()
-        if key not in seen and choice.takes(entry.code)
-        if any(
-            entry.subject == package or entry.subject.startswith((f"{package}!", f"{package}/")) for package in audited
-        )
+        if key not in seen and choice.takes(entry.code) and package_of(entry.subject, audited) in audited
     )
     return replace(
         report,
@@ -99,4 +96,4 @@ def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> Au
 def _entry(row: Finding) -> _Entry:
     package = row.subject.partition("!")[0]
     subject, message = (encodable(stable(text, package)) for text in (row.subject, row.message))
-    return _Entry(code=row.code, subject=subject, fingerprint=fingerprint(row), message=message)
+    return _Entry(code=row.code, subject=subject, fingerprint=finding_identity(row), message=message)

@@ -13,13 +13,15 @@ from latebind.model import SEVERITIES
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from latebind.model import Finding, Severity
+    from latebind.model import AuditReport, Finding, Severity
 
 _GRAFTED = re.compile(r"(-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?=\.)")
 """What auditwheel, delvewheel and others add to the names of libraries; it differs in each build."""
 _SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
 _COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
 _PLURAL = re.compile(r"s\b")
+_RELEASE = re.compile(r"[-.]\d.*")
+"""In the name of a package, all that follows the project's name."""
 _VERSION = (re.compile(r"[^-]+-([^-]+?)(?:-.*\.whl|\.tar\.gz)"), re.compile(r".+?\.(\d+\..+)\.s?nupkg"))
 
 
@@ -60,12 +62,35 @@ def causes(findings: Iterable[Finding]) -> tuple[Cause, ...]:
     )
 
 
+def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
+    """The causes of each package, those with errors first.
+
+    Packages of one project, such as its wheels for each platform, have most causes in common. A cause is listed with
+    the first of them.
+    """
+    projects: dict[str, list[Finding]] = {}
+    for row in report.findings:
+        name = package_of(row.subject, report.packages)
+        projects.setdefault(_RELEASE.sub("", name).lower(), []).append(row)
+    found: dict[str, list[Cause]] = {}
+    for cause in (cause for rows in projects.values() for cause in causes(rows)):
+        found.setdefault(package_of(cause.first.subject, report.packages), []).append(cause)
+    ordered = sorted(found.items(), key=lambda item: (min(SEVERITIES.index(row.severity) for row in item[1]), item[0]))
+    return {name: tuple(rows) for name, rows in ordered}
+
+
+def package_of(subject: str, packages: Iterable[str]) -> str:
+    """The one of the packages, folders and binaries that a subject belongs to; of several, the innermost."""
+    within = [name for name in packages if subject == name or subject.startswith((f"{name}!", f"{name}/"))]
+    return max(within, key=len, default=subject.partition("!")[0])
+
+
 def cause_id(finding: Finding) -> str:
     """A stable id of the cause: the same in all files, builds and versions of a package."""
     return _digest(finding.code, _general(finding, finding.message.partition(": ")[0]), _general(finding, finding.fix))
 
 
-def fingerprint(finding: Finding) -> str:
+def finding_identity(finding: Finding) -> str:
     """What must stay equal for a finding to count as the same.
 
     For an error that is all that it says, apart from sizes; for the others its cause.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from latebind.audit.cause import causes
+from latebind.audit.cause import package_of, sections
 from latebind.audit.wording import CUT, count_line, others, place
 from latebind.text import plural, printable
 
@@ -13,18 +13,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from latebind.audit.cause import Cause
-    from latebind.model import AuditReport, Finding, Skipped
+    from latebind.model import AuditReport, Skipped
 
 _MOST_CAUSES, _MOST_WORDS, _LONGEST = 5, 6, 110
 _INDENT = " " * 10
 
 
 def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
-    """Errors, then warnings, by cause; with `verbose` also notes, all places, all evidence and skipped checks."""
-    shown = [row for row in causes(report.findings) if verbose or row.severity != "note"]
+    """For each package errors, then warnings, by cause.
+
+    With `verbose` also notes, and all places, all evidence and skipped checks.
+    """
     lines: list[str] = []
-    for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix)):
-        lines += _check(list(rows), report, verbose=verbose)
+    for package, found in sections(report).items():
+        shown = [row for row in found if verbose or row.severity != "note"]
+        lines += [package] if shown and len(report.packages) > 1 else []
+        for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix)):
+            lines += _check(list(rows), report, verbose=verbose)
     lines += _titled("waived", _waived(report))
     lines += _titled("in the baseline, but not found", report.gone if verbose else _few(report.gone))
     if verbose:
@@ -48,25 +53,25 @@ def _check(rows: Sequence[Cause], report: AuditReport, *, verbose: bool) -> Iter
 
 
 def _summary(row: Cause, report: AuditReport) -> Iterator[str]:
-    if where := place(row.first.subject, report):
-        yield f"{_INDENT}in {where}{others(row)}"
-    if seen := _unsaid(row.first)[:1]:
-        yield _short(f"{_INDENT}saw: {seen[0]}")
+    where = place(row.first.subject, report) or "the package"
+    if where != "the package" or len(row.subjects) > 1:
+        yield f"{_INDENT}in {where}{others(row, report)}"
+    quoted = f"{row.first.message}\n{row.first.subject}"  # a message cuts long names
+    for text in row.first.evidence[:1]:
+        if text.rpartition(" ")[2][:CUT] not in quoted:
+            yield _short(f"{_INDENT}saw: {text}")
 
 
 def _everything(row: Cause, report: AuditReport) -> Iterator[str]:
     for finding in row.findings:
         where = place(finding.subject, report)
+        package = package_of(finding.subject, report.packages)
+        if package != package_of(row.first.subject, report.packages):
+            where = f"{package}!{where}" if where else package
         own = f": {finding.message}" if finding.message != row.first.message else ""
         if where or own:
             yield f"{_INDENT}in {where}{own}"
-        yield from (f"{_INDENT}  saw: {text}" for text in _unsaid(finding))
-
-
-def _unsaid(row: Finding) -> list[str]:
-    """The evidence that the message does not already quote."""
-    quoted = f"{row.message}\n{row.subject}"  # messages cut long names
-    return [text for text in row.evidence if text.rpartition(" ")[2][:CUT] not in quoted]
+        yield from (f"{_INDENT}  saw: {text}" for text in finding.evidence if text not in finding.message)
 
 
 def _differing(messages: Sequence[str]) -> list[str]:

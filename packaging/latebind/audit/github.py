@@ -28,7 +28,7 @@ def audit_github(report: AuditReport) -> str:
         for cause in rows[:_MOST]:
             row = cause.first
             message = "\n".join(filter(None, [row.message, *row.evidence, row.fix]))
-            title = f"{row.code} {row.subject}{others(cause)}"
+            title = f"{row.code} {row.subject}{others(cause, report)}"
             lines.append(f"::{level} title={_property(title)}::{_data(message)}")
         if len(rows) > _MOST:
             lines.append(f"{plural(len(rows) - _MOST, 'more ' + severity)}: see the report")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.audit.cause import causes
+from latebind.audit.cause import sections
 from latebind.audit.wording import count_line, others, place
 from latebind.text import markdown_code, markdown_text, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Sequence
 
     from latebind.audit.cause import Cause
     from latebind.model import AuditReport
@@ -19,14 +19,16 @@ _LONGEST = 300
 
 
 def audit_markdown(report: AuditReport) -> str:
-    """The counts, then a row for each cause, errors first and notes folded, then the waived findings."""
-    found = causes(report.findings)
-    notes = [row for row in found if row.severity == "note"]
+    """The counts, for each package a row per cause, errors first and notes folded, then the waived findings."""
     lines = [f"## {'❌' if report.exit_status else '✅'} latebind audit", "", f"{count_line(report)}."]
-    lines += _table((row for row in found if row.severity != "note"), report)
-    if notes:
-        lines += ["", f"<details><summary>{plural(len(notes), 'note')}</summary>"]
-        lines += [*_table(notes, report), "", "</details>"]
+    for package, found in sections(report).items():
+        if len(report.packages) > 1:
+            lines += ["", f"### {markdown_code(package)}"]
+        notes = [row for row in found if row.severity == "note"]
+        lines += _table([row for row in found if row.severity != "note"], report)
+        if notes:
+            lines += ["", f"<details><summary>{plural(len(notes), 'note')}</summary>"]
+            lines += [*_table(notes, report), "", "</details>"]
     if report.waived:
         lines += ["", "### Waived", "", "| check | where | reason |", "|---|---|---|"]
         lines += [
@@ -38,14 +40,15 @@ def audit_markdown(report: AuditReport) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(rows: Iterable[Cause], report: AuditReport) -> Iterator[str]:
-    for number, cause in enumerate(rows):
-        if not number:
-            yield from ("", "| | check | where | what | fix |", "|---|---|---|---|---|")
-        row, inner = cause.first, place(cause.first.subject, report)
-        where = f"{markdown_code(inner) if inner else ''}{others(cause)}"
-        sign = f"{_SIGNS[row.severity]} {row.severity}"
-        yield f"| {sign} | {row.code} | {where} | {_text(row.message)} | {_text(row.fix)} |"
+def _table(rows: Sequence[Cause], report: AuditReport) -> list[str]:
+    head = ["", "| | check | where | what | fix |", "|---|---|---|---|---|"]
+    return [*head, *(_row(row, report) for row in rows)] if rows else []
+
+
+def _row(cause: Cause, report: AuditReport) -> str:
+    row, inner = cause.first, place(cause.first.subject, report)
+    where = f"{markdown_code(inner) if inner else ''}{others(cause, report)}"
+    return f"| {_SIGNS[row.severity]} {row.severity} | {row.code} | {where} | {_text(row.message)} | {_text(row.fix)} |"
 
 
 def _text(text: str) -> str:

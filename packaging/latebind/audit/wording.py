@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from latebind.audit.cause import causes
+from latebind.audit.cause import causes, package_of
 from latebind.model import SEVERITIES
 from latebind.text import plural
 
@@ -50,17 +50,17 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
 
 
 def place(subject: str, report: AuditReport) -> str:
-    """A subject for a report: without the package where that is the only one; "" for the only package itself."""
-    if len(report.packages) > 1:
-        return subject
-    return subject.partition("!")[2] or ("" if (subject,) == report.packages else subject)
+    """Where in its package a finding is; "" for the package itself."""
+    return subject[len(package_of(subject, report.packages)) :].lstrip("!/")
 
 
-def others(cause: Cause) -> str:
-    """` and 37 other files`; "" for a cause with one place."""
+def others(cause: Cause, report: AuditReport) -> str:
+    """` and 37 other files`, ` and 1 other file in 2 packages`; "" for a cause with one place."""
     count = len(cause.subjects) - 1
     same = len({row.message for row in cause.findings}) == 1
-    return f"{' and' if same else '; similar in'} {plural(count, 'other file')}" if count else ""
+    packages = {package_of(subject, report.packages) for subject in cause.subjects}
+    within = f" in {len(packages)} packages" if len(packages) > 1 else ""
+    return f"{' and' if same else '; similar in'} {plural(count, 'other file')}{within}" if count else ""
 
 
 def some(names: list[str]) -> tuple[str, ...]:
