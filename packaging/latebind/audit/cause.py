@@ -15,14 +15,20 @@ if TYPE_CHECKING:
 
     from latebind.model import AuditReport, Finding, Severity
 
-_GRAFTED = re.compile(r"(-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?=\.)")
-"""What auditwheel, delvewheel and others add to the names of libraries; it differs in each build."""
+_GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
+"""The hash that auditwheel, delvewheel and others add to the name of a library, which differs in each build, and on
+Linux the library's version."""
 _SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
 _COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
 _PLURAL = re.compile(r"s\b")
 _RELEASE = re.compile(r"[-.]\d.*")
 """In the name of a package, all that follows the project's name."""
-_VERSION = (re.compile(r"[^-]+-([^-]+?)(?:-.*\.whl|\.tar\.gz)"), re.compile(r".+?\.(\d+\..+)\.s?nupkg"))
+_WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*?(?P<platform>[^-]+)\.whl")
+_VERSION = (_WHEEL, re.compile(r"[^-]+-(?P<version>.+)\.tar\.gz"), re.compile(r".+?\.(?P<version>\d+\..+)\.s?nupkg"))
+_FLOOR = re.compile(r"(?<=linux)(?:1|20\d\d)(?=_)|_\d+(?=_)")
+"""The oldest system in a platform tag: of manylinux_2_28_x86_64, manylinux2014_x86_64, macosx_11_0_arm64."""
+_PYTHON = re.compile(r"(?<=\.cpython-)3\d+t?|(?<=\.cp)3\d+t?(?=-)")
+"""The version of Python in the file name of a module."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,12 +109,17 @@ def finding_identity(finding: Finding) -> str:
 
 
 def stable(text: str, package: str) -> str:
-    """Text without the package's version and without the hashes in names of grafted libraries."""
-    text = _GRAFTED.sub("-*", text)
-    for form in _VERSION:
-        if found := form.fullmatch(package):
-            return re.sub(rf"(?<![\w.]){re.escape(found[1])}(?!\w)", "*", text)
-    return text
+    """Text without what differs between builds and releases: versions, platforms' floors, hashes of grafted files."""
+    found = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
+    if found is not None:
+        start, end = found.span("version")
+        short = f"{package[:start]}*{package[end:]}"
+        if found.re is _WHEEL:
+            systems = sorted({_FLOOR.sub("", tag) for tag in found["platform"].split(".")})
+            short = f"{found['name']}-*-{'.'.join(systems)}.whl"
+        text = text.replace(package, short)
+        text = re.sub(rf"(?<![\w.]){re.escape(found['version'])}(?!\w|\.\d)", "*", text)
+    return _PYTHON.sub("*", _GRAFTED.sub("-*", text))
 
 
 def _general(finding: Finding, text: str) -> str:
