@@ -62,7 +62,8 @@ def _meaning(action: argparse.Action, value: str) -> str:
         words = f"`{value}`: {words}" if words else f"`{value}`"
     if action.choices is not None and value.startswith("{"):
         known = ", ".join(f"`{choice}`" for choice in action.choices)
-        words = f"{words + ': ' if words else ''}{known}; by default `{action.default}`"
+        default = f"; by default `{action.default}`" if action.default is not None else ""
+        words = f"{words + ': ' if words else ''}{known}{default}"
     return escaped(words).replace("|", "\\|")
 
 

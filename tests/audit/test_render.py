@@ -207,5 +207,5 @@ def test_annotations_are_escaped_and_counted():
     report = AuditReport(subjects=1, findings=(finding, finding, *many))
     lines = RENDERERS["github"](report).splitlines()
     assert lines[0] == "::error title=LB101 a%2Cb%3Ac.whl::50%25 of%0Ait%0AFix."
-    assert lines[10] == "2 more errors: see the report"
+    assert lines[10] == "2 more causes of severity error: see the report"
     assert lines[-1].startswith("1 package: 13 errors with 12 causes")

@@ -6,12 +6,13 @@ import hashlib
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from latebind.model import SEVERITIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from latebind.model import AuditReport, Finding, Severity
 
@@ -85,10 +86,13 @@ def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
     return {name: tuple(rows) for name, rows in ordered}
 
 
-def package_of(subject: str, packages: Iterable[str]) -> str:
+def package_of(subject: str, packages: Collection[str]) -> str:
     """The one of the packages, folders and binaries that a subject belongs to; of several, the innermost."""
-    within = [name for name in packages if subject == name or subject.startswith((f"{name}!", f"{name}/"))]
-    return max(within, key=len, default=subject.partition("!")[0])
+    head = subject.partition("!")[0]
+    if head in packages:
+        return head
+    within = [name for name in packages if subject.startswith(f"{name}/")]
+    return max(within, key=len, default=head)
 
 
 def cause_id(finding: Finding) -> str:
@@ -110,16 +114,24 @@ def finding_identity(finding: Finding) -> str:
 
 def stable(text: str, package: str) -> str:
     """Text without what differs between builds and releases: versions, platforms' floors, hashes of grafted files."""
-    found = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
-    if found is not None:
-        start, end = found.span("version")
-        short = f"{package[:start]}*{package[end:]}"
-        if found.re is _WHEEL:
-            systems = sorted({_FLOOR.sub("", tag) for tag in found["platform"].split(".")})
-            short = f"{found['name']}-*-{'.'.join(systems)}.whl"
-        text = text.replace(package, short)
-        text = re.sub(rf"(?<![\w.]){re.escape(found['version'])}(?!\w|\.\d)", "*", text)
+    short, version = _known(package)
+    if version is not None:
+        text = version.sub("*", text.replace(package, short))
     return _PYTHON.sub("*", _GRAFTED.sub("-*", text))
+
+
+@cache
+def _known(package: str) -> tuple[str, re.Pattern[str] | None]:
+    """The name of a package in a baseline, and what finds its version in other text."""
+    found = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
+    if found is None:
+        return package, None
+    version = re.compile(rf"(?<![\w.]){re.escape(found['version'])}(?!\w|\.\d)")
+    if found.re is _WHEEL:
+        systems = sorted({_FLOOR.sub("", tag) for tag in found["platform"].split(".")})
+        return f"{found['name']}-*-{'.'.join(systems)}.whl", version
+    start, end = found.span("version")
+    return f"{package[:start]}*{package[end:]}", version
 
 
 def _general(finding: Finding, text: str) -> str:

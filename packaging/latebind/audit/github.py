@@ -31,7 +31,7 @@ def audit_github(report: AuditReport) -> str:
             title = f"{row.code} {row.subject}{others(cause, report)}"
             lines.append(f"::{level} title={_property(title)}::{_data(message)}")
         if len(rows) > _MOST:
-            lines.append(f"{plural(len(rows) - _MOST, 'more ' + severity)}: see the report")
+            lines.append(f"{plural(len(rows) - _MOST, 'more cause')} of severity {severity}: see the report")
     return "".join(f"{line}\n" for line in [*lines, count_line(report)])
 
 

@@ -27,7 +27,7 @@ def audit_markdown(report: AuditReport) -> str:
         notes = [row for row in found if row.severity == "note"]
         lines += _table([row for row in found if row.severity != "note"], report)
         if notes:
-            lines += ["", f"<details><summary>{plural(len(notes), 'note')}</summary>"]
+            lines += ["", f"<details><summary>{plural(sum(len(row.findings) for row in notes), 'note')}</summary>"]
             lines += [*_table(notes, report), "", "</details>"]
     if report.waived:
         lines += ["", "### Waived", "", "| check | where | reason |", "|---|---|---|"]
