@@ -168,8 +168,8 @@ class AuditReport:
     """Findings of the baseline."""
     gone: tuple[str, ...] = ()
     """Entries of the baseline that no longer occur."""
-    choice: str = "profile all"
-    """Which checks were applied."""
+    choice: str = "--profile all"
+    """Which checks were applied, as options of `latebind audit`."""
     fail_on: FailOn = "error"
 
     def fails(self, finding: Finding) -> bool:

@@ -9,6 +9,7 @@ from latebind.audit.cause import cause_id, stable
 from latebind.audit.console import audit_text
 from latebind.audit.pages import check_index, check_pages
 from latebind.audit.render import RENDERERS, audit_json, audit_schema
+from latebind.audit.wording import demangled
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 
@@ -21,7 +22,7 @@ def test_json_is_what_the_schema_says(report):
     jsonschema.Draft202012Validator.check_schema(audit_schema())
     jsonschema.validate(document, audit_schema())
     assert list(document) == ["subjects", "choice", "findings", "waived", "skipped", "baseline"]
-    assert (document["subjects"], document["choice"]) == (1, "profile all")
+    assert (document["subjects"], document["choice"]) == (1, "--profile all")
     assert [row["reason"] for row in document["waived"]] == ["a sample"]
     assert document["skipped"]
     row = next(row for row in document["findings"] if row["code"] == "LB101")
@@ -100,6 +101,23 @@ def test_fail_on_is_the_least_severity_that_fails(severity, statuses):
     assert [report.exit_status for report in reports] == statuses
     failures = [defusedxml.ElementTree.fromstring(RENDERERS["junit"](report)).get("failures") for report in reports]
     assert failures == [str(status) for status in statuses]
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("_ZN5arrow7compute4SortERKi", "arrow::compute::Sort"),
+        ("_ZTVN12QtConcurrent16ThreadEngineBaseE", "QtConcurrent::ThreadEngineBase"),
+        ("_Z14print_scheduleRKSt6vectorIiE", "print_schedule"),
+        ("_ZSt21ios_base_library_initv", "std::ios_base_library_init"),
+        ("_ZdlPv", "_ZdlPv"),
+        pytest.param("_ZN" + "9" * 5000, "9" * 4996, id="hostile"),
+        ("_ZN0E", "_ZN0E"),
+        ("gnutls_free", "gnutls_free"),
+    ],
+)
+def test_names_of_cxx_are_readable(name, shown):
+    assert demangled(name) == shown
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_a_profile_chooses_the_checks(run, tmp_path, monkeypatch, capfd):
     with zipfile.ZipFile(tmp_path / "bad-1.0-py3-none-any.whl", "w") as archive:
         archive.writestr("bad/__init__.py", "")
     assert run(tmp_path) == 0
-    assert "profile runtime" in capfd.readouterr().out
+    assert "--profile runtime" in capfd.readouterr().out
 
 
 def test_a_missing_path_is_refused(run, tmp_path, capfd):

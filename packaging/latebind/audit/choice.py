@@ -29,10 +29,10 @@ class Choice:
     ignore: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """`profile loads: 37 of 61 checks`, `LB1, LB305 without LB109: 12 of 61 checks`; `profile all` for all."""
-        chosen = ", ".join(self.select) or f"profile {self.profile}"
+        """The options for it: `--profile loads: 37 of 61 checks`; `--profile all` for all."""
+        chosen = f"--select {','.join(self.select)}" if self.select else f"--profile {self.profile}"
         if self.ignore:
-            chosen += f" without {', '.join(self.ignore)}"
+            chosen += f" --ignore {','.join(self.ignore)}"
         count = sum(map(self.takes, checks()))
         return chosen if count == len(checks()) else f"{chosen}: {count} of {len(checks())} checks"
 

@@ -6,7 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from latebind.audit.cause import package_of, sections
-from latebind.audit.wording import CUT, count_line, others, place
+from latebind.audit.wording import CUT, count_line, demangled, others, place
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _summary(row: Cause, report: AuditReport) -> Iterator[str]:
         yield f"{_INDENT}in {where}{others(row, report)}"
     quoted = f"{row.first.message}\n{row.first.subject}"  # a message cuts long names
     for text in row.first.evidence[:1]:
-        if text.rpartition(" ")[2][:CUT] not in quoted:
+        if demangled(text.rpartition(" ")[2])[:CUT] not in quoted:
             yield _short(f"{_INDENT}saw: {text}")
 
 

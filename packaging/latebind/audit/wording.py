@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,14 @@ _MACHO_LINKS: Mapping[str, str] = {
     "upward": "LC_LOAD_UPWARD_DYLIB",
     "delay": "LC_LAZY_LOAD_DYLIB",
 }
+_MANGLED = re.compile(r"_Z(?:T[VIST])?(?P<nested>N[KVrRO]*)?(?P<std>St)?(?=\d)")
+"""How a C++ name of the Itanium ABI begins: a function, or a table of a class."""
 _OWN_NAMES: Mapping[Format, str] = {"elf": "SONAME", "macho": "install name", "pe": "export table of"}
 SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Windows"}
 
 
 def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
-    """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline (profile loads: 37 of 61 checks)`."""
+    """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline (--profile loads: 37 of 61 checks)`."""
     counts: Counter[str] = Counter(row.severity for row in report.findings)
     words = [plural(counts[name], name) for name in SEVERITIES]
     few = len(causes(row for row in report.findings if row.severity == "error"))
@@ -45,7 +48,7 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
     if skipped := len({row.check for row in report.skipped}):
         words.append(f"{plural(skipped, 'check')} skipped for some files")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
-    chosen = "" if report.choice == "profile all" else f" ({report.choice})"
+    chosen = "" if report.choice == "--profile all" else f" ({report.choice})"
     return f"{what}: {', '.join(words)}{chosen}"
 
 
@@ -70,9 +73,23 @@ def some(names: list[str]) -> tuple[str, ...]:
 
 
 def first(names: Sequence[str]) -> str:
-    """The first three names for a headline, long ones cut."""
-    shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in names[:_IN_HEADLINE]]
+    """The first three names for a headline: readable, each once, long ones cut."""
+    readable = dict.fromkeys(map(demangled, names[:_SHOWN]))
+    shown = [name if len(name) <= CUT else f"{name[:CUT]}…" for name in [*readable][:_IN_HEADLINE]]
     return ", ".join(shown) + (", ..." if len(names) > _IN_HEADLINE else "")
+
+
+def demangled(name: str) -> str:
+    """`arrow::Table` of a C++ name with namespaces or a simple function, without types; any other name as it is."""
+    head = _MANGLED.match(name)
+    if head is None:
+        return name
+    parts, rest = ["std"] if head["std"] else [], name[head.end() :]
+    while found := re.match(r"\d{1,4}", rest):  # int() refuses thousands of digits
+        length = found.end() + int(found[0])
+        parts.append(rest[found.end() : length])
+        rest = rest[length:] if head["nested"] else ""
+    return "::".join(parts) if any(parts) and parts != ["std"] else name
 
 
 def own_name(image: Image) -> str:
