@@ -73,17 +73,21 @@ def test_text_shows_errors_first_one_cause_once_and_each_fix_once():
     note = Finding(code="LB608", severity="note", subject="a-1.0-x.whl!a.so", message="has no RELRO", fix="Link.")
     warning = Finding(code="LB101", severity="warning", subject="a-1.0-x.whl!a.so", message="links it", fix="Don't.")
     errors = [missing(file, "libx.so.1") for file in ("a.so", "b.so", "c.so")]
-    lines = shown(note, warning, *errors, missing("a.so", "liby.so.1"))
+    other = replace(missing("a.so", "libother.so.1"), fix="Remove it.")
+    lines = shown(note, warning, *errors, other, other, missing("a.so", "liby.so.1"))
     assert lines == [
         "  error   LB107 needs libx.so.1, which is not in the package",
         "          in a.so and 2 other files",
         "  error   LB107 needs liby.so.1, which is not in the package",
         "          in a.so",
         "          fix: Add it.",
+        "  error   LB107 needs libother.so.1, which is not in the package",
+        "          in a.so",
+        "          fix: Remove it.",
         "  warning LB101 links it",
         "          in a.so",
         "          fix: Don't.",
-        "a-1.0-x.whl: 4 errors with 2 causes, 1 warning, 1 note not shown (-v)",
+        "a-1.0-x.whl: 6 errors with 3 causes, 1 warning, 1 note not shown (-v)",
     ]
     verbose = shown(note, *errors, verbose=True)
     assert [line.strip() for line in verbose if line.startswith("          in ")] == [

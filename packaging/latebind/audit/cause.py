@@ -56,17 +56,17 @@ class Cause:
 
 
 def causes(findings: Iterable[Finding]) -> tuple[Cause, ...]:
-    """The findings by cause: errors first, then by check; the cause with the most findings first."""
+    """The findings by cause: errors first, then by check and fix; the cause with the most findings first."""
     groups: dict[tuple[str, str], list[Finding]] = {}
     for row in findings:
         groups.setdefault((row.severity, cause_id(row)), []).append(row)
     found = (Cause(id=key, findings=tuple(rows)) for (_, key), rows in groups.items())
-    return tuple(
-        sorted(
-            found,
-            key=lambda row: (SEVERITIES.index(row.severity), row.first.code, -len(row.findings), row.first.message),
-        )
-    )
+    return tuple(sorted(found, key=_order))
+
+
+def _order(cause: Cause) -> tuple[int, str, str, int, str]:
+    row = cause.first
+    return SEVERITIES.index(row.severity), row.code, row.fix, -len(cause.findings), row.message
 
 
 def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
@@ -97,7 +97,9 @@ def package_of(subject: str, packages: Collection[str]) -> str:
 
 def cause_id(finding: Finding) -> str:
     """A stable id of the cause: the same in all files, builds and versions of a package."""
-    return _digest(finding.code, _general(finding, finding.message.partition(": ")[0]), _general(finding, finding.fix))
+    package = finding.subject.partition("!")[0]
+    reason = _general(finding, finding.message.partition(": ")[0])
+    return _digest(finding.code, reason, stable(finding.fix, package))
 
 
 def finding_identity(finding: Finding) -> str:
