@@ -11,10 +11,10 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     import argparse
 
+    from latebind.audit.baseline import Baseline
     from latebind.audit.policy import Policy
     from latebind.commands.common import Add
     from latebind.config.config import Config
-    from latebind.model import AuditReport
 
 
 def declare_audit(add: Add) -> None:
@@ -56,6 +56,7 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
+    from latebind.audit.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
     from latebind.audit.console import audit_text  # noqa: PLC0415
     from latebind.audit.render import RENDERERS, audit_json  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
@@ -65,8 +66,12 @@ def _audit(arguments: argparse.Namespace) -> int:
         return 0
     config, workdir = configured(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
     policy = _policy(arguments, config)
+    known = _known(arguments, config)
     report = audit_paths(arguments.paths or [workdir / "dist"], policy)
-    report = _with_baseline(arguments, config, policy, report)
+    if arguments.write_baseline:
+        write_text(arguments.write_baseline, baseline_text(report.findings))
+        known = read_baseline(arguments.write_baseline)
+    report = without_known(report, known, policy.choice) if known else report
     if arguments.format == "text":
         print(audit_text(report, verbose=arguments.verbose), end="")
     else:
@@ -119,16 +124,11 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     )
 
 
-def _with_baseline(
-    arguments: argparse.Namespace, config: Config | None, policy: Policy, report: AuditReport
-) -> AuditReport:
-    """The report without what is known: from --write-baseline, which writes it first, --baseline or the project."""
-    from latebind.audit.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
-    from latebind.system.archive import write_text  # noqa: PLC0415
+def _known(arguments: argparse.Namespace, config: Config | None) -> Baseline | None:
+    """The baseline that --baseline or the project names, unless one is to be written."""
+    from latebind.audit.baseline import read_baseline  # noqa: PLC0415
 
-    file: Path | None = arguments.write_baseline or arguments.baseline
-    if arguments.write_baseline:
-        write_text(arguments.write_baseline, baseline_text(report.findings))
-    elif file is None and config is not None and config.document.audit.baseline:
+    file: Path | None = arguments.baseline
+    if file is None and config is not None and config.document.audit.baseline:
         file = config.root / config.document.audit.baseline
-    return without_known(report, read_baseline(file), policy.choice) if file is not None else report
+    return read_baseline(file) if file is not None and not arguments.write_baseline else None
