@@ -20,13 +20,14 @@ PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
 
 
-def fingerprint(*others: str) -> str:
+def fingerprint(*others: str, with_python: bool = True) -> str:
     """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
 
     `others` are rooms and modules at the top that the caller cannot reach (`audit`, `cli.py`). What is not named
-    counts, so that a new module is never missed.
+    counts, so that a new module is never missed. Without Python for what it has no part in: compiled files.
     """
-    return _fingerprint(PACKAGE, others)
+    parts = [_fingerprint(PACKAGE, others)]
+    return digest([*parts, platform.python_version(), zlib.ZLIB_RUNTIME_VERSION] if with_python else parts)
 
 
 @cache
@@ -35,7 +36,6 @@ def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
     parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in rows]
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
     parts += [f"{name} {_version(name)}" for name in _LIBRARIES]
-    parts += [platform.python_version(), zlib.ZLIB_RUNTIME_VERSION]
     return digest(parts)
 
 

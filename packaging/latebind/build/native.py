@@ -103,7 +103,7 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     own = [build.python.identity] if build.python else []
-    code = fingerprint(*ELSEWHERE)
+    code = fingerprint(*ELSEWHERE, with_python=False)
     return digest([source_hash, build.toolchain.fingerprint(), build.target.rid, build.floor, code, exports, *own])
 
 
