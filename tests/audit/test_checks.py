@@ -61,6 +61,7 @@ def test_every_check_explains_itself(code):
     assert check.cure.endswith(".")
     assert code[:3] in FAMILIES
     assert check.severity in ("error", "warning", "note")
+    assert check.because.endswith("."), "the page of all checks gives the reason for the severity"
 
 
 def test_good_packages_are_clean(bench):
@@ -71,3 +72,12 @@ def test_good_packages_are_clean(bench):
     assert report.findings == ()
     assert report.subjects == 2
     assert report.exit_status == 0
+
+
+def test_binaries_for_a_system_with_other_rules_are_not_judged(bench):
+    report = audit_here(bench.wheel({"latenn/liblatenn.so": bench.linked()}, tag="cp313-cp313-android_24_x86_64"))
+
+    assert not [row for row in report.findings if row.subject.endswith(".so") and row.code < "LB4"]
+    assert {row.reason for row in report.skipped if row.subject.endswith(".so")} == {
+        "platform not judged: android_24_x86_64 has its own rules for binaries"
+    }

@@ -35,7 +35,7 @@ def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how
 
     (finding,) = reader_findings(report)
     assert finding.subject.endswith(f"!{hostile.VICTIM}")
-    assert finding.severity == "error"
+    assert finding.severity == ("warning" if end == "hangs" else "error"), "slow is not hostile"
     assert how in finding.message
     assert "LB611" in {row.code for row in report.findings}, "the other files of the package are still audited"
     assert any(row.subject == finding.subject for row in report.skipped), "checks not applied are reported"

@@ -14,6 +14,7 @@ from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs
 from latebind.audit.reading import kind_of, read_package
 from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Contents
+from latebind.audit.tags import unjudged_platform
 from latebind.audit.twins import TwinFacts, twin_facts
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
@@ -234,6 +235,10 @@ def _judge(package: Contents, policy: Policy) -> Iterator[Finding | Skipped]:
 
 def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -> Iterator[Finding | Skipped]:
     subject = package.subject(file.name)
+    if platform := unjudged_platform(package, file):
+        reason = f"platform not judged: {platform} has its own rules for binaries"
+        yield Skipped(check=check.code, subject=subject, reason=reason)
+        return
     if not file.images:
         reason = "the file cannot be read" if file.problem or file.died else "the file is an archive of object files"
         yield Skipped(check=check.code, subject=subject, reason=reason)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from latebind.audit.opc import readable_nuspec
-from latebind.audit.record import read_headers
 from latebind.audit.registry import Hit, Skip, check
-from latebind.errors import InputError
+from latebind.audit.supply import requirement_rows
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents
+    from latebind.model import Severity
     from latebind.tables.presets import RuntimePreset
 
 
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     "LB504",
     "Dependency that contradicts the minimum",
     "error",
+    because="It contradicts the configured minimum. A warning for pins where none is configured, a note for caps.",
     scope="package",
     kinds=("wheel", "nupkg"),
     example="Requires-Dist: onnxruntime==1.20.1",
@@ -50,6 +49,7 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     "LB506",
     "One distribution of the runtime required",
     "warning",
+    because="It fails for users of another distribution of the runtime.",
     scope="package",
     kinds=("wheel",),
     example="Requires-Dist: onnxruntime>=1.19",
@@ -58,14 +58,13 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
 def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """Several distributions install the runtime in the same folder, and two of them overwrite each other.
 
-    An unconditional requirement installs the plain one next to the user's own choice, such as the GPU build. In a
-    package that offers the choice as extras, that is an error.
+    An unconditional requirement installs the plain one next to the user's own choice, such as the GPU build.
     """
     inner = f"{package.dist_info}/METADATA"
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
     if len(names) == 1 or package.project in names:
         return
-    rows = [(text, row) for text, row in _required(package, inner) if canonicalize_name(row.name) in names]
+    rows = [(text, row) for text, row in requirement_rows(package) if canonicalize_name(row.name) in names]
     chosen = [text for text, row in rows if "extra" in str(row.marker or "")]
     for text, row in rows:
         if text not in chosen:
@@ -74,30 +73,20 @@ def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit
                 message=f"always requires {row.name}, one of {len(names)} distributions of {runtime.title}"
                 f"{', and offers them as extras' if chosen else ''}",
                 evidence=(text, *chosen),
-                severity="error" if chosen else "warning",
             )
-
-
-def _required(package: Contents, inner: str) -> Iterator[tuple[str, Requirement]]:
-    """The readable requirements, each with its text."""
-    try:
-        fields = read_headers(package.texts.get(inner, b""), inner)
-    except InputError:
-        return  # LB502
-    for text in fields.get("requires-dist", ()):
-        with contextlib.suppress(InvalidRequirement):  # LB502
-            yield text, Requirement(text)
 
 
 def _requirements(package: Contents, names: Collection[str], minimum: str) -> Iterator[Hit]:
     inner = f"{package.dist_info}/METADATA"
-    for text, row in _required(package, inner):
+    for text, row in requirement_rows(package):
         if canonicalize_name(row.name) not in names:
             continue
         closed = [str(part) for part in row.specifier if part.operator in ("==", "===", "<", "<=", "~=")]
         lower = [part.version for part in row.specifier if part.operator in (">=", ">")]
         if closed:
-            yield Hit(inner=inner, message=f"pins or caps {row.name}: {', '.join(closed)}", evidence=(text,))
+            severity = _pin_severity(minimum, closed)
+            message = f"pins or caps {row.name}: {', '.join(closed)}"
+            yield Hit(inner=inner, message=message, evidence=(text,), severity=severity)
         elif minimum and (len(lower) != 1 or comparable_version(lower[0]) != comparable_version(minimum)):
             asked = f">={lower[0]}" if lower else "any version"
             yield Hit(
@@ -106,6 +95,13 @@ def _requirements(package: Contents, names: Collection[str], minimum: str) -> It
                 evidence=(text, f"minimum: {minimum}"),
                 fix=f"Declare {row.name}>={minimum}. latebind pack writes it from the configuration.",
             )
+
+
+def _pin_severity(minimum: str, closed: list[str]) -> Severity:
+    """An error in a project that configures a minimum; elsewhere a cap is a choice, and a pin stops some users."""
+    if minimum:
+        return "error"
+    return "warning" if any(part.startswith("==") for part in closed) else "note"
 
 
 def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hit]:

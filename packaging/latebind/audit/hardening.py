@@ -16,20 +16,26 @@ if TYPE_CHECKING:
     "LB606",
     "Executable stack",
     "error",
+    because="glibc 2.41 and newer refuse to load it. A warning for programs, which still start.",
     scope="binary",
     example="liblatenn.so: GNU_STACK RWE",
     cure="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
 def executable_stack(image: Image) -> Iterator[Hit | Skip]:
-    """One such library makes the stack of the whole process executable. New versions of glibc refuse to load it."""
+    """One such library makes the stack of the whole process executable. glibc 2.41 and newer refuse to load it."""
     if image.exec_stack:
-        yield Hit(message="requests an executable stack", evidence=("GNU_STACK flags RWE",))
+        yield Hit(
+            message="requests an executable stack",
+            evidence=("GNU_STACK flags RWE",),
+            severity="warning" if image.file_type == "executable" or image.interpreter else "error",
+        )
 
 
 @check(
     "LB607",
     "Text relocations",
-    "error",
+    "warning",
+    because="SELinux and musl refuse to load it.",
     scope="binary",
     example="liblatenn.so: DT_TEXTREL",
     cure="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
@@ -43,7 +49,8 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
 @check(
     "LB608",
     "RELRO missing",
-    "warning",
+    "note",
+    because="It weakens a protection, and nothing fails.",
     scope="binary",
     example="liblatenn.so has no GNU_RELRO segment",
     cure="Link with -Wl,-z,relro,-z,now.",
@@ -51,24 +58,22 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
 def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     """Without RELRO the table of function addresses stays writable, and is the first target of an attacker.
 
-    Partial RELRO, which leaves the lazily bound part writable, is a note.
+    Partial RELRO leaves the lazily bound part writable.
     """
     if image.is_static and not image.imports:
         return  # nothing is bound at load time
     if image.relro == "none":
         yield Hit(message="has no RELRO", evidence=("no GNU_RELRO segment",))
     elif image.relro == "partial":
-        yield Hit(
-            message="has only partial RELRO: functions are bound lazily",
-            evidence=("GNU_RELRO without BIND_NOW",),
-            severity="note",
-        )
+        message = "has only partial RELRO: functions are bound lazily"
+        yield Hit(message=message, evidence=("GNU_RELRO without BIND_NOW",))
 
 
 @check(
     "LB613",
     "ASLR or NX disabled",
-    "error",
+    "warning",
+    because="It weakens its whole process. A note where Windows protects the process anyway.",
     scope="binary",
     formats=("macho", "pe"),
     example="latenn.dll: DYNAMIC_BASE is not set",
@@ -77,7 +82,8 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
 def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
     """Without ASLR, code is at addresses that an attacker knows. Without NX, data can be executed.
 
-    One such DLL weakens its whole process. 64-bit code that refuses high addresses is a warning.
+    One such DLL weakens its whole process. 64-bit code that refuses high addresses is a note, and so is 64-bit code
+    without the flag for NX, since 64-bit Windows protects every 64-bit process.
     """
     if image.aslr == "none":
         seen = "the flag MH_PIE is not set" if image.format == "macho" else "DYNAMIC_BASE is not set"
@@ -86,7 +92,11 @@ def aslr_or_nx(image: Image) -> Iterator[Hit | Skip]:
         yield Hit(
             message="weakens ASLR: it is loaded below 4 GB only",
             evidence=("HIGH_ENTROPY_VA is not set",),
-            severity="warning",
+            severity="note",
         )
     if not image.is_nx:
-        yield Hit(message="disables NX: its data can be executed", evidence=("NX_COMPAT is not set",))
+        yield Hit(
+            message="does not ask for NX, which keeps data from being executed",
+            evidence=("NX_COMPAT is not set",),
+            severity="warning" if image.arch == "i686" else "note",
+        )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
     from latebind.binary import Image
+    from latebind.model import Severity
     from latebind.system.archive import ArchiveProblemKind
 
 _UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
@@ -24,11 +25,12 @@ _LEFTOVERS = re.compile(
     r"(^|/)(__pycache__|\.git|\.svn|\.hg|\.pytest_cache|\.mypy_cache|__MACOSX)/|\.py[co]$|(^|/)(\.DS_Store|Thumbs\.db)$"
 )
 _SECRET_NAMES = re.compile(
-    r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.npmrc|\.git-credentials|[^/]*\.(pfx|p12|snk|"
-    r"keystore|jks))$",
-    re.IGNORECASE,
+    r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
 )
+_KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
+"""Often without a secret: settings of npm, certificates, public strong names."""
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
+_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
 _HARMLESS = (".env.example", ".env.sample", ".env.template")
 
 
@@ -36,6 +38,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "LB601",
     "Unreadable archive or file",
     "error",
+    because="It cannot be installed.",
     scope="package",
     kinds=ALL_KINDS,
     example="a wheel whose download was cut off",
@@ -57,6 +60,7 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     "LB602",
     "Unsafe archive",
     "error",
+    because="It attacks the user who unpacks it, or readers disagree about its content.",
     scope="package",
     kinds=ARCHIVES,
     example="a member named ../../.ssh/authorized_keys",
@@ -75,7 +79,8 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
 @check(
     "LB603",
     "File name that is not portable",
-    "error",
+    "warning",
+    because="It cannot be installed correctly on some systems. A note if the tags exclude them.",
     scope="package",
     kinds=ARCHIVES,
     example="latenn/Model.onnx and latenn/model.onnx",
@@ -83,9 +88,11 @@ def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
 )
 def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
     """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
+    for_linux = package.wheel is not None and all("linux" in platform for platform in package.wheel.platforms)
+    severity: Severity = "note" if for_linux else "warning"
     for problem in package.problems:
         if problem.kind == "case-collision":
-            yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,))
+            yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,), severity=severity)
     for file in package.files:
         bad = [part for part in file.name.split("/") if _is_unportable(part)]
         if bad:
@@ -93,7 +100,7 @@ def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message=f"{bad[0]!r} is not a valid file name on Windows",
                 evidence=(file.name,),
-                severity="error" if package.kind == "nupkg" else "warning",
+                severity=severity,
             )
 
 
@@ -105,6 +112,7 @@ def _is_unportable(part: str) -> bool:
     "LB604",
     "Unreadable binary",
     "error",
+    because="It does not load. A note for test data.",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
@@ -112,13 +120,14 @@ def _is_unportable(part: str) -> bool:
     cure="Build the binary again, and compare its size and hash with the build's output.",
 )
 def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """The file starts like a native binary but is damaged, so it does not load."""
+    """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note."""
     for file in package.files:
         if file.problem and file.format is not None:
             yield Hit(
                 inner=file.name,
                 message=f"is a damaged {file.format} file: {file.problem}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
+                severity="note" if _TESTS.search(file.name) else "error",
             )
 
 
@@ -126,6 +135,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
     "LB605",
     "Reader crashed on a file",
     "error",
+    because="The file may be hostile. A warning if the reader was only slow.",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
@@ -135,18 +145,27 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
 def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
-    If a worker crashes or exceeds a limit, the file is either hostile or shows a bug in latebind. Either way it was
-    not audited.
+    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. A reader
+    that only took too long is a warning: the audit of this file is not finished.
     """
     for file in package.files:
-        if file.died:
+        if file.died.startswith("exceeded its limit of") and file.died.endswith(" s"):
+            yield Hit(
+                inner=file.name,
+                message=f"was not audited: the reader {file.died}",
+                evidence=(file.died,),
+                fix="Audit again on a machine with less load. If it stays slow, report a bug to latebind.",
+                severity="warning",
+            )
+        elif file.died:
             yield Hit(inner=file.name, message=f"was not audited: the reader {file.died}", evidence=(file.died,))
 
 
 @check(
     "LB609",
     "Leftovers of a build",
-    "warning",
+    "note",
+    because="Nothing fails.",
     scope="package",
     kinds=("wheel", "nupkg", "sdist"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
@@ -162,7 +181,8 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
 @check(
     "LB610",
     "Path of the build machine",
-    "warning",
+    "note",
+    because="Nothing fails.",
     scope="package",
     formats=EVERY_FORMAT,
     kinds=ALL_KINDS,
@@ -184,26 +204,37 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "LB611",
     "Secret included",
     "error",
+    because="A secret lets others in. A warning for key stores, which may have none; a note for test data.",
     scope="package",
     kinds=("wheel", "nupkg", "sdist", "archive", "folder"),
     example="latenn/.env",
     cure="Remove the file, revoke the secrets in it, and delete the published package.",
 )
 def secret(package: Contents) -> Iterator[Hit | Skip]:
-    """Published packages are searched for keys within minutes. The report does not show the content."""
+    """Published packages are searched for keys within minutes. The report does not show the content.
+
+    Keys in folders of tests and examples are usually made for them.
+    """
     for file in package.files:
         if file.base.lower() in _HARMLESS:
             continue
+        is_test = _TESTS.search(file.name) is not None
         if match := _PRIVATE_KEY.search(file.head):
-            yield Hit(inner=file.name, message="contains a private key", evidence=(match[0].decode(),))
-        elif _SECRET_NAMES.search(file.name):
-            yield Hit(inner=file.name, message="has a name typical of files with secrets", evidence=(file.name,))
+            severity: Severity = "note" if is_test else "error"
+            message, evidence = "contains a private key", match[0].decode()
+        elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
+            severity = "note" if is_test else "error" if _SECRET_NAMES.search(file.name) else "warning"
+            message, evidence = "has a name typical of files with secrets", file.name
+        else:
+            continue
+        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
 
 
 @check(
     "LB612",
     "Debug information left in",
     "note",
+    because="It costs space.",
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: section .debug_info",

@@ -41,6 +41,7 @@ def native_place(name: str) -> tuple[str, str]:
     "LB401",
     "Native file in a subfolder",
     "error",
+    because="The application does not find the file where the package has it.",
     scope="package",
     kinds=("nupkg",),
     example="runtimes/linux-x64/native/plugins/libx.so",
@@ -70,6 +71,7 @@ def _is_bundle(path: str) -> bool:
     "LB402",
     "OPC part missing or wrong",
     "error",
+    because="Feeds and signing tools refuse the package.",
     scope="package",
     kinds=("nupkg",),
     example="a nupkg without _rels/.rels",
@@ -116,6 +118,7 @@ def _is_typed(name: str, defaults: set[str], overrides: set[str]) -> bool:
     "LB403",
     "Managed and native file with the same name",
     "error",
+    because="One of the two files is missing after the installation.",
     scope="package",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll and runtimes/win-x64/native/latenn.dll",
@@ -145,7 +148,8 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
 @check(
     "LB404",
     "Same library twice",
-    "error",
+    "note",
+    because="It costs space. A warning if different libraries have one name, since a process loads only the first.",
     scope="package",
     kinds=("wheel", "nupkg"),
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
@@ -154,7 +158,8 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
 
-    Most often they are links of the build tree, which become copies in an archive.
+    Most often they are links of the build tree, which become copies in an archive. Two different libraries of one name
+    are a warning.
     """
     groups: dict[tuple[str, str, str], list[File]] = defaultdict(list)
     for file in package.native:
@@ -173,6 +178,7 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
                 inner=names[1],
                 message=f"is the same library as {names[0]} ({'same bytes' if why == 'sha256' else why})",
                 evidence=(*names, shown),
+                severity="note" if why == "sha256" or any(file.is_module for file in files) else "warning",
             )
 
 
@@ -180,6 +186,7 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     "LB405",
     "Nuspec missing, repeated or broken",
     "error",
+    because="The package cannot be restored.",
     scope="package",
     kinds=("nupkg",),
     example="latenn.nuspec in a subfolder",
@@ -209,6 +216,7 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
     "LB408",
     "Native file outside a package folder",
     "warning",
+    because="It overwrites, or is overwritten by, a file of another project.",
     scope="package",
     kinds=("wheel",),
     example="liblatenn.so at the root of the wheel",
@@ -229,6 +237,7 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     "LB409",
     "Native file where NuGet does not look",
     "warning",
+    because="Applications for other platforms do not find it.",
     scope="package",
     kinds=("nupkg",),
     example="lib/netstandard2.0/liblatenn.so",

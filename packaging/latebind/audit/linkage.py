@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import fits_any
+from latebind.audit.supply import dependencies, must_load, stops_all, supplier
 from latebind.audit.wording import SYSTEMS, first, needs, search_paths, some
 from latebind.binary.floors import is_glibc
 from latebind.text import plural
@@ -18,18 +19,22 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
     from latebind.binary import Format, Image
+    from latebind.model import Severity
+
+_FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
 
 
 @check(
     "LB106",
     "Undefined symbol that nothing provides",
     "error",
+    because="A module with an open symbol cannot be imported. A warning where another library may define it.",
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
 )
-def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
@@ -44,7 +49,7 @@ def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterato
         return
     in_python = any(other.python_module for _, other in package.images)
     missing = {name for name in open_names - package.exported if not (in_python and name.startswith(("Py", "_Py")))}
-    if image.format == "elf" and _has_unknown_library(package, image):
+    if _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
         entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
@@ -55,6 +60,7 @@ def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterato
         yield Hit(
             message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
             evidence=some(others),
+            severity="error" if must_load(package, file, image) and not dependencies(package) else "warning",
         )
     if libc:
         yield Hit(
@@ -66,8 +72,14 @@ def undefined_symbol(package: Contents, image: Image, policy: Policy) -> Iterato
 
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:
-    inside = _provided_libraries(package)
-    return any(name not in inside and not is_glibc(name) for name in image.needed)
+    """Whether it needs a library whose symbols are not known: one outside the package, on macOS a framework, too."""
+    inside = {name for row in _provided_libraries(package) for name in (row, row.lower())}
+    known = is_glibc if image.format == "elf" else _is_c_library_of_macos
+    return any(posixpath.basename(name) not in inside and not known(name) for name in image.needed)
+
+
+def _is_c_library_of_macos(name: str) -> bool:
+    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
 
 
 def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
@@ -95,17 +107,20 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     "LB107",
     "Needed library that is missing",
     "error",
+    because="Nothing of the package loads without it. A warning if other modules do, a note if a dependency installs "
+    "it.",
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     cure="Link the library statically, add it to the package, or open it at run time.",
 )
-def library_missing(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """The package fails to load when a library is neither in it nor on every system that its tag covers.
+def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
 
     System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
-    macOS, and the DLLs of every Windows 10 on Windows. A package without a platform tag promises nothing, so there
-    the finding is a warning.
+    macOS, and the DLLs of every Windows 10 on Windows. A library that `Requires-Dist` installs, by its name or by the
+    search path, is a note. So is a library of a driver, which is there if the hardware is. It is a warning where other
+    modules of the package load without it, where most systems have the library, and where no tag promises anything.
     """
     files = {row.base.lower() for row, _ in package.images}
     by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
@@ -122,13 +137,32 @@ def library_missing(package: Contents, image: Image, policy: Policy) -> Iterator
             continue
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
-        promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
-        is_optional = image.link_kinds.get(name) in ("weak", "delay")
+        severity, why = _judged(package, file, image, name)
         yield Hit(
-            message=f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system",
+            message=f"needs {name}, {why}",
             evidence=(needs(image, name),),
-            severity="error" if promised and not is_optional else "warning",
+            severity=severity,
         )
+
+
+def _judged(package: Contents, file: File, image: Image, name: str) -> tuple[Severity, str]:
+    """How bad the lack of a library is, and where it comes from."""
+    found = supplier(package, file, image, name)
+    if found is not None and found.extra:
+        return "warning", f"expected from {found.name}, which only the extra {found.extra} requires"
+    if found is not None:
+        return "note", f"expected from {found.name}, which the package requires"
+    base = posixpath.basename(name).lower()
+    if platforms.is_driver(base):
+        return "note", "which is part of a driver"
+    if platforms.is_common(base):
+        return "warning", "which most systems have, but not all that the tag includes"
+    why = f"which is not in the package or on every {SYSTEMS[image.format]} system"
+    promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
+    is_optional = image.link_kinds.get(name) in ("weak", "delay")
+    if not promised or is_optional:
+        return "warning", why
+    return ("error", why) if stops_all(package, file, image) else ("warning", f"{why}; other parts load without it")
 
 
 def _is_system(package: Contents, image: Image, name: str) -> bool:
@@ -153,32 +187,49 @@ def _promises(format_: Format, platform: str) -> bool:
 @check(
     "LB108",
     "Search path outside the package",
-    "error",
+    "warning",
+    because="A library of the build machine is missing elsewhere. An error if other users can write to the folder.",
     scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
 )
 def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A folder of the build machine leaks its layout, and anyone who can write there can inject code.
+    """A folder of the build machine is missing elsewhere, or holds another library than expected.
 
-    `@executable_path` is the folder of the program, such as Python, and never the package's. An empty entry means the
-    current folder, which is worse.
+    An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
+    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. On macOS an
+    entry that no `@rpath` name uses is a note.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
+        unsafe = [path for path in bad if _is_writable(path)]
         if bad:
             shown = ", ".join(path or "'' (the current folder)" for path in bad)
+            who = ": other users can write there" if unsafe else ""
             yield Hit(
-                message=f"{table} points outside the package: {shown}",
+                message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
+                severity=_path_severity(image, is_unsafe=bool(unsafe)),
             )
+
+
+def _is_writable(path: str) -> bool:
+    """Whether a search path is one where other users can put files: relative to the current folder, or /tmp."""
+    return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
+
+
+def _path_severity(image: Image, *, is_unsafe: bool) -> Severity:
+    if image.format == "macho" and not any(name.startswith("@rpath/") for name in image.needed):
+        return "note"
+    return "error" if is_unsafe else "warning"
 
 
 @check(
     "LB109",
     "Search path present",
-    "warning",
+    "note",
+    because="Nothing fails.",
     scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH $ORIGIN",
@@ -187,7 +238,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
 def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.
 
-    A path that finds another library of the same package is a note.
+    Libraries that need each other use it on purpose.
     """
     inside = _provided_libraries(package)
     serves = any(posixpath.basename(name) in inside for name in image.needed)
@@ -198,7 +249,6 @@ def search_path_present(package: Contents, file: File, image: Image) -> Iterator
             yield Hit(
                 message=f"{table} {':'.join(good)} {use}",
                 evidence=tuple(f"{table} {path}" for path in good),
-                severity="note" if serves else "warning",
             )
 
 

@@ -23,7 +23,8 @@ _DELOCATED = "/DLC/"
 @check(
     "LB110",
     "Absolute install name",
-    "warning",
+    "note",
+    because="Only those who link the library notice.",
     scope="binary",
     formats=("macho",),
     example="liblatenn.dylib: install name /Users/ci/build/liblatenn.dylib",
@@ -43,14 +44,15 @@ def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
 @check(
     "LB308",
     "Newer macOS needed than promised",
-    "error",
+    "warning",
+    because="It fails on older systems once it uses a newer function.",
     scope="binary",
     formats=("macho",),
     example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
     cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the floor, or raise the tag.",
 )
 def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """dyld refuses a library that was built for a newer macOS, or loads it and fails when a function is missing.
+    """dyld loads a library that was built for a newer macOS, and fails when it needs a function that is missing.
 
     Installers choose by the tag alone, so they install the package there anyway. The floor of arm64 slices is at
     least 11.0, the first macOS for these machines.
@@ -74,6 +76,7 @@ def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
     "LB615",
     "Arm64 code without a signature",
     "error",
+    because="Macs with Apple silicon kill the process that loads it.",
     scope="binary",
     formats=("macho",),
     example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -18,11 +19,13 @@ from latebind.errors import InputError
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from latebind.audit.subject import Contents, File
+    from latebind.model import Severity
 
 _LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
+_OTHER_TAGS = "has different tags from the file name"
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
 
@@ -30,6 +33,8 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "LB501",
     "RECORD missing, incomplete or wrong",
     "error",
+    because="Without a readable RECORD it cannot be installed. A warning for wrong lines, which strict installers "
+    "refuse.",
     scope="package",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
@@ -38,8 +43,8 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """RECORD lists every file of a wheel with its hash and size.
 
-    Installers verify and uninstall by it. A file that is not listed is never uninstalled, and one that differs was
-    changed after the build.
+    Installers uninstall by it, and strict ones verify it. A file that is not listed is never uninstalled, and one that
+    differs was changed after the build.
     """
     info = package.dist_info
     name = f"{info}/RECORD"
@@ -51,7 +56,12 @@ def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     except InputError as error:
         yield Hit(inner=name, message=error.message, evidence=(name,))
         return
-    files = {file.name: file for file in package.files}
+    for hit in _lines(rows, {file.name: file for file in package.files}, info):
+        yield replace(hit, severity="warning")
+
+
+def _lines(rows: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
+    name = f"{info}/RECORD"
     counts = Counter(row.path for row in rows)
     for path in sorted(path for path, count in counts.items() if count > 1):
         yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
@@ -95,6 +105,7 @@ def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     "LB502",
     "Wheel metadata broken or different from the file name",
     "error",
+    because="Installers refuse it. A note if only the tags inside differ.",
     scope="package",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
@@ -108,7 +119,8 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
             evidence=(f"file name: {package.path.name}",),
         )
         return
-    folders = sorted({file.name.partition("/")[0] for file in package.files if ".dist-info/" in file.name})
+    tops = {file.name.partition("/")[0] for file in package.files}
+    folders = sorted(top for top in tops if top.endswith(".dist-info"))
     if len(folders) != 1:
         yield Hit(
             message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1", evidence=tuple(folders)
@@ -124,7 +136,9 @@ def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
             yield Hit(inner=name, message=error.message, evidence=(name,))
             continue
         for message, evidence in judge(package, fields):
-            yield Hit(inner=name, message=message, evidence=(evidence, f"file name: {package.path.name}"))
+            severity: Severity = "note" if message == _OTHER_TAGS else "error"
+            shown = (evidence, f"file name: {package.path.name}")
+            yield Hit(inner=name, message=message, evidence=shown, severity=severity)
 
 
 def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
@@ -140,7 +154,7 @@ def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> It
     }
     named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
     if given != named:
-        yield "has different tags from the file name", f"Tag: {', '.join(fields.get('tag', ('none',)))}"
+        yield _OTHER_TAGS, f"Tag: {', '.join(fields.get('tag', ('none',)))}"
     if not fields.get("wheel-version"):
         yield "lacks Wheel-Version", "missing: Wheel-Version"
 
@@ -169,6 +183,7 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     "LB503",
     "Nuspec different from the file name",
     "error",
+    because="Restoring from a folder or a cache fails.",
     scope="package",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
@@ -194,7 +209,8 @@ def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
 @check(
     "LB505",
     "License missing",
-    "warning",
+    "note",
+    because="Nothing fails.",
     scope="package",
     kinds=("wheel", "nupkg"),
     example="a wheel without dist-info/licenses/",

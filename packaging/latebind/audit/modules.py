@@ -23,6 +23,7 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
     "LB309",
     "Extension module outside the stable ABI",
     "error",
+    because="Some Pythons that the tag includes cannot import it. A warning if they all happen to have the names.",
     scope="binary",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
@@ -33,7 +34,8 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
     Only names of the stable ABI are there in all of them, each since the version that added it. With any other name
-    the import or the first call fails in some of these Pythons, or behaves differently. On Windows the names must come
+    the import or the first call fails in some of these Pythons, or behaves differently. Names that are not part of it
+    but that every CPython so far exports are a warning. On Windows the names must come
     from python3.dll, because python311.dll exists in CPython 3.11 only.
     """
     floor = _floor(wheel)
@@ -42,7 +44,8 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     used = {
         row.name: row.library.lower()
         for row in image.imports
-        if row.name.startswith(("Py", "_Py"))
+        if row.kind != "weak"
+        and row.name.startswith(("Py", "_Py"))
         and not row.name.startswith(_OWN_ENTRY)
         and row.name not in package.exported
     }
@@ -50,7 +53,10 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
         return
     table = pythonabi.stable_names()
-    strangers = [f"{name} is not part of it" for name in sorted(used) if name not in table]
+    # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
+    others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
+    own = {name for name in used if used[name] in others or (image.format == "elf" and others)}
+    strangers = [f"{name} is not part of it" for name in sorted(used) if name not in table and name not in own]
     newer = [
         f"{name} is new in {_dotted(table[name].since)}"
         for name in sorted(used)
@@ -62,6 +68,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         yield Hit(
             message=f"breaks cp{floor[0]}{floor[1]}-abi3 with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
+            severity="error" if newer or tied else "warning",
         )
 
 
@@ -69,13 +76,14 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     "LB310",
     "File name and wheel tag name different ABIs",
     "error",
+    because="The module is installed but not found.",
     scope="binary",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
     cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
 )
-def other_abi_than_tag(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
 
     A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. A
@@ -90,7 +98,14 @@ def other_abi_than_tag(file: File, image: Image, wheel: WheelName) -> Iterator[H
         message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
         yield Hit(message=message, evidence=evidence, severity="warning")
     else:
-        yield Hit(message=f"is found only by {abi}, but the wheel is installed for {tags}", evidence=evidence)
+        stem = file.base.partition(".")[0]
+        twins = [row for row in package.native if row.folder == file.folder and row.base.startswith(f"{stem}.")]
+        fits = len({pythonabi.module_abi(row.base) for row in twins}) > 1  # one for each of several Pythons
+        yield Hit(
+            message=f"is found only by {abi}, but the wheel is installed for {tags}",
+            evidence=evidence,
+            severity="note" if fits else "error",
+        )
 
 
 def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:

@@ -48,18 +48,23 @@ def check_index() -> str:
         *(f"| `{name}` | {what} |" for name, what in PROFILES.items()),
     ]
     for family, rows in groupby(own_checks().values(), key=lambda row: row.code[:3]):
+        lines += ["", f"## {family}xx {FAMILIES[family]}", "", *_HEAD]
         lines += [
-            "",
-            f"## {family}xx {FAMILIES[family]}",
-            "",
-            "| Code | Severity | What it finds | Profiles |",
-            "|---|---|---|---|",
+            f"| {row.code} | {row.severity} | {row.title} | {row.because} | {', '.join(row.profiles)} |" for row in rows
         ]
-        lines += [f"| {row.code} | {row.severity} | {row.title} | {', '.join(row.profiles)} |" for row in rows]
     return "\n".join(lines) + "\n"
 
 
+_HEAD = ("| Code | Severity | What it finds | Why this severity | Profiles |", "|---|---|---|---|---|")
 _INTRODUCTION = """`latebind audit --explain LB101` explains a check: why it exists, an example, how to fix
 findings and how to suppress them. The site has the same pages. A profile chooses checks:
 [choose what the audit reports](../howto/audit.md).
-[Write your own check](../howto/checks.md) shows how to add checks for your organization."""
+[Write your own check](../howto/checks.md) shows how to add checks for your organization.
+
+| Severity | What it means |
+|---|---|
+| error | The package cannot be installed, loaded, imported or found as it promises, or it lets someone in |
+| warning | It fails, or will fail, for some of its users |
+| note | Hygiene: nothing fails |
+
+A check has one severity, and its clearer and milder cases have others. Each row gives the reason."""

@@ -34,6 +34,9 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     libc_symbols: tuple[str, ...]
     macos_folders: tuple[str, ...]
     windows_libraries: frozenset[str]
+    windows_linked: frozenset[str]
+    driver_libraries: tuple[str, ...]
+    common_libraries: tuple[str, ...]
     cxx: dict[str, dict[str, str]]
     rid_systems: frozenset[str]
     rid_distributions: frozenset[str]
@@ -42,6 +45,8 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format_rids: dict[str, str]
     tag_archs: dict[str, tuple[str, ...]]
     tag_formats: dict[str, str]
+    unjudged_tags: tuple[str, ...]
+    distributions: dict[str, tuple[str, ...]]
 
 
 @cache
@@ -112,7 +117,22 @@ def is_macos(library: str) -> bool:
 def is_windows(library: str) -> bool:
     """Whether every Windows has a library of that name. Windows itself resolves the names of API sets."""
     name = library.lower()
-    return name in data().windows_libraries or name.startswith(_API_SETS)
+    return name in data().windows_libraries or name in data().windows_linked or name.startswith(_API_SETS)
+
+
+def is_driver(library: str) -> bool:
+    """Whether a library, in lower case, is installed by a driver of a GPU or another device."""
+    return any(fnmatchcase(library, glob) for glob in data().driver_libraries)
+
+
+def is_common(library: str) -> bool:
+    """Whether most Linux systems have a library, in lower case, that no platform tag promises."""
+    return any(fnmatchcase(library, glob) for glob in data().common_libraries)
+
+
+def is_unjudged(platform: str) -> bool:
+    """Whether a platform tag is of a system whose rules latebind does not know, such as Android."""
+    return platform.startswith(data().unjudged_tags)
 
 
 def is_vc_runtime(library: str) -> bool:

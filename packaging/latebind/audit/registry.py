@@ -62,6 +62,8 @@ class Check:
     code: str
     title: str
     severity: Severity
+    because: str
+    """Why it has this severity, and when another one."""
     scope: Scope
     kinds: tuple[SubjectKind, ...]
     formats: tuple[Format, ...]
@@ -135,6 +137,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     scope: Scope,
     example: str,
     cure: str,
+    because: str = "",
     kinds: tuple[SubjectKind, ...] = ALL_KINDS,
     formats: tuple[Format, ...] = ("elf",),
 ) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
@@ -160,6 +163,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
             code=code,
             title=title,
             severity=severity,
+            because=because,
             scope=scope,
             kinds=kinds,
             formats=formats,

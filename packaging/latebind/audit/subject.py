@@ -133,6 +133,28 @@ class Contents:
         """The names of all files without folders, in lower case, as Windows compares them."""
         return frozenset(file.base.lower() for file in self.files)
 
+    @cached_property
+    def users(self) -> Mapping[str, frozenset[str]]:
+        """The files that load a file of the package, directly or through others, with the file itself."""
+        places: dict[str, set[str]] = {}
+        for file, image in self.images:
+            for name in (file.base, posixpath.basename(image.soname)):
+                places.setdefault(name.lower(), set()).add(file.name)
+        needed: dict[str, set[str]] = {file.name: set() for file, _ in self.images}
+        for file, image in self.images:
+            for name in image.needed:
+                needed[file.name] |= places.get(posixpath.basename(name).lower(), set())
+        found: dict[str, set[str]] = {}
+        for start in needed:
+            seen, waiting = {start}, [start]
+            while waiting:
+                fresh = needed[waiting.pop()] - seen
+                seen |= fresh
+                waiting += fresh
+            for name in seen:
+                found.setdefault(name, set()).add(start)
+        return {name: frozenset(rows) for name, rows in found.items()}
+
     @property
     def dist_info(self) -> str:
         """The wheel's `.dist-info` folder, or ""."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 # Placement forms replace nothing: [new.delete.placement] of the C++ standard.
 _PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
+_HEAP_OF_TCMALLOC = "12__hot_cold_t"
+"""An argument that only tcmalloc's own forms of the operators have."""
 _ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
 # The linker's own names for the edges of sections: older linkers export them, nothing binds to them.
 _EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
@@ -32,6 +34,7 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
     "LB201",
     "Export that the configuration does not allow",
     "error",
+    because="The configuration promises which symbols are exported.",
     scope="binary",
     formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
@@ -61,7 +64,8 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
 @check(
     "LB202",
     "C++ symbols exported",
-    "warning",
+    "note",
+    because="Clashes need a second library with the same names. A warning for operator new and delete.",
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
@@ -71,18 +75,22 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
 def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
 
-    An exported `operator new` or `delete` replaces the allocator of the whole process, so it is an error. Symbols that
-    are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there too
-    the names bind callers to one compiler and its run-time library.
+    An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
+    that are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there
+    too the names bind callers to one compiler and its run-time library.
     """
     names = [row.name for row in offered(image) if row.name.startswith(_CXX) and not row.forward]
     merged = names if image.format != "pe" else []
-    allocation = [name for name in merged if name.startswith(_ALLOCATION) and name not in _PLACEMENT]
+    allocation = [
+        name
+        for name in merged
+        if name.startswith(_ALLOCATION) and name not in _PLACEMENT and _HEAP_OF_TCMALLOC not in name
+    ]
     if allocation:
         yield Hit(
             message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
             evidence=some(allocation),
-            severity="error",
+            severity="warning",
         )
     elif names:
         yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names))
@@ -91,7 +99,8 @@ def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
 @check(
     "LB203",
     "Data exported",
-    "warning",
+    "note",
+    because="Only programs that link the variable are affected.",
     scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so exports the variable latenn_version",
@@ -111,6 +120,7 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     "LB204",
     "Export missing",
     "error",
+    because="Callers cannot find a function that the configuration promises.",
     scope="package",
     formats=EVERY_FORMAT,
     example="liblatenn.so does not export latenn_load",

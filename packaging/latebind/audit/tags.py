@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.layout import rid_folder
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.supply import must_load
 from latebind.binary import floors
+from latebind.tables import pythonabi
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,29 +17,35 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File, WheelName
     from latebind.binary import Image
+    from latebind.model import Severity
 
 _SHOWN = 8
+_EVERY_SYSTEM = {"elf", "macho", "pe"}
 
 
 @check(
     "LB301",
     "Newer glibc needed than promised",
     "error",
+    because="It does not load on systems that the tag includes.",
     scope="binary",
     example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
     cure="Build for the older glibc (zig -target x86_64-linux-gnu.2.28, or a manylinux image), or raise the floor.",
 )
-def glibc_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
-    Installers choose by the tag alone, so they install the package there anyway.
+    Installers choose by the tag alone, so they install the package there anyway. A library that neither a module nor
+    the whole package needs is a warning.
     """
+    severity = _floor_severity(package, file, image)
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
             message=f"needs GLIBC_PRIVATE for {_list(names)}, so it loads with one build of glibc only",
             evidence=names,
+            severity=severity,
         )
     needed, why = floors.needed_glibc(versions)
     promised = _promised_glibc(package, policy)
@@ -46,13 +54,19 @@ def glibc_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
         yield Hit(
             message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
             evidence=(f"VERNEED {why}", *names),
+            severity=severity,
         )
+
+
+def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
+    return "error" if package.kind != "wheel" or must_load(package, file, image) else "warning"
 
 
 @check(
     "LB302",
     "Binary of another architecture or system",
     "error",
+    because="It does not load on the promised platform. A note if other files serve that platform.",
     scope="package",
     kinds=("wheel", "nupkg"),
     formats=EVERY_FORMAT,
@@ -62,7 +76,8 @@ def glibc_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator
 def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
     """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
 
-    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present.
+    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present. Files for other
+    systems next to files that fit, such as launchers for several platforms, are a note.
     """
     for file in package.native:
         archs = [image.arch for image in file.images]
@@ -74,8 +89,34 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
                     inner=file.name,
                     message=f"is {seen}, but {place} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
                     evidence=(f"binary: {seen}", f"promised: {place}"),
+                    severity="error" if _must_fit(package, file) else "note",
                 )
                 break
+
+
+def _must_fit(package: Contents, file: File) -> bool:
+    """Whether the platform needs this very file: no other fits, Python imports it, or a file that fits needs it."""
+    others = [other for other in package.native if other is not file and not _misses(package, other)]
+    if package.kind != "wheel" or not others:
+        return True
+    stem = file.base.partition(".")[0]
+    serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
+    fitting = {other.name for other in others}
+    return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
+
+
+def _misses(package: Contents, file: File) -> bool:
+    archs = [image.arch for image in file.images]
+    return any(
+        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in wanted)
+        for _, wanted_format, wanted in _places(package, file)
+    )
+
+
+def unjudged_platform(package: Contents, file: File) -> str:
+    """The platform tags or the RID that promise the file to a system whose rules are not known, or ""."""
+    names = [rid_folder(file.name)] if package.kind == "nupkg" else list(_platforms(package))
+    return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
 
 
 def _runs_as(arch: str, archs: list[str]) -> bool:
@@ -85,25 +126,36 @@ def _runs_as(arch: str, archs: list[str]) -> bool:
 @check(
     "LB303",
     "Native code in a package for any platform",
-    "error",
+    "warning",
+    because="It fails on the platforms that it has no code for. A note if only WHEEL is inexact.",
     scope="package",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl with latenn/liblatenn.so",
     cure="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
 def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Installers install a wheel tagged `any` on every system, and a pure wheel in a folder without native code."""
+    """Installers install a wheel tagged `any` on every system, and a pure wheel in a folder without native code.
+
+    Code for Linux, macOS and Windows in one wheel is a note.
+    """
     native = [file.name for file in package.native]
     if not native:
         return
     if "any" in wheel.platforms:
-        yield Hit(inner=native[0], message="is native code in a wheel tagged any", evidence=tuple(native[:_SHOWN]))
+        formats = {file.format for file in package.native}
+        yield Hit(
+            inner=native[0],
+            message="is native code in a wheel tagged any",
+            evidence=tuple(native[:_SHOWN]),
+            severity="note" if formats >= _EVERY_SYSTEM else "warning",
+        )
     for name, text in package.texts.items():
         if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():
             yield Hit(
                 inner=name,
                 message="has Root-Is-Purelib: true, but the wheel contains native code",
                 evidence=("Root-Is-Purelib: true", *native[:_SHOWN]),
+                severity="note",
             )
 
 
@@ -111,12 +163,13 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     "LB304",
     "Newer C++ run-time library needed than promised",
     "error",
+    because="It does not load on systems that the tag includes.",
     scope="binary",
     kinds=("wheel",),
     example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
     cure="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
 )
-def cxx_above_tag(package: Contents, image: Image) -> Iterator[Hit | Skip]:
+def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A manylinux floor implies a version of libstdc++. Such systems lack newer GLIBCXX or CXXABI versions."""
     tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
     if not tags:
@@ -125,7 +178,8 @@ def cxx_above_tag(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     for prefix, limit in limits.items():
         versions = [
             name
-            for rows in image.version_needs.values()
+            for library, rows in image.version_needs.items()
+            if library.lower() not in package.bases  # a copy of its own has every version that it needs
             for name in rows
             if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
         ]
@@ -135,6 +189,7 @@ def cxx_above_tag(package: Contents, image: Image) -> Iterator[Hit | Skip]:
             yield Hit(
                 message=f"needs {worst} for {_list(names)}, but the tag promises {prefix}_{floors.version_text(limit)}",
                 evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
+                severity=_floor_severity(package, file, image),
             )
 
 
@@ -142,6 +197,7 @@ def cxx_above_tag(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     "LB305",
     "Binary for another C library",
     "error",
+    because="It does not load on the promised systems. A note if other files serve them.",
     scope="binary",
     kinds=("wheel", "nupkg"),
     example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
@@ -160,13 +216,21 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
         yield Hit(
             message=f"is linked against {image.libc}, but {place} promises {', '.join(sorted(promised))}",
             evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
+            severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",
         )
+
+
+def _has_other_libc(package: Contents, promised: set[str]) -> bool:
+    """Whether another file of the package serves the promised C library."""
+    return package.kind == "wheel" and any(other.libc in promised for _, other in package.images)
 
 
 @check(
     "LB306",
     "Extension module in a wheel for every Python",
     "error",
+    because="Other Pythons install the wheel and cannot import the module. A warning if the file name fits every "
+    "Python.",
     scope="binary",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
@@ -179,6 +243,7 @@ def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Itera
         yield Hit(
             message=f"is the Python module {image.python_module}, but the wheel's ABI tag is none",
             evidence=(f"exports PyInit_{image.python_module}", f"file {file.base}"),
+            severity="error" if pythonabi.module_abi(file.base).startswith("cp") else "warning",
         )
 
 
@@ -186,6 +251,7 @@ def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Itera
     "LB307",
     "Platform tag without a floor",
     "warning",
+    because="Package indexes refuse it, and it may need a newer system than its user has.",
     scope="package",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",

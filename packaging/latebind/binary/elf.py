@@ -40,6 +40,7 @@ _STT_NOTYPE, _STT_SECTION, _STT_FILE = 0, 3, 4
 _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
 _WEAK = 2
+_VER_FLG_WEAK = 2
 _BINDINGS = (1, _WEAK, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
 
 lief.logging.disable()
@@ -133,13 +134,16 @@ def _search_path(entries: Iterable[lief.ELF.DynamicEntry], tag: object) -> tuple
 
 
 def _version_needs(binary: lief.ELF.Binary) -> tuple[dict[str, tuple[str, ...]], dict[int, str]]:
-    """The versions needed of each library, and the library of each version index."""
+    """The versions that must be there of each library, and the library of each version index.
+
+    glibc loads a file without the versions that are marked weak (VER_FLG_WEAK).
+    """
     needs: dict[str, tuple[str, ...]] = {}
     owner: dict[int, str] = {}
     for requirement in binary.symbols_version_requirement:
         library = _text(requirement.name)
         rows = list(requirement.get_auxiliary_symbols())
-        needs[library] = (*needs.get(library, ()), *(_text(row.name) for row in rows))
+        needs[library] = (*needs.get(library, ()), *(_text(row.name) for row in rows if not row.flags & _VER_FLG_WEAK))
         owner.update({row.other & 0x7FFF: library for row in rows})
     return needs, owner
 

@@ -146,6 +146,14 @@ def assembled(text: str, *flags: str):
     return make
 
 
+def program(bench: Bench, flags: int):
+    """A program whose stack has these flags: 7 with PF_X."""
+    data = bench.compiler.program("int main(void) { return 0; }\n").read_bytes()
+    stack = (0x6474E551).to_bytes(4, "little")
+    assert data.count(stack + b"\6\0\0\0") == 1
+    return bench.bare("latenn", data.replace(stack + b"\6\0\0\0", stack + bytes([flags, 0, 0, 0])))
+
+
 CODE = '.section .note.GNU-stack,"",@progbits\n.text\n.globl latenn_f\n.type latenn_f,@function\nlatenn_f: ret\n'
 
 CASES = [
@@ -168,7 +176,8 @@ CASES = [
     Case("LB602", "a link in an sdist", tar_with_link, plain_tar, at="!latenn-1.0/link", says="link"),
     Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", tar_with_climbing_link,
          tar_with_inner_link, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
-    Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case"),
+    Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
+         severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
          says="aux.h", severity="warning"),
     Case("LB604", "a library that was cut off", without_tail, lambda bench: bench.bare("liblatenn.so", bench.good()),
@@ -176,24 +185,35 @@ CASES = [
     Case("LB606", "assembler without a stack note", assembled(CODE, "-z", "execstack"), assembled(CODE), at=f"!{LIB}",
          says="RWE"),
     Case("LB607", "an address in code", assembled(CODE + ".quad latenn_f\n", "-z", "notext"), assembled(CODE),
-         at=f"!{LIB}", says="TEXTREL"),
-    Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="warning"),
+         at=f"!{LIB}", says="TEXTREL", severity="warning"),
+    Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="note"),
     Case("LB608", "lazy binding", of(GOOD, "-Wl,-z,lazy"), of(GOOD), at=f"!{LIB}", says="BIND_NOW", severity="note"),
     Case("LB609", "byte code", lambda bench: bench.wheel({"latenn/__pycache__/a.cpython-311.pyc": b"x"}), whole,
-         at="a.cpython-311.pyc", says="pyc", severity="warning"),
+         at="a.cpython-311.pyc", says="pyc", severity="note"),
     Case("LB610", "__FILE__ of the build machine",
          of('const char *latenn_f(void) { return "/home/ci/latenn/src/core.c"; }\n'),
          of('const char *latenn_f(void) { return "/tmp/%s.lock /tmp/latenn src/core.c http://x/home/ci/a"; }\n'),
-         at=f"!{LIB}", says="/home/ci/latenn/src/core.c", severity="warning"),
+         at=f"!{LIB}", says="/home/ci/latenn/src/core.c", severity="note"),
     Case("LB610", "an example in a help text is no path of the build machine, the same path as a whole string is",
          of('const char *latenn_f(void) { return "/home/user/models/model.onnx"; }\n'),
          of("const char *latenn_f(void) { return \"Examples: (1) '/home/user/models/model.onnx'\"; }\n"), at=f"!{LIB}",
-         says="/home/user/models/model.onnx", severity="warning"),
+         says="/home/user/models/model.onnx", severity="note"),
     Case("LB611", "a file of environment secrets", lambda bench: bench.wheel({"latenn/.env": b"TOKEN=x"}),
          lambda bench: bench.wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
+    Case("LB611", "a key store, which may hold no secret", lambda bench: bench.wheel({"latenn/sign.pfx": b"x"}), whole,
+         at="!latenn/sign.pfx", says="sign.pfx", severity="warning"),
     Case("LB611", "a private key under a harmless name", lambda bench: bench.wheel({"latenn/notes.txt": KEY}),
          lambda bench: bench.wheel({"latenn/ca.pem": b"-----BEGIN CERTIFICATE-----\n"}), at="!latenn/notes.txt",
          says="PRIVATE KEY"),
+    Case("LB611", "a private key of the tests", lambda bench: bench.wheel({"latenn/tests/server.key": KEY}), whole,
+         at="!latenn/tests/server.key", says="PRIVATE KEY", severity="note"),
+    Case("LB604", "a damaged library of the tests",
+         lambda bench: bench.wheel({"latenn/tests/cut.so": bench.good()[: len(bench.good()) // 3]}),
+         lambda bench: bench.wheel({"latenn/tests/cut.so": bench.good()}), at="!latenn/tests/cut.so", says="7f454c46",
+         severity="note"),
+    Case("LB606", "a program with an executable stack still starts",
+         lambda bench: program(bench, flags=7), lambda bench: program(bench, flags=6), at="latenn", says="RWE",
+         severity="warning"),
     Case("LB612", "debug information", lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}",
          says=".debug_info", severity="note"),
     Case("LB612", "debug information in a package of the project itself",

@@ -67,6 +67,23 @@ def with_rpath(path: str, *flags: str):
     return make
 
 
+ODD = "latenn/libodd-user.so"
+
+
+def odd_user(metadata: str):
+    """A wheel with a library that needs libodd.so.3."""
+    return lambda bench: bench.wheel({ODD: with_odd(bench)}, metadata=metadata)
+
+
+def needing(bench: Bench, name: str) -> bytes:
+    library = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
+    return bench.compiler.shared(STRANGER, library).read_bytes()
+
+
+def alone(name: str):
+    return lambda bench: bench.wheel({LIB: needing(bench, name)})
+
+
 PROVIDER = "latenn/libonnxruntime_providers_odd.so"
 
 
@@ -170,10 +187,38 @@ CASES = [
          lambda bench: bench.bare("liblatenn.so", with_odd(bench)),
          lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn.so", says="libodd.so.3",
          severity="warning"),
+    Case("LB107", "a dependency that only Windows installs; one that Linux installs is a note",
+         odd_user("Requires-Dist: libodd; sys_platform == 'win32'"),
+         odd_user("Requires-Dist: libodd; sys_platform == 'linux'"), at=f"!{ODD}", says="which is not in the package"),
+    Case("LB107", "expected from a dependency by its name", odd_user("Requires-Dist: libodd>=3"),
+         lambda bench: bench.wheel(), at=f"!{ODD}", says="expected from libodd", severity="note"),
+    Case("LB107", "expected from a package of the same project of the same version",
+         odd_user("Requires-Dist: latenn-core==1.0"), odd_user("Requires-Dist: numpy==1.1"), at=f"!{ODD}",
+         says="expected from latenn-core", severity="note"),
+    Case("LB107", "expected from the dependency to whose folder the search path leads",
+         lambda bench: bench.wheel({LIB: bench.compiler.shared(STRANGER, bench.compiler.shared(
+             "int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so"),
+             "-Wl,-rpath,$ORIGIN/../acme/lib").read_bytes()}, metadata="Requires-Dist: acme-kernel"),
+         odd_user("Requires-Dist: acme-kernel"), at=f"!{LIB}", says="expected from acme-kernel", severity="note"),
+    Case("LB107", "expected from a dependency of an extra", odd_user("Requires-Dist: libodd; extra == 'odd'"),
+         odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", severity="warning"),
+    Case("LB107", "a library that most systems have", alone("libEGL.so.1"), alone("libz.so.1"), at=f"!{LIB}",
+         says="which most systems have", severity="warning"),
+    Case("LB107", "a library of a driver", alone("libcuda.so.1"), alone("libz.so.1"), at=f"!{LIB}",
+         says="part of a driver", severity="note"),
+    Case("LB107", "other libraries of the package load without it",
+         lambda bench: bench.wheel({ODD: with_odd(bench), LIB: bench.good()}),
+         lambda bench: bench.wheel({ODD: with_odd(bench), "latenn/libodd.so.3": odd(bench)}),
+         at=f"!{ODD}", says="other parts load without it", severity="warning"),
+    Case("LB108", "RPATH is in a folder that all users can write to", with_rpath("/Users/Shared/lib"),
+         with_rpath("/home/ci/lib"), at=f"!{LIB}", says="other users can write there"),
+    Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
+         says="RUNPATH lib"),
     Case("LB108", "RUNPATH points to a folder of the build machine", with_rpath("/home/ci/build/lib"),
-         with_rpath("$ORIGIN"), at=f"!{LIB}", says="RUNPATH /home/ci/build/lib"),
+         with_rpath("$ORIGIN"), at=f"!{LIB}", says="RUNPATH /home/ci/build/lib", severity="warning"),
     Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", "-Wl,--disable-new-dtags"),
-         with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"), at=f"!{LIB}", says="$ORIGIN/../../lib"),
+         with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"), at=f"!{LIB}", says="$ORIGIN/../../lib",
+         severity="warning"),
     Case("LB109", "RUNPATH serves nothing", with_rpath("$ORIGIN"), lambda bench: bench.wheel(), at=f"!{LIB}",
-         says="$ORIGIN", severity="warning"),
+         says="$ORIGIN", severity="note"),
 ]  # fmt: skip

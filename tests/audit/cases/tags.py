@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import struct
+
+import lief
 from latebind.audit.policy import Policy
 
 from tests.audit.cases.case import Case
@@ -62,7 +65,42 @@ def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.
     return bench.wheel({f"latenn/{file}": bench.compiler.shared(caller(*names)).read_bytes()}, tag=tag)
 
 
+def weak_user(bench: Bench, *, weak: bool) -> bytes:
+    """A user of glibc 2.34 whose version need is marked weak, as binutils marks those of weak symbols alone."""
+    data = bytearray(thread(bench, "2.34"))
+    rows = lief.ELF.parse(list(data)).symbols_version_requirement
+    for row in (row for library in rows for row in library.get_auxiliary_symbols()):
+        number = int(str(row.name).rpartition(".")[2]) if str(row.name).startswith("GLIBC_2.") else 0
+        place = data.find(struct.pack("<IHH", row.hash, 0, row.other))
+        if weak and number > 28:
+            data[place + 4] = 2
+    return bytes(data)
+
+
+def fat(bench: Bench, *minors: int):
+    """A stable-ABI wheel with a module for each of several Pythons."""
+    names = [f"latenn/_core.cpython-3{minor}-x86_64-linux-gnu.so" for minor in minors]
+    return bench.wheel({name: module(bench) for name in names}, tag=ABI3)
+
+
 CASES = [
+    Case("LB301", "a version that is marked weak is not required",
+         lambda bench: bench.wheel({LIB: weak_user(bench, weak=False)}),
+         lambda bench: bench.wheel({LIB: weak_user(bench, weak=True)}), at=f"!{LIB}", says="GLIBC_2.34"),
+    Case("LB301", "a library that the rest of the package works without",
+         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.34"), LIB: bench.good()}),
+         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.17"), LIB: bench.good()}),
+         at="!latenn/libvariant.so", says="GLIBC_2.34", severity="warning"),
+    Case("LB302", "a helper for another system next to files that fit",
+         lambda bench: bench.wheel({LIB: bench.good(), "latenn/helper.exe": bench.dll()}),
+         lambda bench: bench.wheel({LIB: bench.good()}), at="!latenn/helper.exe", says="is pe", severity="note"),
+    Case("LB310", "a module for each of several Pythons",
+         lambda bench: fat(bench, 10, 11), lambda bench: calling(bench, STABLE),
+         at="!latenn/_core.cpython-310-x86_64-linux-gnu.so", says="cp310", severity="note"),
+    Case("LB304", "newer than the tag promises, and in the package under the system's name",
+         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30")}),
+         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30"), "latenn.libs/libstdc++.so.6": bench.good()}),
+         at=f"!{LIB}", says="GLIBCXX_3.4.30"),
     Case("LB301", "pthread_create of glibc 2.34 under a tag of 2.28",
          lambda bench: bench.wheel({LIB: thread(bench, "2.34")}),
          lambda bench: bench.wheel({LIB: thread(bench, "2.34")}, tag="py3-none-manylinux_2_34_x86_64"), at=f"!{LIB}",
@@ -88,9 +126,10 @@ CASES = [
          lambda bench: bench.wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"),
          at="!latenn/latenn.dll", says="pe"),
     Case("LB303", "a native library in a wheel for any platform", lambda bench: bench.wheel(tag="py3-none-any"),
-         lambda bench: bench.wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=f"!{LIB}", says="any"),
+         lambda bench: bench.wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=f"!{LIB}", says="any",
+         severity="warning"),
     Case("LB303", "Root-Is-Purelib is true", lambda bench: bench.wheel(purelib=True), lambda bench: bench.wheel(),
-         at=".dist-info/WHEEL", says="Root-Is-Purelib: true"),
+         at=".dist-info/WHEEL", says="Root-Is-Purelib: true", severity="note"),
     Case("LB304", "a newer libstdc++ than the tag promises",
          lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30")}),
          lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.24")}), at=f"!{LIB}", says="GLIBCXX_3.4.30"),
@@ -104,7 +143,7 @@ CASES = [
     Case("LB306", "an extension module in a py3-none wheel",
          lambda bench: bench.wheel({"latenn/_core.so": module(bench)}),
          lambda bench: bench.wheel({"latenn/_core.so": module(bench)}, tag="cp311-abi3-manylinux_2_28_x86_64"),
-         at="!latenn/_core.so", says="PyInit__core"),
+         at="!latenn/_core.so", says="PyInit__core", severity="warning"),
     Case("LB307", "a plain linux tag", lambda bench: bench.wheel(tag="py3-none-linux_x86_64"),
          lambda bench: bench.wheel(), at=".whl", says="linux_x86_64", severity="warning"),
     Case("LB309", "a function of CPython 3.11 under cp310-abi3", lambda bench: calling(bench, STABLE, NEWER),
@@ -112,7 +151,7 @@ CASES = [
          says="cp310-abi3 with 1 import: PyType_GetName is new in CPython 3.11"),
     Case("LB309", "a private function of CPython under an abi3 tag", lambda bench: calling(bench, STABLE, PRIVATE),
          lambda bench: calling(bench, STABLE), at="!latenn/_core.abi3.so",
-         says="_PyObject_GetDictPtr is not part of it"),
+         says="_PyObject_GetDictPtr is not part of it", severity="warning"),
     Case("LB309", "the lowest of several tags counts",
          lambda bench: calling(bench, NEWER, tag="cp310.cp311-abi3-manylinux_2_28_x86_64"),
          lambda bench: calling(bench, NEWER, tag="cp311.cp312-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.abi3.so",

@@ -1,0 +1,176 @@
+"""Where a needed library that is not in the package comes from, and what fails without it.
+
+Only METADATA and file names are read: a dependency itself is not downloaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from packaging.markers import UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from latebind.audit import platforms
+from latebind.audit.record import read_headers
+from latebind.errors import InputError
+from latebind.tables import pythonabi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.audit.subject import Contents, File, WheelName
+    from latebind.binary import Image
+
+_ORIGINS = ("${ORIGIN}", "$ORIGIN", "@loader_path")
+_SYSTEMS = {
+    "elf": ("linux", "Linux", "posix"),
+    "macho": ("darwin", "Darwin", "posix"),
+    "pe": ("win32", "Windows", "nt"),
+}
+_MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "macho": {"aarch64": "arm64"}}
+_EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
+_SHORTEST = 4
+"""A shorter name of a distribution is part of too many file names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplier:
+    """A distribution that is installed next to the package: always, or with an extra."""
+
+    name: str
+    extra: str = ""
+    is_pinned: bool = False
+    """Whether it must have the package's own version."""
+
+
+def requirement_rows(package: Contents) -> Iterator[tuple[str, Requirement]]:
+    """The readable requirements, each with its text; LB502 reports the others."""
+    inner = f"{package.dist_info}/METADATA"
+    with contextlib.suppress(InputError):
+        for text in read_headers(package.texts.get(inner, b""), inner).get("requires-dist", ()):
+            with contextlib.suppress(InvalidRequirement):
+                yield text, Requirement(text)
+
+
+def dependencies(package: Contents) -> tuple[Supplier, ...]:
+    """What installers install with the package on some system of its tags."""
+    wheel = package.wheel
+    if wheel is None:
+        return ()
+    found: list[Supplier] = []
+    environments = list(_environments(wheel))
+    for text, row in requirement_rows(package):
+        extra = match[1] if (match := _EXTRA.search(text)) else ""
+        if row.marker is None or any(_applies(row, {**one, "extra": extra}) for one in environments):
+            pinned = any(part.operator == "==" and part.version == wheel.version for part in row.specifier)
+            found.append(Supplier(name=canonicalize_name(row.name), extra=extra, is_pinned=pinned))
+    return tuple(sorted(found, key=lambda one: bool(one.extra)))
+
+
+def _applies(row: Requirement, environment: Mapping[str, str]) -> bool:
+    try:
+        return row.marker is None or row.marker.evaluate(dict(environment))
+    except UndefinedEnvironmentName:
+        return True
+
+
+def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
+    """The environments of the wheel's tags (PEP 508), for each CPython that it may be installed for."""
+    floors = [floor for name in wheel.pythons if (floor := pythonabi.floor_of(name))]
+    is_for_many = not floors or not {"abi3", "none"}.isdisjoint(wheel.abis)
+    pythons = [(3, minor) for minor in range(9, 16)] if is_for_many else floors
+    for platform in wheel.platforms:
+        system = platforms.tag_format(platform)
+        name, title, kind = _SYSTEMS.get(system, _SYSTEMS["elf"])
+        for arch in platforms.tag_archs(platform) or ("x86_64",):
+            for major, minor in pythons:
+                yield {
+                    "sys_platform": name,
+                    "platform_system": title,
+                    "os_name": kind,
+                    "platform_machine": _MACHINES.get(system, {}).get(arch, arch),
+                    "python_version": f"{major}.{minor}",
+                    "python_full_version": f"{major}.{minor}.0",
+                    "implementation_name": "cpython",
+                    "platform_python_implementation": "CPython",
+                    "implementation_version": f"{major}.{minor}.0",
+                    "platform_release": "",
+                    "platform_version": "",
+                }
+
+
+def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
+    """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
+    base = posixpath.basename(name).lower()
+    tops = {_letters(top) for top in _other_tops(package, file, image)}
+    for row in dependencies(package):
+        if _supplies(row.name, base) or _is_sibling(package, row) or any(_is_folder_of(top, row.name) for top in tops):
+            return row
+    return None
+
+
+def _supplies(distribution: str, base: str) -> bool:
+    for globs, names in platforms.data().distributions.items():
+        if any(fnmatchcase(base, glob) for glob in globs.split()) and any(
+            fnmatchcase(distribution, glob) for glob in names
+        ):
+            return True
+    letters = _letters(distribution)
+    return len(letters) >= _SHORTEST and letters in _letters(base)
+
+
+def _is_sibling(package: Contents, row: Supplier) -> bool:
+    """Whether a dependency is of the same project: pinned to the same version, with the same first word."""
+    first = package.project.partition("-")[0]
+    return row.name != package.project and (row.is_pinned or row.name.partition("-")[0] == first)
+
+
+def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:
+    """The folders of site-packages to which a search path leads and which are not the package's."""
+    own = {row.name.partition("/")[0] for row in package.files}
+    for path in (*image.rpath, *image.runpath, *image.needed):
+        origin = next((start for start in _ORIGINS if path.startswith(start)), None)
+        if origin:
+            leads = posixpath.normpath(posixpath.join(file.folder, path[len(origin) :].lstrip("/")))
+            top = leads.partition("/")[0]
+            if top not in own and top not in ("..", "."):
+                yield top
+
+
+def _is_folder_of(top: str, distribution: str) -> bool:
+    letters = _letters(distribution)
+    return bool(top) and (letters.startswith(top) or top.startswith(letters))
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def entries(package: Contents, image: Image) -> frozenset[str]:
+    """The files by which a package is used on a system: its Python modules, or what no other file of it needs."""
+    rows = [(file, other) for file, other in package.images if other.format == image.format and other.is_linked]
+    modules = frozenset(file.name for file, other in rows if other.python_module)
+    if modules:
+        return modules
+    used = {posixpath.basename(name).lower() for _, other in rows for name in other.needed}
+    free = frozenset(file.name for file, other in rows if not used & {file.base.lower(), other.soname.lower()})
+    return free or frozenset(file.name for file, _ in rows)
+
+
+def must_load(package: Contents, file: File, image: Image) -> bool:
+    """Whether the file is a Python module, a module loads it, or nothing of the package works without it."""
+    users = package.users.get(file.name, frozenset({file.name}))
+    modules = {row.name for row, other in package.images if other.python_module}
+    return bool(users & modules) or stops_all(package, file, image)
+
+
+def stops_all(package: Contents, file: File, image: Image) -> bool:
+    """Whether nothing of the package can be used on a system where this file does not load."""
+    users = package.users.get(file.name, frozenset({file.name}))
+    return entries(package, image) <= users
