@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip, check
-from latebind.text import human_size
+from latebind.audit.wording import some
+from latebind.text import human_size, plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from latebind.system.archive import ArchiveProblemKind
 
 _UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
-_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate")
+_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate", "prefix")
 _DOS_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
 _DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
 _LEFTOVERS = re.compile(
@@ -69,7 +70,8 @@ def unreadable(package: Contents) -> Iterator[Hit | Skip]:
 def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
     """Members that leave their folder, links, bombs and repeated names attack the user who unpacks the archive.
 
-    Of two members with one name, some readers take the first and some the last, so they see different packages.
+    Of two members with one name, some readers take the first and some the last, so they see different packages. The
+    same holds for data before the archive, which hides a second file in it.
     """
     for problem in package.problems:
         if problem.kind in _UNSAFE:
@@ -228,6 +230,28 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
         else:
             continue
         yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+
+
+@check(
+    "LB616",
+    "Native library in a nested archive",
+    "note",
+    because="What is inside was not audited, and loads only where something unpacks it.",
+    scope="package",
+    formats=EVERY_FORMAT,
+    kinds=ALL_KINDS,
+    example="latenn/native.zip with libonnxruntime.so",
+    cure="Install the library as a file of the package, where its loader and other tools find it.",
+)
+def nested_library(package: Contents) -> Iterator[Hit | Skip]:
+    """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
+
+    The names come from the directory of zip archives; nothing is unpacked.
+    """
+    for file in package.files:
+        if file.nested:
+            count = plural(len(file.nested), "native file")
+            yield Hit(inner=file.name, message=f"contains {count} that were not audited", evidence=some([*file.nested]))
 
 
 @check(

@@ -22,6 +22,8 @@ _RID_FOLDER = re.compile(r"runtimes/([^/]+)/")
 # Native files in these folders of a nupkg are used by build targets, as tools or by C++ projects.
 _OTHER_NATIVE_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "tools/", "analyzers/", "msbuild/")
 _SCHEMES = ("/scripts/", "/purelib/", "/platlib/", "/headers/")
+_AT_ROOT = (".py", ".pyi", ".pth")
+_TEST_FOLDERS = ("test", "tests", "doc", "docs", "example", "examples", "benchmarks")
 _PSMDCP = "package/services/metadata/core-properties/"
 
 
@@ -214,7 +216,7 @@ def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
 
 @check(
     "LB408",
-    "Native file outside a package folder",
+    "File outside a package folder",
     "warning",
     because="It overwrites, or is overwritten by, a file of another project.",
     scope="package",
@@ -226,7 +228,15 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     """Files at a wheel's root are installed directly in site-packages, where names of different projects clash.
 
     Files of the `data` scheme are installed in the environment's own folders. Extension modules may be at the root.
+    Other files there, such as README.md, and folders of tests are a note.
     """
+    tops = {file.name.partition("/")[0].lower(): file for file in package.files}
+    for top, file in sorted(tops.items()):
+        if ("/" in file.name and top in _TEST_FOLDERS) or (
+            "/" not in file.name and not file.is_native and not top.endswith(_AT_ROOT)
+        ):
+            message = f"{file.name.partition('/')[0]} is installed directly in site-packages"
+            yield Hit(inner=file.name, message=message, evidence=(file.name,), severity="note")
     for file in package.native:
         in_data = ".data/" in file.name and not any(scheme in file.name for scheme in _SCHEMES)
         if in_data or ("/" not in file.name and not file.is_module and file.format != "pe"):

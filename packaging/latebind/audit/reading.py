@@ -6,6 +6,8 @@ import hashlib
 import io
 import posixpath
 import re
+import struct
+import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from latebind.binary import Format
 
 _HEAD = 128
+_ZIP = b"PK\3\4"
+_NATIVE_NAME = re.compile(r"\.(so(\.[\d.]+)?|dylib|dll|pyd)$", re.IGNORECASE)
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
@@ -52,7 +56,7 @@ def kind_of(path: Path) -> SubjectKind:
     suffix = package_suffix(path.name)
     if suffix:
         return PACKAGE_KINDS[suffix]
-    if head[:4] == b"PK\3\4":
+    if head[:4] == _ZIP:
         return "archive"
     if sniff(head) is None:
         raise InputError(
@@ -132,6 +136,7 @@ def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[F
             if is_start := size < _PEEK:
                 head += block[: _PEEK - size]
                 kept = kept or (sniff(head) is not None and raw.size <= _MAX_BINARY)
+                kept = kept or (head[:4] == _ZIP and raw.size <= _MAX_TEXT)
             if is_start or kept:
                 whole.write(block)
             size += len(block)
@@ -155,7 +160,18 @@ def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[F
     whole.close()
     if file.is_native:
         file = _with_image(file, data, markers)
+    elif head[:4] == _ZIP:
+        file = replace(file, nested=_nested(data))
     return file, data if keep else None
+
+
+def _nested(data: bytes) -> tuple[str, ...]:
+    """The native files that the directory of a zip lists. Nothing is inflated."""
+    try:
+        names = zipfile.ZipFile(io.BytesIO(data)).namelist()
+    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError, struct.error):
+        return ()
+    return tuple(name for name in names if _NATIVE_NAME.search(name))
 
 
 def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:

@@ -42,6 +42,8 @@ class File:
     """The policy's markers that the file contains."""
     paths: tuple[str, ...] = ()
     """The first paths of a build machine that the file contains."""
+    nested: tuple[str, ...] = ()
+    """The native files of an archive inside the package, which are not audited."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 _TAG = lief.ELF.DynamicEntry.TAG
+_PAGE = 4096
+"""The smallest page of any architecture. glibc: "ELF load command address/offset not page-aligned"."""
 _PT_LOAD, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 0x6474E551, 0x6474E552
 _PF_X = 1
 _UNDEFINED = 0
@@ -249,13 +251,21 @@ def _segments(data: bytes, name: str) -> list[_Segment]:
         raise InputError("the program headers are after the end of the file", where=name)
     segments: list[_Segment] = []
     for start in range(table, table + entry * count, max(entry, 1)):
-        end = number(start + layout.offset[0], layout.offset[1]) + number(start + layout.length[0], layout.length[1])
+        place, length = (
+            number(start + layout.offset[0], layout.offset[1]),
+            number(start + layout.length[0], layout.length[1]),
+        )
+        end = place + length
         kind = number(start, 4)
         if kind == _PT_LOAD and end > len(data):
             raise InputError(
                 f"cut off: a segment ends at byte {end}, but the file ends at byte {len(data)}", where=name
             )
         address = number(start + layout.address[0], layout.address[1])
+        if kind == _PT_LOAD and length and (address - place) % _PAGE:
+            raise InputError(
+                f"misaligned: a segment at byte {place} cannot be mapped to address {address:#x}", where=name
+            )
         size = number(start + layout.memory[0], layout.memory[1])
         is_executable = bool(number(start + layout.flags, 4) & _PF_X)
         segments.append(_Segment(kind, is_executable, address, address + size))

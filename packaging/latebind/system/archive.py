@@ -56,7 +56,7 @@ UNIX = 3
 _DEFAULT_EPOCH = 1580601600  # 2020-02-02T00:00:00Z, hatchling's own default, so that wheel and nupkg agree
 
 ArchiveProblemKind = Literal[
-    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method"
+    "unsafe-name", "duplicate", "case-collision", "link", "encrypted", "bomb", "damaged", "method", "prefix"
 ]
 
 
@@ -108,6 +108,8 @@ class ZipReader:
             infos = self._zip.infolist()
             starts = sorted({info.header_offset for info in infos})
             self._ends = dict(pairwise([*starts, self._zip.start_dir]))
+            if starts and starts[0]:
+                self._problem("prefix", "", f"{human_size(starts[0])} before the first member belong to another file")
             self.members = tuple(self._admit(infos))
             stack.pop_all()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import stat
+import struct
 import tarfile
 import zipfile
 from io import BytesIO
@@ -146,6 +147,29 @@ def assembled(text: str, *flags: str):
     return make
 
 
+def before(bench: Bench, data: bytes):
+    (path,) = bench.wheel()
+    path.write_bytes(data + path.read_bytes())
+    return [path]
+
+
+def shifted(bench: Bench) -> bytes:
+    """A library whose last loaded segment has an address 8 bytes off."""
+    data = bytearray(bench.good())
+    table, count = struct.unpack_from("<Q", data, 32)[0], struct.unpack_from("<H", data, 56)[0]
+    rows = [row for row in range(table, table + 56 * count, 56) if data[row : row + 4] == b"\1\0\0\0"]
+    (address,) = struct.unpack_from("<Q", data, rows[-1] + 16)
+    struct.pack_into("<Q", data, rows[-1] + 16, address + 8)
+    return bytes(data)
+
+
+def nested(bench: Bench, name: str):
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        archive.writestr(name, b"x")
+    return bench.wheel({"latenn/more.jar": data.getvalue()})
+
+
 def program(bench: Bench, flags: int):
     """A program whose stack has these flags: 7 with PF_X."""
     data = bench.compiler.program("int main(void) { return 0; }\n").read_bytes()
@@ -176,12 +200,16 @@ CASES = [
     Case("LB602", "a link in an sdist", tar_with_link, plain_tar, at="!latenn-1.0/link", says="link"),
     Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", tar_with_climbing_link,
          tar_with_inner_link, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
+    Case("LB602", "data before the archive", lambda bench: before(bench, b"#!/bin/sh\n"),
+         lambda bench: before(bench, b""), at="latenn-1.0-py3-none-manylinux_2_28_x86_64.whl", says="before the first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
          says="aux.h", severity="warning"),
     Case("LB604", "a library that was cut off", without_tail, lambda bench: bench.bare("liblatenn.so", bench.good()),
          at="liblatenn.so", says="7f454c46"),
+    Case("LB604", "a segment that cannot be mapped", lambda bench: bench.bare("liblatenn.so", shifted(bench)),
+         lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn.so", says="misaligned"),
     Case("LB606", "assembler without a stack note", assembled(CODE, "-z", "execstack"), assembled(CODE), at=f"!{LIB}",
          says="RWE"),
     Case("LB607", "an address in code", assembled(CODE + ".quad latenn_f\n", "-z", "notext"), assembled(CODE),
@@ -214,6 +242,8 @@ CASES = [
     Case("LB606", "a program with an executable stack still starts",
          lambda bench: program(bench, flags=7), lambda bench: program(bench, flags=6), at="latenn", says="RWE",
          severity="warning"),
+    Case("LB616", "a zip with a library", lambda bench: nested(bench, "lib/libx.so.1"),
+         lambda bench: nested(bench, "lib/readme.txt"), at="!latenn/more.jar", says="lib/libx.so.1", severity="note"),
     Case("LB612", "debug information", lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}",
          says=".debug_info", severity="note"),
     Case("LB612", "debug information in a package of the project itself",
