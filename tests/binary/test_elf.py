@@ -129,3 +129,15 @@ def test_assembler_symbols_without_a_type_are_told_by_their_place(bench):
     text = '.section .note.GNU-stack,"",@progbits\n.text\n.globl code\ncode: ret\n.data\n.globl room\nroom: .quad 0\n'
     found = image(bench.compiler.linked(bench.compiler.thing(text, file="x.s")))
     assert {row.name: row.kind for row in found.exports} == {"code": "func", "room": "data"}
+
+
+def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_path):
+    library = bench.compiler.shared(GOOD + "int x[5000] = {1};\n", "-g")
+    objcopy = shutil.which("objcopy")
+    if objcopy is None:
+        pytest.skip("there is no objcopy")
+    subprocess.run([objcopy, "--only-keep-debug", str(library), str(tmp_path / "x.debug")], check=True)
+
+    image = read_image((tmp_path / "x.debug").read_bytes(), "x.debug")
+
+    assert image.file_type == "object"

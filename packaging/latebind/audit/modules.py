@@ -68,7 +68,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         yield Hit(
             message=f"breaks cp{floor[0]}{floor[1]}-abi3 with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
-            severity="error" if newer or tied else "warning",
+            severity="error" if tied or any(row.partition(" ")[0] not in own for row in newer) else "warning",
         )
 
 

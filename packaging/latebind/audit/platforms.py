@@ -171,11 +171,11 @@ def is_libc_symbol(name: str) -> bool:
     return any(fnmatchcase(name, glob) for glob in data().libc_symbols)
 
 
-def cxx_limits(floor: Version) -> Mapping[str, Version]:
-    """The highest GLIBCXX and CXXABI of a manylinux floor, by prefix."""
-    rows = data().cxx
-    known = [name for name in rows if numeric(name) <= floor]
-    if not known:
-        return {}
-    row = rows[max(known, key=numeric)]
-    return {prefix: numeric(limit) for prefix, limit in row.items()}
+def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:
+    """The highest GLIBCXX and CXXABI of a manylinux tag, by prefix."""
+    rows = {
+        numeric(name): row
+        for name, _, arch, row in ((*key.partition(" "), row) for key, row in data().cxx.items())
+        if numeric(name) <= tag.floor and arch in ("", tag.arch)
+    }
+    return {prefix: numeric(limit) for prefix, limit in rows[max(rows)].items()} if rows else {}

@@ -174,7 +174,7 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
     if not tags:
         return
-    limits = platforms.cxx_limits(min(tag.floor for tag in tags))
+    limits = platforms.cxx_limits(min(tags, key=lambda tag: tag.floor))
     for prefix, limit in limits.items():
         versions = [
             name
@@ -239,11 +239,12 @@ def _has_other_libc(package: Contents, promised: set[str]) -> bool:
 )
 def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """An extension module loads only in the CPython it was built for. `none` promises that it uses no Python ABI."""
+    is_tied = pythonabi.module_abi(file.base).startswith("cp")
     if image.python_module and "none" in wheel.abis:
         yield Hit(
             message=f"is the Python module {image.python_module}, but the wheel's ABI tag is none",
             evidence=(f"exports PyInit_{image.python_module}", f"file {file.base}"),
-            severity="error" if pythonabi.module_abi(file.base).startswith("cp") else "warning",
+            severity="error" if is_tied and "any" not in wheel.platforms else "warning",
         )
 
 

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.registry import Hit, Skip, check
+from latebind.audit.supply import must_load
 from latebind.audit.wording import first, needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from latebind.audit.subject import Contents
+    from latebind.audit.subject import Contents, File
     from latebind.binary import Image
 
 # python.org's CPython 3.9 and newer installs these two next to python.exe, but not msvcp140.dll.
@@ -56,12 +57,19 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     example="latenn.dll: import of VCRUNTIME140D.dll",
     cure="Build the Release configuration (cmake --build . --config Release).",
 )
-def debug_runtime_needed(image: Image) -> Iterator[Hit | Skip]:
-    """Only Visual Studio installs the debug run-time library, and it may not be redistributed."""
+def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
+
+    A debug build next to others, which the package works without, is a warning.
+    """
     rows = [name for name in image.needed if platforms.is_debug_runtime(name)]
     if rows:
         evidence = tuple(needs(image, name) for name in rows)
-        yield Hit(message=f"needs {', '.join(rows)}, which only developers' machines have", evidence=evidence)
+        yield Hit(
+            message=f"needs {', '.join(rows)}, which only developers' machines have",
+            evidence=evidence,
+            severity="error" if must_load(package, file, image) else "warning",
+        )
 
 
 @check(

@@ -6,6 +6,7 @@ Like loaders, it uses the dynamic table, so a file without section headers gives
 from __future__ import annotations
 
 import io
+import struct
 import warnings
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -43,6 +44,7 @@ _FUNCTION_TYPES = (2, 10)  # STT_FUNC, STT_GNU_IFUNC
 _HIDDEN = (1, 2)  # STV_INTERNAL, STV_HIDDEN
 _WEAK = 2
 _VER_FLG_WEAK = 2
+_SHT_NOBITS, _SHF_EXECINSTR = 8, 4
 _BINDINGS = (1, _WEAK, 10)  # STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE
 
 lief.logging.disable()
@@ -50,6 +52,10 @@ lief.logging.disable()
 
 def read_elf(data: bytes, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
+    if _is_companion(data):
+        machine = int.from_bytes(data[18:20], _order(data))
+        arch = _ARCH.get(machine, f"unknown-{machine}")
+        return Image(format="elf", file_type="object", arch=arch, has_debug_info=True)
     segments = _segments(data, name)
     with warnings.catch_warnings():
         # LIEF warns about numbers that its enumerations lack, but vendors' own types are valid.
@@ -231,6 +237,18 @@ _LAYOUTS = {
     1: _Layout(52, (28, 4), 42, 44, (4, 4), (16, 4), 24, (8, 4), (20, 4)),
     2: _Layout(64, (32, 8), 54, 56, (8, 8), (32, 8), 4, (16, 8), (40, 8)),
 }
+
+
+def _is_companion(data: bytes) -> bool:
+    """Whether the file is what `objcopy --only-keep-debug` makes: its code is a section without bytes (SHT_NOBITS)."""
+    if data[4:5] != b"\2" or len(data) < _LAYOUTS[2].header:
+        return False
+    order: Literal["<", ">"] = ">" if _order(data) == "big" else "<"
+    (table,) = struct.unpack_from(f"{order}Q", data, 40)
+    size, count = struct.unpack_from(f"{order}HH", data, 58)
+    rows = range(table, min(table + size * count, len(data) - 15), max(size, 1))
+    kinds = (struct.unpack_from(f"{order}IQ", data, row + 4) for row in rows)
+    return any(kind == _SHT_NOBITS and flags & _SHF_EXECINSTR for kind, flags in kinds)
 
 
 def _segments(data: bytes, name: str) -> list[_Segment]:

@@ -201,7 +201,7 @@ CASES = [
     Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", tar_with_climbing_link,
          tar_with_inner_link, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
     Case("LB602", "data before the archive", lambda bench: before(bench, b"#!/bin/sh\n"),
-         lambda bench: before(bench, b""), at="latenn-1.0-py3-none-manylinux_2_28_x86_64.whl", says="before the first member"),
+         lambda bench: before(bench, b""), at=".whl", says="before the first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",

@@ -58,6 +58,7 @@ NEWER = "PyType_GetName"
 PRIVATE = "_PyObject_GetDictPtr"
 """Exported by every CPython, and of no stable ABI."""
 ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_28_x86_64"
+TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 
 
@@ -77,6 +78,12 @@ def weak_user(bench: Bench, *, weak: bool) -> bytes:
     return bytes(data)
 
 
+def shiboken_user(bench: Bench) -> bytes:
+    source = f"void *{NEWER}(void *given) {{ return given; }}\n"
+    library = bench.compiler.shared(source, "-Wl,-soname,libshiboken2.so", name="libshiboken2.so")
+    return bench.compiler.shared(caller(NEWER), library).read_bytes()
+
+
 def fat(bench: Bench, *minors: int):
     """A stable-ABI wheel with a module for each of several Pythons."""
     names = [f"latenn/_core.cpython-3{minor}-x86_64-linux-gnu.so" for minor in minors]
@@ -91,6 +98,18 @@ CASES = [
          lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.34"), LIB: bench.good()}),
          lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.17"), LIB: bench.good()}),
          at="!latenn/libvariant.so", says="GLIBC_2.34", severity="warning"),
+    Case("LB304", "what manylinux_2_26 promises depends on the architecture",
+         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.23")}, tag="py3-none-manylinux_2_26_x86_64"),
+         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.23")}, tag="py3-none-manylinux_2_26_aarch64"),
+         at=f"!{LIB}", says="GLIBCXX_3.4.22"),
+    Case("LB306", "a module of one CPython in a wheel for any platform, which has a version without it",
+         lambda bench: bench.wheel({f"latenn/{TIED}": module(bench)}, tag="py3-none-any"),
+         lambda bench: bench.wheel({f"latenn/{TIED}": module(bench)}, tag=OWN), at=f"!latenn/{TIED}",
+         says="ABI tag is none", severity="warning"),
+    Case("LB309", "a newer name that another library may define, as shiboken2 does",
+         lambda bench: bench.wheel({"latenn/_core.abi3.so": shiboken_user(bench)}, tag=ABI3),
+         lambda bench: bench.wheel({"latenn/_core.abi3.so": shiboken_user(bench)}, tag=ABI3_NEWER),
+         at="!latenn/_core.abi3.so", says=NEWER, severity="warning"),
     Case("LB302", "a helper for another system next to files that fit",
          lambda bench: bench.wheel({LIB: bench.good(), "latenn/helper.exe": bench.dll()}),
          lambda bench: bench.wheel({LIB: bench.good()}), at="!latenn/helper.exe", says="is pe", severity="note"),
