@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import fits_any
-from latebind.audit.supply import dependencies, must_load, stops_all, supplier
+from latebind.audit.supply import dependencies, must_load, other_folder, stops_all, supplier
 from latebind.audit.wording import SYSTEMS, first, needs, search_paths, some
 from latebind.binary.floors import is_glibc
 from latebind.text import plural
@@ -147,22 +147,31 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
 
 def _judged(package: Contents, file: File, image: Image, name: str) -> tuple[Severity, str]:
     """How bad the lack of a library is, and where it comes from."""
-    found = supplier(package, file, image, name)
-    if found is not None and found.extra:
-        return "warning", f"expected from {found.name}, which only the extra {found.extra} requires"
-    if found is not None:
-        return "note", f"expected from {found.name}, which the package requires"
-    base = posixpath.basename(name).lower()
-    if platforms.is_driver(base):
-        return "note", "which is part of a driver"
-    if platforms.is_common(base):
-        return "warning", "which most systems have, but not all that the tag includes"
+    if (known := _expected(package, file, image, name)) is not None:
+        return known
     why = f"which is not in the package or on every {SYSTEMS[image.format]} system"
     promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
     is_optional = image.link_kinds.get(name) in ("weak", "delay")
     if not promised or is_optional:
         return "warning", why
     return ("error", why) if stops_all(package, file, image) else ("warning", f"{why}; other parts load without it")
+
+
+def _expected(package: Contents, file: File, image: Image, name: str) -> tuple[Severity, str] | None:
+    """Where a library is expected from, if that is known."""
+    found = supplier(package, file, image, name)
+    if found is not None and found.extra:
+        return "warning", f"expected from {found.name}, which only the extra {found.extra} requires"
+    if found is not None:
+        return "note", f"expected from {found.name}, which the package requires"
+    if folder := other_folder(package, file, image):
+        return "warning", f"expected in {folder}/ of another distribution, which the package does not require"
+    base = posixpath.basename(name).lower()
+    if platforms.is_driver(base):
+        return "note", "which is part of a driver"
+    if platforms.is_common(base):
+        return "warning", "which most systems have, but not all that the tag includes"
+    return None
 
 
 def _is_system(package: Contents, image: Image, name: str) -> bool:

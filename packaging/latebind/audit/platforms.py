@@ -168,7 +168,9 @@ def is_musl(library: str) -> bool:
 
 def is_libc_symbol(name: str) -> bool:
     """Whether a symbol is in a part of glibc that was a separate library before 2.34, or in libm."""
-    return any(fnmatchcase(name, glob) for glob in data().libc_symbols)
+    # libm has most functions for float and long double, too: hypotf, hypotl.
+    names = (name, name[:-1]) if name.endswith(("f", "l")) else (name,)
+    return any(fnmatchcase(one, glob) for one in names for glob in data().libc_symbols)
 
 
 def cxx_limits(tag: LinuxTag) -> Mapping[str, Version]:

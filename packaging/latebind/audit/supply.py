@@ -105,6 +105,11 @@ def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
                 }
 
 
+def other_folder(package: Contents, file: File, image: Image) -> str:
+    """The folder of another distribution to which a search path leads, or ""."""
+    return next(_other_tops(package, file, image), "")
+
+
 def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
     """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
     base = posixpath.basename(name).lower()

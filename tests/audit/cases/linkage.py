@@ -16,7 +16,7 @@ LATE = """
 const char *latenn_names = "OrtGetApiBase onnxruntime libonnxruntime.so.1 onnxruntime::";
 void *latenn_bind(void) { return dlsym(dlopen("libonnxruntime.so.1", 2), "OrtGetApiBase"); }
 """
-COSINE = "extern double cos(double);\ndouble f(double a) { return cos(a); }\n"
+COSINE = "extern float hypotf(float, float);\nfloat f(float a) { return hypotf(a, a); }\n"
 STRANGER = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
 
 
@@ -175,7 +175,7 @@ CASES = [
          lambda bench: bench.wheel({LIB: bench.compiler.linked(bench.compiler.thing(COSINE,
                          "-fno-builtin")).read_bytes()}),
          lambda bench: bench.wheel({LIB: bench.compiler.shared(COSINE, "-fno-builtin", "-lm").read_bytes()}),
-         at=f"!{LIB}", says="cos", severity="note"),
+         at=f"!{LIB}", says="hypotf", severity="note"),
     Case("LB107", "a needed library is nowhere", lambda bench: bench.wheel({LIB: with_odd(bench)}),
          lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.so.3": odd(bench)}), at=f"!{LIB}",
          says="libodd.so.3"),
@@ -200,6 +200,11 @@ CASES = [
              "int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so"),
              "-Wl,-rpath,$ORIGIN/../acme/lib").read_bytes()}, metadata="Requires-Dist: acme-kernel"),
          odd_user("Requires-Dist: acme-kernel"), at=f"!{LIB}", says="expected from acme-kernel", severity="note"),
+    Case("LB107", "the search path leads to a distribution that is not required",
+         lambda bench: bench.wheel({LIB: bench.compiler.shared(STRANGER, bench.compiler.shared(
+             "int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so"),
+             "-Wl,-rpath,$ORIGIN/../acme/lib").read_bytes()}),
+         odd_user(""), at=f"!{LIB}", says="does not require", severity="warning"),
     Case("LB107", "expected from a dependency of an extra", odd_user("Requires-Dist: libodd; extra == 'odd'"),
          odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", severity="warning"),
     Case("LB107", "a library that most systems have", alone("libEGL.so.1"), alone("libz.so.1"), at=f"!{LIB}",
