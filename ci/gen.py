@@ -11,6 +11,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import census
 import gen_loader
 import reference_cli
 import sabotage_page
@@ -31,6 +32,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "scenarios.md": scenarios_page(),
         ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
+        ROOT / "docs" / "census.md": census.page(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }

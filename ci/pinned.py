@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -33,15 +34,18 @@ def pins(table: Path) -> Mapping[str, str]:
 
 def wheels(table: Path) -> list[Path]:
     """The pinned wheels by name, downloaded where they are not there yet. Raises SystemExit where one is another's."""
+    return [wheel(name, digest) for name, digest in sorted(pins(table).items())]
+
+
+def wheel(name: str, digest: str) -> Path:
+    """One pinned wheel, downloaded where it is not there yet. Raises SystemExit where a file of its name is another."""
     folder = cache() / "wheels"
     folder.mkdir(exist_ok=True)
-    wanted = pins(table)
-    for name, digest in wanted.items():
-        if not (folder / name).is_file():
-            _download(name, digest, folder)
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
-            raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
-    return [folder / name for name in sorted(wanted)]
+    if not (folder / name).is_file():
+        _download(name, digest, folder)
+    if hashlib.sha256((folder / name).read_bytes()).hexdigest() != digest:
+        raise SystemExit(f"{folder / name} is not the pinned wheel: remove it")
+    return folder / name
 
 
 def pip() -> list[str]:
@@ -58,7 +62,11 @@ def _download(name: str, digest: str, folder: Path) -> None:
     requirement = cache() / "wheel.txt"
     requirement.write_text(f"{project}=={number} --hash=sha256:{digest}\n", encoding="utf-8")
     platforms = [f"--platform={platform}" for platform in sorted({tag.platform for tag in tags})]
-    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", "--python-version=3.11", "--implementation=cp"]
+    tag = min(tags, key=str)
+    minor = match[1] if (match := re.fullmatch(r"(?:cp|py)3(\d+)", tag.interpreter)) else "11"
+    abi = [f"--abi={tag.abi}"] if tag.abi.endswith("t") else []
+    only = ["--no-deps", "--only-binary=:all:", "--require-hashes", f"--python-version=3.{minor}"]
+    only += ["--implementation=cp", *abi]
     command = [*pip(), "download", "--quiet", *only, *platforms, f"--dest={folder}", "-r", str(requirement)]
     if status := subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode:
         raise SystemExit(f"{name} was not to be had: pip ended with {status}")
