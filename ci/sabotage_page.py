@@ -22,8 +22,8 @@ _INTRODUCTION = """# Deliberately broken packages
 latenn's packages are built and then broken in one way at a time ([the table of ways](../ci/broken/table.py)). Every
 layer runs over each of them, even when an earlier layer already failed:
 
-- **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
-  italics*) count for nothing here.
+- **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings, and notes (*in italics*) about
+  hygiene, don't stop a release.
 - **install**: the installer fails, or `dotnet` while it restores and builds.
 - **load**: nothing can be loaded, something is loaded from a wrong place, or the process dies.
 - **inference**: numbers are wrong, or too few test cases run.
@@ -69,7 +69,7 @@ def render(rows: Mapping[str, Caught]) -> str:
     ]
     parts = [
         _INTRODUCTION,
-        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone.\n",
+        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings or notes alone.\n",
         _table(("what is wrong", "audit", "wheel", "nupkg"), lines),
         _elsewhere(broken),
     ]
