@@ -22,8 +22,8 @@ _INTRODUCTION = """# Deliberately broken packages
 latenn's packages are built and then broken in one way at a time ([the table of ways](../ci/broken/table.py)). Every
 layer runs over each of them, even when an earlier layer already failed:
 
-- **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings, and notes (*in italics*) about
-  hygiene, don't stop a release.
+- **audit**: `latebind audit` with the project's policy. Errors are **bold**. Warnings don't stop a release; notes (*in
+  italics*) count for nothing here.
 - **install**: the installer fails, or `dotnet` while it restores and builds.
 - **load**: nothing can be loaded, something is loaded from a wrong place, or the process dies.
 - **inference**: numbers are wrong, or too few test cases run.
@@ -61,15 +61,20 @@ def render(rows: Mapping[str, Caught]) -> str:
     broken = {name: row for name, row in rows.items() if name != "control"}
     caught = sum(bool(row.layers) for row in broken.values())
     warned = sum(row.layers == ["audit"] and "error" not in row.audit.values() for row in broken.values())
+    hygiene = sum(row.is_hygiene for row in WAYS if row.name in rows)
     counts = ", ".join(f"{layer} {sum(layer in row.layers for row in broken.values())}" for layer in ("audit", *STAGES))
     lines = [
         (f"{way.title} (`{way.name}`)", _codes(rows[way.name].audit), *map(_field, _of(rows[way.name])))
         for way in WAYS
         if way.name in rows
     ]
+    summary = (
+        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings alone. "
+        f"The other {hygiene} hurt nobody, and the audit has a note about each.\n"
+    )
     parts = [
         _INTRODUCTION,
-        f"**{caught} of {len(broken)} are caught** ({counts}), {warned} by warnings or notes alone.\n",
+        summary,
         _table(("what is wrong", "audit", "wheel", "nupkg"), lines),
         _elsewhere(broken),
     ]

@@ -44,8 +44,8 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def layers(self) -> list[str]:
-        """The layers that report it, the earliest first."""
-        by_audit = ["audit"] if self.audit else []
+        """The layers that catch it, the earliest first; a note of the audit catches nothing."""
+        by_audit = ["audit"] if set(self.audit.values()) & {"error", "warning"} else []
         return by_audit + [stage for stage in STAGES if stage in (self.wheel, self.nupkg)]
 
 

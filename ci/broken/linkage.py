@@ -81,10 +81,10 @@ WAYS: Sequence[Way] = (
     Way(name="executable-stack", title="the backend asks for an executable stack",
         breaks=_replaced(natives.executable_stack)),
     Way(name="no-relro", title="the backend's table of addresses stays writable",
-        breaks=_replaced(natives.without_relro)),
+        breaks=_replaced(natives.without_relro), is_hygiene=True),
     Way(name="build-path", title="a path of the build machine is inside",
         breaks=_beside("liblatenn_path.so", lambda: natives.compiled(
-            f'const char *latenn_backend_table(void) {{ return "{_BUILD_PATH}"; }}\n'))),
+            f'const char *latenn_backend_table(void) {{ return "{_BUILD_PATH}"; }}\n')), is_hygiene=True),
     Way(name="unsigned", title="the backend for Apple's processors has no signature",
         breaks=_replaced(natives.unsigned, "osx-arm64"), target="osx-arm64"),
     Way(name="newer-macos", title="the backend asks for a newer macOS than the tag promises",

@@ -39,6 +39,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB404", "LB406", "LB407", "LB408", "LB412", "LB414",
         "LB505",
         "LB608", "LB609", "LB610", "LB611", "LB612", "LB613", "LB614",
+        "LB616",
     ),
 }  # fmt: skip
 """The checks of `loads` and `runtime`; below `all`, those that are in neither."""

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from latebind.binary import floors
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
@@ -119,6 +121,12 @@ class Contents:
     def native(self) -> Iterator[File]:
         """The native binaries."""
         return (file for file in self.files if file.is_native)
+
+    @cached_property
+    def least_glibc(self) -> tuple[int, ...]:
+        """The glibc that the least demanding binary needs; () where one needs none."""
+        needed = (floors.needed_glibc(floors.glibc_versions(image))[0] for _, image in self.images)
+        return min((version or () for version in needed), default=())
 
     @cached_property
     def images(self) -> tuple[tuple[File, Image], ...]:

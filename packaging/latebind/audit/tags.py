@@ -36,16 +36,15 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
     Installers choose by the tag alone, so they install the package there anyway. A library that neither a module nor
-    the whole package needs is a warning.
+    the whole package needs is a warning, unless no other one fits.
     """
-    severity = _floor_severity(package, file, image)
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
         names = _because(image, "GLIBC_PRIVATE")
         yield Hit(
             message=f"needs GLIBC_PRIVATE for {_list(names)}, so it loads with one build of glibc only",
             evidence=names,
-            severity=severity,
+            severity=_floor_severity(package, file, image),
         )
     needed, why = floors.needed_glibc(versions)
     promised = _promised_glibc(package, policy)
@@ -54,7 +53,7 @@ def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy)
         yield Hit(
             message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
             evidence=(f"VERNEED {why}", *names),
-            severity=severity,
+            severity="error" if package.least_glibc > promised else _floor_severity(package, file, image),
         )
 
 
