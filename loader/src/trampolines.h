@@ -33,10 +33,10 @@
 #endif
 
 /* For what assembly alone refers to, which a compiler of the whole program would leave out. */
-#ifdef _MSC_VER
-#define LB_USED
-#else
+#if defined(__GNUC__)
 #define LB_USED __attribute__((used))
+#else
+#define LB_USED
 #endif
 
 typedef void (*lb_function)(void);
