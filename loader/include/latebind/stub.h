@@ -15,15 +15,16 @@
 #define LATEBIND_STUB_H
 
 #ifdef __cplusplus
-#define LB_STUB_LINKAGE extern "C"
+#define LB_DECLARE_STUB(runtime)                                 \
+  extern "C" void lb_##runtime##_path(const char* path);         \
+  extern "C" int lb_##runtime##_available(const char* function); \
+  extern "C" const char* lb_##runtime##_sentence(void)
 #else
-#define LB_STUB_LINKAGE extern
+#define LB_DECLARE_STUB(runtime)                      \
+  void lb_##runtime##_path(const char* path);         \
+  int lb_##runtime##_available(const char* function); \
+  const char* lb_##runtime##_sentence(void)
 #endif
-
-#define LB_DECLARE_STUB(runtime)                                      \
-  LB_STUB_LINKAGE void lb_##runtime##_path(const char* path);         \
-  LB_STUB_LINKAGE int lb_##runtime##_available(const char* function); \
-  LB_STUB_LINKAGE const char* lb_##runtime##_sentence(void)
 
 LB_DECLARE_STUB(onnxruntime);
 
