@@ -1,12 +1,12 @@
 """What the examples are tried with: latebind from its own wheel in an environment of its own, not the checkout."""
 
-import importlib.util
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import ort_header
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -56,14 +56,11 @@ def example(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def ort_header(tmp_path_factory):
+def official_header(tmp_path_factory):
     """The folder of ONNX Runtime's official header."""
-    spec = importlib.util.spec_from_file_location("ort_header", ROOT / "ci" / "ort_header.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
     try:
-        return module.fetch(tmp_path_factory.mktemp("ort-header"))
-    except module.NotAvailableError as reason:
+        return ort_header.fetch(tmp_path_factory.mktemp("ort-header"))
+    except ort_header.NotAvailableError as reason:
         pytest.skip(f"not run: {reason}")
 
 

@@ -26,16 +26,16 @@ def test_an_example_has_fewer_than_200_lines(path):
     assert 0 < lines_of(path.parent) < 200
 
 
-def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, example, ort_header):
+def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, example, official_header):
     project = example("linked-to-late")
     assert not [path for path in (project / "native").iterdir() if "latebind" in path.read_text("utf-8")]
     (project / "native/include").mkdir()
-    shutil.copy(ort_header, project / "native/include")
+    shutil.copy(official_header, project / "native/include")
 
     packed_audited_verified(installed, project, "works or absent or corrupt or path or environment-wrong or threads")
 
 
-def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_header, tmp_path):
+def test_what_was_linked_builds_and_the_audit_names_it(installed, example, official_header, tmp_path):
     compiler = shutil.which("cc")
     capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
     libraries = list(capi.glob("libonnxruntime.so.*"))
@@ -43,7 +43,7 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_h
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
     made = tmp_path / "libtinyrun.so"
-    sources = [folder / "tinyrun.c", f"-I{ort_header.parent}", libraries[0]]
+    sources = [folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]]
     subprocess.run([compiler, "-shared", "-fPIC", "-o", made, *sources], check=True)
 
     audited = run(installed, "audit", made, allowed=(1,))
@@ -53,10 +53,10 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, ort_h
 
 
 @pytest.mark.slow
-def test_custom_op(installed, example, ort_header):
+def test_custom_op(installed, example, official_header):
     project = example("custom-op")
     (project / "native/include").mkdir()
-    shutil.copy(ort_header, project / "native/include")
+    shutil.copy(official_header, project / "native/include")
 
     packed_audited_verified(installed, project, "onnxruntime")
 
@@ -67,14 +67,14 @@ def test_openvino_late(installed, example):
 
 
 @pytest.mark.slow
-def test_nanobind_abi3_is_built_natively_imported_and_packed(example, ort_header, tmp_path_factory):
+def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_header, tmp_path_factory):
     pythons = interpreters(["3.14", "3.13", "3.12"])
     if not pythons or not shutil.which("c++") or host_rid() != "linux-x64":
         pytest.skip("not run: there is no CPython 3.12 or newer, no C++ compiler, or this is not Linux on x64")
     folder = tmp_path_factory.mktemp("installed-312")
     latebind = environment_with_latebind(folder, pythons[-1].path, ("nanobind>=3.1",))
     project = example("nanobind-abi3")
-    shutil.copytree(ort_header.parent, project / "native/include")
+    shutil.copytree(official_header.parent, project / "native/include")
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
         settings = (project / "latebind.toml").read_text("utf-8")
