@@ -150,6 +150,21 @@ if(CMAKE_SYSTEM_NAME MATCHES "^(Linux|Darwin|Windows)$")
   endforeach()
 endif()
 
+# Writes NAME.pc for a static library that holds the loader: -l<library>, and what the loader itself needs.
+function(latebind_pkg_config name library version description)
+  set(LATEBIND_PC_NAME "${name}")
+  set(LATEBIND_PC_LIBRARY "${library}")
+  set(LATEBIND_PC_VERSION "${version}")
+  set(LATEBIND_PC_DESCRIPTION "${description}")
+  if(NOT WIN32)
+    list(TRANSFORM CMAKE_DL_LIBS PREPEND "-l" OUTPUT_VARIABLE libraries)
+    list(JOIN libraries " " LATEBIND_PC_NEEDED)
+    string(PREPEND LATEBIND_PC_NEEDED "-pthread ")
+  endif()
+  configure_file("${LATEBIND_LOADER_DIR}/library.pc.in" "${name}.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${name}.pc" DESTINATION lib/pkgconfig)
+endfunction()
+
 # A Python module: named and linked as CPython wants it, nothing exported but its initialization. `latebind build` gives
 # the variables LATEBIND_PYTHON_* from the kind of the package's wheel (build/extension.py); a plain CMake takes the
 # CPython that find_package(Python) finds. The module never links libpython outside Windows: the program has it.

@@ -8,7 +8,6 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "latebind/stub.h"
 #include "os.h"
@@ -51,11 +50,6 @@ static void lb_fill(const char* report) {
 }
 
 /* ---- calls that fail ------------------------------------------------------------------------------------------ */
-
-/* Its caller called something else: the first argument was replaced by the result. */
-static uintptr_t lb_give(uintptr_t result) {
-  return result;
-}
 
 /* Why a function of a bound runtime cannot be called. */
 static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {

@@ -126,11 +126,6 @@ static void lb_fill(const char* report) {
 
 /* ---- calls of trampolines ----------------------------------------------------------------------------------- */
 
-/* Its caller called something else: the first argument was replaced by the result. */
-static uintptr_t LB_ORT_CALL lb_give(uintptr_t result) {
-  return result;
-}
-
 static void lb_say_missing(size_t number, char* text, size_t size) {
   const lb_table* table = lb_table_of(number);
   size_t index = number - table->first;

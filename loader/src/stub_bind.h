@@ -9,6 +9,9 @@
 lb_function lb_as_function(const void* address);
 void* lb_as_pointer(lb_function function);
 
+/* The target of a call that fails: the first argument was replaced by the result. */
+uintptr_t lb_give(uintptr_t result);
+
 /* One for each runtime that has a stub. */
 typedef struct lb_stub {
   const lb_runtime* runtime;

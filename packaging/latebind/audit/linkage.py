@@ -47,7 +47,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     open_names = {row.name for row in image.open_imports}
     if not open_names:
         return
-    in_python = any(other.python_module for _, other in package.images)
+    in_python = bool(package.modules)
     missing = {name for name in open_names - package.exported if not (in_python and name.startswith(("Py", "_Py")))}
     if _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
@@ -181,9 +181,7 @@ def _is_system(package: Contents, image: Image, name: str) -> bool:
         return platforms.is_system(posixpath.basename(name))
     if platforms.is_vc_runtime(name):
         return True  # LB111 and LB112
-    return platforms.is_windows(name) or (
-        platforms.is_python(name) and any(other.python_module for _, other in package.images)
-    )
+    return platforms.is_windows(name) or (platforms.is_python(name) and bool(package.modules))
 
 
 def _promises(format_: Format, platform: str) -> bool:

@@ -165,7 +165,24 @@ class Contents:
                 found.setdefault(name, set()).add(start)
         return {name: frozenset(rows) for name, rows in found.items()}
 
-    @property
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The files that are Python modules."""
+        return frozenset(file.name for file, image in self.images if image.python_module)
+
+    @cached_property
+    def entries(self) -> Mapping[str, frozenset[str]]:
+        """By format, the files by which it is used on a system: its Python modules, or what no other file needs."""
+        found: dict[str, frozenset[str]] = {}
+        for form in {image.format for _, image in self.images}:
+            rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]
+            modules = frozenset(file.name for file, image in rows if image.python_module)
+            used = {posixpath.basename(name).lower() for _, image in rows for name in image.needed}
+            free = (file.name for file, image in rows if not used & {file.base.lower(), image.soname.lower()})
+            found[form] = modules or frozenset(free) or frozenset(file.name for file, _ in rows)
+        return found
+
+    @cached_property
     def dist_info(self) -> str:
         """The wheel's `.dist-info` folder, or ""."""
         names = {file.name.partition("/")[0] for file in self.files}

@@ -10,6 +10,7 @@ import posixpath
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from packaging.markers import UndefinedEnvironmentName
@@ -49,23 +50,32 @@ class Supplier:
     """Whether it must have the package's own version."""
 
 
-def requirement_rows(package: Contents) -> Iterator[tuple[str, Requirement]]:
+def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
     """The readable requirements, each with its text; LB502 reports the others."""
-    inner = f"{package.dist_info}/METADATA"
+    return _requirements(package.texts.get(f"{package.dist_info}/METADATA", b""))
+
+
+@lru_cache(maxsize=1)  # a package is judged as a whole, and many of its files ask
+def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
+    rows: list[tuple[str, Requirement]] = []
     with contextlib.suppress(InputError):
-        for text in read_headers(package.texts.get(inner, b""), inner).get("requires-dist", ()):
+        for text in read_headers(metadata, "METADATA").get("requires-dist", ()):
             with contextlib.suppress(InvalidRequirement):
-                yield text, Requirement(text)
+                rows.append((text, Requirement(text)))
+    return tuple(rows)
 
 
 def dependencies(package: Contents) -> tuple[Supplier, ...]:
     """What installers install with the package on some system of its tags."""
-    wheel = package.wheel
-    if wheel is None:
-        return ()
+    metadata = package.texts.get(f"{package.dist_info}/METADATA", b"")
+    return _dependencies(package.wheel, metadata) if package.wheel else ()
+
+
+@lru_cache(maxsize=1)
+def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
     found: list[Supplier] = []
     environments = list(_environments(wheel))
-    for text, row in requirement_rows(package):
+    for text, row in _requirements(metadata):
         extra = match[1] if (match := _EXTRA.search(text)) else ""
         if row.marker is None or any(_applies(row, {**one, "extra": extra}) for one in environments):
             pinned = any(part.operator == "==" and part.version == wheel.version for part in row.specifier)
@@ -157,25 +167,13 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.lower() if character.isalnum())
 
 
-def entries(package: Contents, image: Image) -> frozenset[str]:
-    """The files by which a package is used on a system: its Python modules, or what no other file of it needs."""
-    rows = [(file, other) for file, other in package.images if other.format == image.format and other.is_linked]
-    modules = frozenset(file.name for file, other in rows if other.python_module)
-    if modules:
-        return modules
-    used = {posixpath.basename(name).lower() for _, other in rows for name in other.needed}
-    free = frozenset(file.name for file, other in rows if not used & {file.base.lower(), other.soname.lower()})
-    return free or frozenset(file.name for file, _ in rows)
-
-
 def must_load(package: Contents, file: File, image: Image) -> bool:
     """Whether the file is a Python module, a module loads it, or nothing of the package works without it."""
     users = package.users.get(file.name, frozenset({file.name}))
-    modules = {row.name for row, other in package.images if other.python_module}
-    return bool(users & modules) or stops_all(package, file, image)
+    return bool(users & package.modules) or stops_all(package, file, image)
 
 
 def stops_all(package: Contents, file: File, image: Image) -> bool:
     """Whether nothing of the package can be used on a system where this file does not load."""
     users = package.users.get(file.name, frozenset({file.name}))
-    return entries(package, image) <= users
+    return package.entries[image.format] <= users

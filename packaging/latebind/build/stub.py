@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
 from latebind.errors import BuildError
@@ -66,9 +67,7 @@ class Stub:
         cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
         tree = folder / "tree"
         described = folder / "described"
-        for name, text in self.source.files().items():
-            (described / name).parent.mkdir(parents=True, exist_ok=True)
-            write_text(described / name, text)
+        write_changed(self.source.files(), described)
         definitions = {
             "CMAKE_MAKE_PROGRAM": ninja,
             "CMAKE_BUILD_TYPE": "Release",

@@ -68,14 +68,10 @@ def _stub(arguments: argparse.Namespace) -> int:
 def _written(source: StubSource, output: Path) -> list[Path]:
     """Write the stub as sources; the files."""
     from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
-    from latebind.system.archive import write_text  # noqa: PLC0415
+    from latebind.build.loadersource import write_changed  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
 
-    texts = amalgamation(cmake_dir(), source)
-    output.mkdir(parents=True, exist_ok=True)
-    for name, text in texts.items():
-        write_text(output / name, text)
-    return [output / name for name in texts]
+    return write_changed(amalgamation(cmake_dir(), source), output)
 
 
 def _targets(arguments: argparse.Namespace) -> list[Target]:
