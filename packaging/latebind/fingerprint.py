@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PACKAGE = Path(__file__).resolve().parent
-_LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "lief", "msgspec", "packaging")
+_LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging")
 
 
 def fingerprint(*others: str, with_python: bool = True) -> str:

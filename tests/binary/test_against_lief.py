@@ -1,13 +1,18 @@
-"""The reader of Mach-O files compared with LIEF, on libraries that are compiled here."""
+"""The readers of all three formats compared with LIEF, on libraries that are compiled here and damaged at random."""
 
+import contextlib
 import io
 import struct
 
 import lief
 import pytest
-from latebind.binary import read_images
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from latebind.binary import read_image, read_images
+from latebind.errors import InputError
 
-from tests.audit.corpus import MAC_ARM, MAC_INTEL, RUNTIME, USER, relinked, universal
+from tests.audit.cases.windows import DELAYED, FORWARD, F
+from tests.audit.corpus import GOOD, MAC_ARM, MAC_INTEL, RUNTIME, USER, WINDOWS_ARM, relinked, universal
 
 ARCHS = {lief.MachO.Header.CPU_TYPE.ARM64: "aarch64", lief.MachO.Header.CPU_TYPE.X86_64: "x86_64"}
 COMMAND = lief.MachO.LoadCommand.TYPE
@@ -107,3 +112,114 @@ def test_a_reader_that_misreads_would_be_noticed(bench):
     place = data.index(struct.pack("<I", 0x80000022)) + 40
     struct.pack_into("<II", data, place, 0, 0)
     assert [name for name, _, _ in differences(bytes(data))] == ["exports"]
+
+
+def facts_of_elf(binary):
+    """What LIEF reads of an ELF file, in the form of facts_of()."""
+    owner = {
+        row.other: str(library.name)
+        for library in binary.symbols_version_requirement
+        for row in library.get_auxiliary_symbols()
+    }
+    named = [row for row in binary.dynamic_symbols if row.name]
+    path = next((str(row.rpath) for row in binary.dynamic_entries if hasattr(row, "rpath")), "")
+    later = next((str(row.runpath) for row in binary.dynamic_entries if hasattr(row, "runpath")), "")
+
+    def library(symbol):
+        return owner.get(symbol.symbol_version.value, "") if symbol.symbol_version else ""
+
+    def version(symbol):
+        found = symbol.symbol_version.symbol_version_auxiliary if symbol.symbol_version else None
+        return str(found.name) if found is not None else ""
+
+    return {
+        "arch": {lief.ELF.ARCH.X86_64: "x86_64", lief.ELF.ARCH.AARCH64: "aarch64"}[binary.header.machine_type],
+        "own name": binary[lief.ELF.DynamicEntry.TAG.SONAME].name if SONAME in binary else "",
+        "needed": [str(name) for name in binary.libraries],
+        "imports": sorted({(str(row.name), library(row)) for row in named if not row.shndx}),
+        "exports": sorted({(str(row.name), version(row)) for row in named if row.shndx}),
+        "search paths": [folder for text in (path, later) if text for folder in text.split(":")],
+        "signed": False,
+        "kinds": {},
+    }
+
+
+SONAME = lief.ELF.DynamicEntry.TAG.SONAME
+MACHINES = {lief.PE.Header.MACHINE_TYPES.AMD64: "x86_64", lief.PE.Header.MACHINE_TYPES.ARM64: "aarch64"}
+
+
+def facts_of_pe(binary):
+    """What LIEF reads of a PE file, in the form of facts_of()."""
+    libraries = [*binary.imports, *binary.delay_imports]
+    table = binary.get_export()
+    entries = table.entries if table is not None else ()
+    return {
+        "arch": MACHINES[binary.header.machine],
+        "own name": table.name if table is not None else "",
+        "needed": list(dict.fromkeys(str(row.name) for row in libraries)),
+        "imports": sorted(
+            (f"#{row.ordinal}" if row.is_ordinal else str(row.name), str(one.name))
+            for one in libraries
+            for row in one.entries
+        ),
+        "exports": sorted((str(row.name) or f"#{row.ordinal}", "") for row in entries if row.function_rva),
+        "search paths": [],
+        "signed": bool(binary.signatures),
+        "kinds": {str(row.name): "delay" for row in binary.delay_imports},
+    }
+
+
+def other_libraries(bench):
+    """ELF and PE files that differ in what the readers read."""
+    shared, dll, thing = bench.compiler.shared, bench.compiler.dll, bench.compiler.import_library
+    yield "elf", "plain", shared(GOOD, "-Wl,-soname,liblatenn.so").read_bytes()
+    yield "elf", "needs the runtime", shared(USER, bench.runtime(), "-Wl,-rpath,/a:$ORIGIN").read_bytes()
+    yield "elf", "search path of old", shared(USER, "-Wl,-rpath,/a", "-Wl,--disable-new-dtags").read_bytes()
+    yield "elf", "defines a version", bench.runtime().read_bytes()
+    yield "elf", "the System V hash table", shared(MIXED, "-Wl,--hash-style=sysv").read_bytes()
+    yield "elf", "another processor", shared(MIXED, target="aarch64-linux-gnu.2.28").read_bytes()
+    runtime = thing(bench.windows_runtime())
+    yield "pe", "plain", dll(F, exports=["latenn_f"], name="latenn.dll").read_bytes()
+    yield "pe", "another processor", dll(F, exports=["latenn_f"], target=WINDOWS_ARM).read_bytes()
+    yield "pe", "imports", dll(USER, runtime, exports=["latenn_bind"]).read_bytes()
+    delayed = dll(DELAYED, runtime, "-delayload:onnxruntime.dll", exports=["latenn_bind"])
+    yield "pe", "imports late", delayed.read_bytes()
+    yield "pe", "forwards", dll(f"{FORWARD}{F}", runtime, exports=["latenn_f"]).read_bytes()
+    odd = dll("int odd(void) { return 1; }\n", exports=["odd,@7,noname"], name="odd.dll")
+    yield "pe", "exports a number", odd.read_bytes()
+    user = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
+    yield "pe", "imports a number", dll(user, thing(odd), exports=["latenn_f"]).read_bytes()
+
+
+def test_both_readers_find_the_same_in_each_elf_and_pe_library(bench):
+    wrong = []
+    for form, what, data in other_libraries(bench):
+        binary = lief.ELF.parse(io.BytesIO(data)) if form == "elf" else lief.PE.parse(io.BytesIO(data))
+        theirs = facts_of_elf(binary) if form == "elf" else facts_of_pe(binary)
+        ours = facts_of(read_image(data, "x"))
+        assert any(theirs[name] for name in ("imports", "exports")), what
+        wrong += [(what, name, ours[name], theirs[name]) for name in theirs if ours[name] != theirs[name]]
+    assert wrong == []
+
+
+def test_a_library_without_section_headers_has_the_same_symbols(bench):
+    """Their number is then in a hash table, or follows from the relocations."""
+    found = [data for form, _, data in other_libraries(bench) if form == "elf"]
+    assert len(found) == 6
+    for data in found:
+        bare = bytearray(data)
+        bare[40:48], bare[60:64] = bytes(8), bytes(4)  # e_shoff; e_shnum and e_shstrndx
+        image, other = read_image(data, "x"), read_image(bytes(bare), "x")
+        assert (set(image.imports), set(image.exports)) == (set(other.imports), set(other.exports))
+
+
+@pytest.mark.parametrize("form", ["elf", "macho", "pe"])
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), max_size=6), cut=st.floats(0, 1))
+def test_a_damaged_library_is_read_or_refused(bench, form, changes, cut):
+    data = bytearray({"elf": bench.good, "macho": bench.dylib, "pe": bench.dll}[form]())
+    for place, value in changes:
+        data[place % len(data)] = value
+    for some in (data, data[: int(len(data) * cut)]):
+        with contextlib.suppress(InputError):
+            read_images(bytes(some), "x")

@@ -327,6 +327,26 @@ def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(t
     assert not list((project / "dist").glob("*.nupkg"))
 
 
+def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(tmp_path):
+    project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
+
+    def build(kind, folder):
+        command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", tmp_path / "out"]
+        environment = {**os.environ, "LATEBIND_WORKDIR": str(project)}
+        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+    refused = build("wheel", project / "python" / "tiny")
+    assert refused.returncode != 0
+    assert "libtiny.so needs GLIBC_2.34" in refused.stderr
+    assert build("sdist", project / "python" / "tiny").returncode == 0
+    (sdist,) = (tmp_path / "out").glob("*.tar.gz")
+    shutil.unpack_archive(sdist, tmp_path / "unpacked")
+    made = build("wheel", next((tmp_path / "unpacked").iterdir()))
+    assert made.returncode == 0, made.stderr
+    (wheel,) = (tmp_path / "out").glob("*.whl")
+    assert wheel.name.endswith("-linux_x86_64.whl")
+
+
 def test_a_library_that_needs_less_keeps_the_tag_of_the_floor(tmp_path):
     project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.17")
     assert list(wheels(packed(project, "linux-x64"))) == ["tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from latebind.audit.catalog import checks
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs
-from latebind.audit.reading import kind_of, read_package
+from latebind.audit.reading import Sought, kind_of, read_package
 from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Contents
 from latebind.audit.tags import unjudged_platform
@@ -102,8 +101,11 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) ->
 
 def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
-    markers = sorted({marker for runtime in task.policy.runtimes for marker in runtime.markers})
-    package = read_package(task.path, task.kind, markers=markers, lost=task.lost, about_to_read=report)
+    markers = {marker for runtime in task.policy.runtimes for marker in runtime.markers}
+    sought = Sought(
+        markers=tuple(sorted(markers)) if _asks("LB105", task.policy) else (), paths=_asks("LB610", task.policy)
+    )
+    package = read_package(task.path, task.kind, sought=sought, lost=task.lost, about_to_read=report)
     report("")  # from here on no file is to blame
     rows = list(_judge(package, task.policy))
     return Result(
@@ -111,6 +113,11 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
         skipped=tuple(row for row in rows if isinstance(row, Skipped)),
         facts=twin_facts(package),
     )
+
+
+def _asks(code: str, policy: Policy) -> bool:
+    """Whether what this check looks for is to be searched. Checks of other distributions may look for it, too."""
+    return policy.choice.takes(code) or any(row.origin for row in checks().values())
 
 
 def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
@@ -178,8 +185,6 @@ def _run(
     # The largest first: the workers then end at nearly the same time.
     pending = dict(sorted(enumerate(tasks), key=lambda row: -_size(row[1].path)))
     with Pool(work, min(jobs, len(tasks)), limits) as pool:
-        if pool.is_forking and len(tasks) > 1:
-            _load_parsers()
         while pending:
             numbers = list(pending)
             outcomes = pool.run([pending[number] for number in numbers])
@@ -192,12 +197,6 @@ def _run(
                 else:
                     pending[number] = replace(task, lost={**task.lost, outcome.part: outcome.how})
     return [results[number] for number in range(len(tasks))]
-
-
-def _load_parsers() -> None:
-    """Load once what each forked worker would load for itself: 0.4 s of CPU time, most of it for LIEF."""
-    importlib.import_module("latebind.binary.elf")
-    importlib.import_module("latebind.binary.pe")
 
 
 def _size(path: Path) -> int:

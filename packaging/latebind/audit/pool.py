@@ -159,7 +159,9 @@ def _serve(
         connection.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
     _limit_memory(limits.memory)
-    gc.disable()  # tasks make many objects and few cycles: collecting while they run only costs time
+    # Tasks make many objects and few cycles: collecting while they run only costs time. What is loaded by now stays.
+    gc.disable()
+    gc.freeze()
 
     def report(part: str) -> None:
         pipe.send(("part", part))

@@ -8,7 +8,7 @@ import posixpath
 import re
 import struct
 import zipfile
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
@@ -19,7 +19,7 @@ from latebind.binary import is_managed, read_images, sniff
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from latebind.binary import Format
@@ -40,6 +40,16 @@ _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
 _EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
 # Strings of programs that use such a folder at run time.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is searched in the bytes of each binary, each in a pass of its own."""
+
+    markers: tuple[str, ...] = ()
+    """These strings."""
+    paths: bool = True
+    """Paths of build machines."""
 
 
 def kind_of(path: Path) -> SubjectKind:
@@ -71,7 +81,7 @@ def read_package(
     path: Path,
     kind: SubjectKind,
     *,
-    markers: Sequence[str],
+    sought: Sought,
     lost: Mapping[str, str],
     about_to_read: Callable[[str], None],
 ) -> Contents:
@@ -87,10 +97,14 @@ def read_package(
         source = open_source(path, kind)
         for raw in source.files():
             about_to_read(raw.name)
-            file, data = _read(raw, lost.get(raw.name, ""), markers, keep=_is_text(raw.name, kind))
+            is_text = _is_text(raw.name, kind)
+            file, data = _read(raw, lost.get(raw.name, ""), keep=is_text)
+            if data is not None and file.is_native:
+                file = _with_image(file, data, sought)
             files.append(file)
-            if data is not None:
+            if data is not None and is_text:
                 texts[raw.name] = data
+            del data  # not needed while the next file is inflated
     except InputError as error:
         return replace(package, files=tuple(files), texts=texts, damage=error.message)
     files.sort(key=lambda file: file.name)
@@ -126,7 +140,7 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
     return of_build or small.endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml"
 
 
-def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[File, bytes | None]:
+def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, bytes | None]:
     digest = hashlib.sha256()
     whole = io.BytesIO()  # joining a list of blocks would copy it once more
     head, size, problem = b"", 0, ""
@@ -158,11 +172,9 @@ def _read(raw: Raw, died: str, markers: Sequence[str], *, keep: bool) -> tuple[F
         return file, None
     data = whole.getvalue()
     whole.close()
-    if file.is_native:
-        file = _with_image(file, data, markers)
-    elif head[:4] == _ZIP:
+    if head[:4] == _ZIP:
         file = replace(file, nested=_nested(data))
-    return file, data if keep else None
+    return file, data if keep or file.is_native else None
 
 
 def _nested(data: bytes) -> tuple[str, ...]:
@@ -174,16 +186,16 @@ def _nested(data: bytes) -> tuple[str, ...]:
     return tuple(name for name in names if _NATIVE_NAME.search(name))
 
 
-def _with_image(file: File, data: bytes, markers: Sequence[str]) -> File:
+def _with_image(file: File, data: bytes, sought: Sought) -> File:
     file = replace(
         file,
         markers=tuple(
             marker
-            for marker in markers
-            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)  # each search is a pass over the bytes
+            for marker in sought.markers
+            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)
             if marker.encode() in data
         ),
-        paths=build_paths(data, file.format),
+        paths=build_paths(data, file.format) if sought.paths else (),
     )
     if file.died:
         return file

@@ -1,175 +1,148 @@
-"""Reads a PE file into an Image with LIEF. Relocations, resources and signatures are skipped."""
+"""Reads a PE file into an Image. Every loop is bounded by the file.
+
+Source: "PE Format", the specification by Microsoft.
+"""
 
 from __future__ import annotations
 
-import io
 import struct
-import warnings
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING
 
 from latebind.binary.image import Export, Image, Import, LinkKind, python_module
-from latebind.binary.lief_once import lief
+from latebind.binary.pefile import PeFile
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
-# As wheel platform tags spell them. LIEF recognizes ARM64EC, marked AMD64, and ARM64X, marked ARM64, by metadata.
+# As wheel platform tags spell them. Files with code of two processors are marked AMD64 or ARM64.
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
-_DLL, _RELOCATIONS_STRIPPED = 0x2000, 0x1
-_HIGH_ENTROPY, _DYNAMIC_BASE, _NX = 0x20, 0x40, 0x100
-_EXECUTE = 0x20000000
-_PE32_PLUS = 0x20B
-_SECURITY_DIRECTORY = 4
-
-lief.logging.disable()
+_HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
+_DLL, _NX = 0x2000, 0x100
+_EXPORTS, _IMPORTS, _SIGNATURE, _DEBUG, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 6, 10, 13
+_CODEVIEW = 2
+_CHPE_METADATA = 200
+"""Where the load configuration of a 64-bit file points to what describes code of two processors."""
 
 
 def read_pe(data: bytes, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
-    headers = _headers(data, name)
-    with warnings.catch_warnings():
-        # LIEF warns about numbers that its enumerations lack, but vendors' own types are valid.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        binary = lief.PE.parse(io.BytesIO(data), _config())
-        if not isinstance(binary, lief.PE.Binary):
-            raise InputError("the PE headers cannot be read", where=name)
-        try:
-            return _image(binary, headers)
-        except (UnicodeDecodeError, ValueError, RuntimeError, TypeError, SystemError) as error:
-            raise InputError(f"the PE tables cannot be read: {error}", where=name) from error
+    try:
+        return _image(PeFile(data))
+    except (struct.error, ValueError, IndexError) as error:
+        raise InputError(f"the PE tables cannot be read: {error}", where=name) from error
+    except InputError as error:
+        raise InputError(error.message, where=name) from error
 
 
-def _config() -> lief.PE.ParserConfig:
-    config = lief.PE.ParserConfig()
-    config.parse_signature = False
-    config.parse_reloc = False
-    config.parse_rsrc = False
-    config.parse_exceptions = False
-    config.parse_arm64x_binary = False
-    return config
-
-
-def _image(binary: lief.PE.Binary, headers: _Headers) -> Image:
-    imports = tuple(_imports(binary))
-    normal = [_text(row.name) for row in binary.imports]
-    delayed = [_text(row.name) for row in binary.delay_imports]
-    exports = tuple(_exports(binary, headers.code))
-    table = binary.get_export()
-    pdb = binary.codeview_pdb
-    kinds: dict[str, LinkKind] = {row: "delay" for row in delayed if row not in normal}
-    arch = _ARCH.get(headers.machine, f"unknown-{headers.machine}")
-    if binary.is_arm64x or binary.is_arm64ec:
-        arch = "arm64x" if binary.is_arm64x else "arm64ec"
+def _image(file: PeFile) -> Image:
+    normal, delayed = _libraries(_imports(file)), _libraries(_delayed(file))
+    kinds: dict[str, LinkKind] = {library: "delay" for library in delayed if library not in normal}
+    arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
+    exports = tuple(_exports(file))
     return Image(
         format="pe",
-        file_type="shared" if headers.characteristics & _DLL else "executable",
-        arch=arch,
-        soname=_text(table.name) if table is not None else "",
+        file_type="shared" if file.characteristics & _DLL else "executable",
+        arch=_HYBRID.get(arch, arch) if _is_hybrid(file) else arch,
+        soname=_own_name(file),
         needed=tuple(dict.fromkeys([*normal, *delayed])),
         link_kinds=kinds,
-        imports=imports,
+        imports=(
+            *(Import(name, library=library) for library, names in normal.items() for name in names),
+            *(Import(name, library=library, kind="delay") for library, names in delayed.items() for name in names),
+        ),
         exports=exports,
         is_static=not normal and not delayed,
-        has_debug_info=headers.has_dwarf,
+        has_debug_info=file.has_dwarf,
         python_module=python_module(exports),
-        is_signed=headers.is_signed,
-        aslr=headers.aslr,
-        is_nx=bool(headers.flags & _NX),
-        pdb=_text(pdb.filename) if pdb is not None else "",
+        is_signed=all(file.directory(_SIGNATURE)),
+        aslr=file.aslr,
+        is_nx=bool(file.flags & _NX),
+        pdb=_pdb(file),
     )
 
 
-def _imports(binary: lief.PE.Binary) -> Iterator[Import]:
-    for row in binary.imports:
-        library = _text(row.name)
-        for entry in row.entries:
-            name = f"#{entry.ordinal}" if entry.is_ordinal else _text(entry.name)
-            yield Import(name=name, library=library)
-    for late in binary.delay_imports:
-        library = _text(late.name)
-        for delayed in late.entries:
-            name = f"#{delayed.ordinal}" if delayed.is_ordinal else _text(delayed.name)
-            yield Import(name=name, library=library, kind="delay")
+def _libraries(rows: Iterator[tuple[str, list[str]]]) -> dict[str, list[str]]:
+    """Library to the names that are imported from it. Linkers may make several rows for one library."""
+    found: dict[str, list[str]] = {}
+    for library, names in rows:
+        found.setdefault(library, []).extend(names)
+    return found
 
 
-def _exports(binary: lief.PE.Binary, code: Sequence[tuple[int, int]]) -> Iterator[Export]:
-    table = binary.get_export()
-    for entry in table.entries if table is not None else ():
-        address = entry.function_rva
-        if entry.is_forwarded:
-            target = entry.forward_information
-            forward = f"{_text(target.library)}.{_text(target.function)}"
-            yield Export(name=_export_name(entry), kind="func", forward=forward)
-        elif address:  # unused ordinals have none
-            is_code = any(start <= address < stop for start, stop in code)
-            yield Export(name=_export_name(entry), kind="func" if is_code else "data")
+def _imports(file: PeFile) -> Iterator[tuple[str, list[str]]]:
+    address, _ = file.directory(_IMPORTS)
+    place = file.place_of(address) if address else 0
+    while address:
+        names, _, _, library, first = file.unpack("5I", place)
+        if not library or not first:
+            return
+        yield file.text(file.place_of(library)), list(_thunks(file, names or first, 0))
+        place += 20
 
 
-def _export_name(entry: lief.PE.ExportEntry) -> str:
-    return _text(entry.name) or f"#{entry.ordinal}"
+def _delayed(file: PeFile) -> Iterator[tuple[str, list[str]]]:
+    address, _ = file.directory(_DELAYED)
+    place = file.place_of(address) if address else 0
+    while address:
+        attributes, library, _, _, names = file.unpack("5I", place)
+        if not library:
+            return
+        base = 0 if attributes & 1 else file.base  # Visual C++ 6 wrote addresses that count from 0
+        yield file.text(file.place_of(library - base)), list(_thunks(file, names - base, base))
+        place += 32
 
 
-def _text(value: str | bytes) -> str:
-    """A name as text. LIEF returns bytes if it is not UTF-8."""
-    return value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+def _thunks(file: PeFile, address: int, base: int) -> Iterator[str]:
+    """The names, or `#7` for numbers, in a table of imports."""
+    word, size, ordinal = ("Q", 8, 1 << 63) if file.is_64 else ("I", 4, 1 << 31)
+    place = file.place_of(address)
+    while (value := file.unpack(word, place)[0]) != 0:
+        yield f"#{value & 0xFFFF}" if value & ordinal else file.text(file.place_of(value - base) + 2)
+        place += size
 
 
-class _Headers(NamedTuple):
-    """The headers, read without LIEF, which reads what is left of a cut-off file although loaders refuse it."""
-
-    machine: int
-    characteristics: int
-    flags: int
-    is_64: bool
-    has_dwarf: bool
-    is_signed: bool
-    code: list[tuple[int, int]]
-
-    @property
-    def aslr(self) -> Literal["none", "32-bit", "full"]:
-        """Whether the loader may place the file anywhere."""
-        if not self.flags & _DYNAMIC_BASE or self.characteristics & _RELOCATIONS_STRIPPED:
-            return "none"
-        return "full" if self.flags & _HIGH_ENTROPY or not self.is_64 else "32-bit"
+def _own_name(file: PeFile) -> str:
+    address, _ = file.directory(_EXPORTS)
+    name = file.unpack("I", file.place_of(address) + 12)[0] if address else 0
+    return file.text(file.place_of(name)) if name else ""
 
 
-def _headers(data: bytes, name: str) -> _Headers:
-    try:
-        (start,) = struct.unpack_from("<I", data, 60)
-        machine, count, _, symbols, number_of_symbols, size, characteristics = struct.unpack_from(
-            "<HHIIIHH", data, start + 4
-        )
-        optional = start + 24
-        (magic,) = struct.unpack_from("<H", data, optional)
-        (flags,) = struct.unpack_from("<H", data, optional + 70)
-        directories = optional + (112 if magic == _PE32_PLUS else 96)
-        (number,) = struct.unpack_from("<I", data, directories - 4)
-        signature = struct.unpack_from("<II", data, directories + 8 * _SECURITY_DIRECTORY)
-        rows = [struct.unpack_from("<8sIIII12xI", data, optional + size + 40 * index) for index in range(count)]
-    except struct.error as error:
-        raise InputError(f"the PE headers are cut off: {error}", where=name) from error
-    for _, _, _, length, offset, _ in rows:
-        if length and offset + length > len(data):
-            raise InputError(
-                f"cut off: a section ends at byte {offset + length}, but the file at byte {len(data)}", where=name
-            )
-    strings = symbols + 18 * number_of_symbols
-    return _Headers(
-        machine=machine,
-        characteristics=characteristics,
-        flags=flags,
-        is_64=magic == _PE32_PLUS,
-        has_dwarf=any(_long_name(data, row[0], strings).startswith(b".debug_info") for row in rows),
-        is_signed=number > _SECURITY_DIRECTORY and all(signature),
-        code=[(rva, rva + max(room, length)) for _, room, rva, length, _, kind in rows if kind & _EXECUTE],
-    )
+def _exports(file: PeFile) -> Iterator[Export]:
+    start, size = file.directory(_EXPORTS)
+    if not start:
+        return
+    first, count, number, functions, names, numbers = file.unpack("6I", file.place_of(start) + 16)
+    addresses = file.unpack(f"{count}I", file.place_of(functions)) if count else ()
+    texts = file.unpack(f"{number}I", file.place_of(names)) if number else ()
+    indices = file.unpack(f"{number}H", file.place_of(numbers)) if number else ()
+    named: dict[int, list[str]] = {}
+    for text, index in zip(texts, indices, strict=True):
+        named.setdefault(index, []).append(file.text(file.place_of(text)))
+    for index, address in enumerate(addresses):
+        for name in named.get(index, [f"#{first + index}"]):
+            if start <= address < start + size:
+                yield Export(name, "func", forward=file.text(file.place_of(address)))
+            elif address:  # unused numbers have none
+                is_code = any(begin <= address < end for begin, end in file.code)
+                yield Export(name, "func" if is_code else "data")
 
 
-def _long_name(data: bytes, name: bytes, strings: int) -> bytes:
-    """The name of a section; `/4` is the text at byte 4 of the table after the symbols."""
-    digits = name[1:].rstrip(b"\0")
-    if name[:1] != b"/" or not digits.isdigit():
-        return name
-    start = strings + int(digits)
-    return data[start : start + 16]
+def _is_hybrid(file: PeFile) -> bool:
+    """Whether the file has code of two processors: ARM64EC or ARM64X."""
+    address, _ = file.directory(_LOAD_CONFIG)
+    if not address or not file.is_64:
+        return False
+    place = file.place_of(address)
+    (size,) = file.unpack("I", place)
+    return size >= _CHPE_METADATA + 8 and bool(file.unpack("Q", place + _CHPE_METADATA)[0])
+
+
+def _pdb(file: PeFile) -> str:
+    """The path of the debug database, or ""."""
+    address, size = file.directory(_DEBUG)
+    for place in range(file.place_of(address), file.place_of(address) + size // 28 * 28, 28) if address else ():
+        kind, length, _, offset = file.unpack("4I", place + 12)
+        if kind == _CODEVIEW and file.data[offset : offset + 4] == b"RSDS":
+            return file.text(offset + 24) if length else ""
+    return ""

@@ -5,6 +5,10 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
+from latebind.binary.elf import read_elf
+from latebind.binary.macho import read_macho
+from latebind.binary.pe import read_pe
+
 if TYPE_CHECKING:
     from latebind.binary.image import Format, Image
 
@@ -54,19 +58,12 @@ def read_images(data: bytes, name: str) -> tuple[Image, ...]:
 
     Raises InputError, with `name`, when the file is damaged.
     """
-    # LIEF costs a third of a second and 50 MB, so only the formats that need it load it.
     match sniff(data[:PEEK]):
         case "elf":
-            from latebind.binary.elf import read_elf  # noqa: PLC0415
-
             return (read_elf(data, name),)
         case "macho":
-            from latebind.binary.macho import read_macho  # noqa: PLC0415
-
             return read_macho(data, name)
         case "pe":
-            from latebind.binary.pe import read_pe  # noqa: PLC0415
-
             return (read_pe(data, name),)
         case _:
             return ()

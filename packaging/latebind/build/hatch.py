@@ -25,7 +25,7 @@ from packaging.version import Version
 from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
-from latebind.build.promise import is_floor_unknown
+from latebind.build.promise import newer
 from latebind.build.sbom import SBOM_FILE, sbom
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
@@ -152,8 +152,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
         build_data["pure_python"] = False
         libraries = wheel_libraries(config, package, stage)
-        own = f"{abi_tags(kind)}-{list(platform_tags())[-1]}"  # linux_x86_64: for this machine alone
-        build_data["tag"] = own if is_floor_unknown(stage) else tag(kind, stage.rid, stage.manifest.floor)
+        build_data["tag"] = self._tag(stage, libraries)
         chosen = build_data["force_include_editable" if editable else "force_include"]
         for library in libraries:
             chosen[str(library)] = f"{folder}/{library.name}"
@@ -166,6 +165,20 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
+
+    def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
+        """The wheel's tag. Raises BuildError for a library that needs a newer system.
+
+        Who installs an sdist with the compiler of a newer Linux gets a wheel for this machine alone.
+        """
+        kind = self._project.wheel_kind(_package(self._project, self.config))
+        error = newer(stage, libraries)
+        if error is None:
+            return tag(kind, stage.rid, stage.manifest.floor)
+        is_user = Path(self.root, "PKG-INFO").is_file() and TARGET_VARIABLE not in os.environ
+        if not is_user or target(stage.rid).floor_key != "glibc":
+            raise error
+        return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"
 
     def _search_path(self, folder: str) -> dict[str, str]:
         """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import TYPE_CHECKING
 
 from latebind.binary import floors, lacking, read_images
@@ -28,8 +27,15 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
 
     Raises BuildError with the version, the symbols that need it, and the file.
     """
-    if not _can_read():
-        return
+    if (error := newer(stage, libraries)) is not None:
+        raise error
+
+
+def newer(stage: Stage, libraries: Iterable[Path]) -> BuildError | None:
+    """What is wrong with the first library that needs a newer system than the stage's floor.
+
+    Raises BuildError for a library of another machine.
+    """
     row, floor = target(stage.rid), stage.manifest.floor
     for library in libraries:
         images = read_images(library.read_bytes(), str(library))
@@ -43,11 +49,12 @@ def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
         for image in images:
             need, reason = _NEEDS[row.floor_key](image)
             if floors.padded(need) > floors.padded(floors.numeric(floor)):
-                raise BuildError(
+                return BuildError(
                     f"{library.name} needs {reason}, and the floor of {row.rid} is {row.libc_title} {floor}",
                     where=str(library),
                     advice=_advice(row, floor, floors.version_text(need)),
                 )
+    return None
 
 
 def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
@@ -55,8 +62,6 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
 
     Raises BuildError with the missing names and those that the libraries export.
     """
-    if not _can_read():
-        return
     listed = config.packages[package].exports
     libraries = stage.libraries(config.packages[package].component)
     images = [image for path in libraries for image in read_images(path.read_bytes(), str(path))]
@@ -72,17 +77,6 @@ def refuse_unexported(config: Config, package: str, stage: Stage) -> None:
             advice=f"Export {missing[0]} (default visibility, __declspec(dllexport)), or correct "
             f"package.{package}.exports. A name with a wildcard is allowed and not required.",
         )
-
-
-def is_floor_unknown(stage: Stage) -> bool:
-    """Whether nothing shows that the libraries run on the floor: the machine's own libc, and no LIEF to read them."""
-    is_own = stage.manifest.toolchain.startswith("host ") and not stage.manifest.imported
-    return is_own and target(stage.rid).binary_format == "elf" and not _can_read()
-
-
-def _can_read() -> bool:
-    """Whether libraries can be read here: a build from an sdist has no LIEF."""
-    return importlib.util.find_spec("lief") is not None
 
 
 def _glibc(image: Image) -> tuple[floors.Version, str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypedDict
 from packaging.version import Version
 
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
-from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.promise import refuse_unexported
 from latebind.build.requirements import refuse_missing_requirements
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import replacing, source_date_epoch
@@ -63,8 +63,7 @@ def _extras(config: Config, package: str) -> dict[str, list[str]]:
 def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:
     """The libraries of a package's component that belong into its wheel.
 
-    Raises BuildError when there are none, one needs a newer system than the stage's floor, or they lack an export;
-    NotRun where the wheel is another machine's to build.
+    Raises BuildError when there are none or they lack an export; NotRun where the wheel is another machine's to build.
     """
     component, kind = config.packages[package].component, config.wheel_kind(package)
     refuse_foreign(kind, stage.rid)
@@ -77,7 +76,6 @@ def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, .
             where=str(stage.root),
             advice="Pack with the CPython that the module was built by.",
         )
-    refuse_newer(stage, found)
     refuse_unexported(config, package, stage)
     return found
 

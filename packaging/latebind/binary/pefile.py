@@ -1,0 +1,109 @@
+"""The headers and sections of a PE file. Every offset is checked before it is used."""
+
+from __future__ import annotations
+
+import struct
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from latebind.errors import InputError
+
+_RELOCATIONS_STRIPPED = 0x1
+_HIGH_ENTROPY, _DYNAMIC_BASE = 0x20, 0x40
+_EXECUTE = 0x20000000
+_PE32_PLUS = 0x20B
+_LONGEST_NAME = 1 << 16
+
+
+class _Section(NamedTuple):
+    name: bytes
+    room: int
+    """Bytes in memory."""
+    address: int
+    size: int
+    """Bytes in the file."""
+    offset: int
+    flags: int
+
+
+class PeFile:
+    """A file for 32 or 64 bits. Raises InputError, ValueError or struct.error if it is damaged or cut off."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        try:
+            self._read_headers()
+        except struct.error as error:
+            raise InputError(f"the PE headers are cut off: {error}") from error
+        for row in self._sections:
+            if row.size and row.offset + row.size > len(data):
+                raise InputError(
+                    f"cut off: a section ends at byte {row.offset + row.size}, but the file at byte {len(data)}"
+                )
+
+    def _read_headers(self) -> None:
+        (start,) = self.unpack("I", 60)
+        self.machine, count, _, symbols, number, size, self.characteristics = self.unpack("HHIIIHH", start + 4)
+        optional = start + 24
+        (magic,) = self.unpack("H", optional)
+        (self.flags,) = self.unpack("H", optional + 70)
+        self.is_64 = magic == _PE32_PLUS
+        (self.base,) = self.unpack("Q" if self.is_64 else "I", optional + (24 if self.is_64 else 28))
+        self._directories = optional + (112 if self.is_64 else 96)
+        (self._number,) = self.unpack("I", self._directories - 4)
+        self._strings = symbols + 18 * number
+        table = optional + size
+        self._headers_end = table + 40 * count
+        rows = (struct.unpack_from("<8sIIII12xI", self.data, table + 40 * index) for index in range(count))
+        self._sections = [_Section(*row) for row in rows]
+
+    def unpack(self, words: str, place: int) -> tuple[int, ...]:
+        """The numbers at a place."""
+        return struct.unpack_from("<" + words, self.data, place)
+
+    def directory(self, index: int) -> tuple[int, int]:
+        """Address and size of a data directory; zeros if the file has none."""
+        address, size = self.unpack("II", self._directories + 8 * index) if index < self._number else (0, 0)
+        return address, size
+
+    def place_of(self, address: int) -> int:
+        """Where the file stores what is mapped to an address, which counts from the file's base."""
+        for row in self._sections:
+            if row.address <= address < row.address + row.size:
+                return row.offset + address - row.address
+        if address < self._headers_end:
+            return address
+        raise ValueError(f"the address {address:#x} is in no section")
+
+    def text(self, place: int) -> str:
+        """The name at a place of the file."""
+        stop = self.data.find(b"\0", place, place + _LONGEST_NAME)
+        if stop < 0:
+            raise ValueError(f"the name at byte {place} has no end")
+        return self.data[place:stop].decode("utf-8", "backslashreplace")
+
+    @cached_property
+    def code(self) -> list[tuple[int, int]]:
+        """Start and end of each section with code."""
+        rows = (row for row in self._sections if row.flags & _EXECUTE)
+        return [(row.address, row.address + max(row.room, row.size)) for row in rows]
+
+    @property
+    def has_dwarf(self) -> bool:
+        """Whether it has debug information of GCC or Clang."""
+        return any(self._long_name(row.name).startswith(b".debug_info") for row in self._sections)
+
+    @property
+    def aslr(self) -> Literal["none", "32-bit", "full"]:
+        """Whether the loader may place the file anywhere."""
+        if not self.flags & _DYNAMIC_BASE or self.characteristics & _RELOCATIONS_STRIPPED:
+            return "none"
+        return "full" if self.flags & _HIGH_ENTROPY or not self.is_64 else "32-bit"
+
+    def _long_name(self, name: bytes) -> bytes:
+        """The name of a section; `/4` is the text at byte 4 of the table after the symbols."""
+        digits = name[1:].rstrip(b"\0")
+        if name[:1] != b"/" or not digits.isdigit():
+            return name
+        start = self._strings + int(digits)
+        return self.data[start : start + 16]
