@@ -10,7 +10,7 @@ import struct
 from typing import TYPE_CHECKING
 
 from latebind.binary.elffile import ElfFile
-from latebind.binary.elfsymbols import Versions, symbols
+from latebind.binary.elfsymbols import Versions, dynamic_symbols
 from latebind.binary.image import FileType, Image, python_module
 from latebind.errors import InputError
 
@@ -60,7 +60,7 @@ def _image(file: ElfFile) -> Image:
     needed = file.texts(_DT_NEEDED)
     interpreter = next((_text(file.bytes_of(row)) for row in file.segments if row.kind == _PT_INTERP), "")
     versions = Versions(file)
-    imports, exports = symbols(file, versions)
+    imports, exports = dynamic_symbols(file, versions)
     text_relocations, bind_now = _flags(file)
     has_relro = any(row.kind == _PT_GNU_RELRO for row in file.segments)
     return Image(

@@ -82,7 +82,7 @@ class Versions:
             place += distance
 
 
-def symbols(file: ElfFile, versions: Versions) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
+def dynamic_symbols(file: ElfFile, versions: Versions) -> tuple[tuple[Import, ...], tuple[Export, ...]]:
     """The symbols that a file imports and exports, in the order of its table."""
     imports: list[Import] = []
     exports: list[Export] = []
