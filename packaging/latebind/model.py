@@ -23,6 +23,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 Profile = Literal["loads", "runtime", "all"]
 """A choice of the audit's checks; see audit/profiles.py."""
 FailOn = Literal["error", "warning", "never"]
+SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
 Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "symbols"]
 

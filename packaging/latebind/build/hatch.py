@@ -26,7 +26,7 @@ from latebind.build.extension import refuse_foreign
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.promise import newer
-from latebind.build.sbom import SBOM_FILE, sbom
+from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.toolchain import missing_requirements
@@ -161,7 +161,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             chosen.update(self._search_path(folder))
         else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
-            file = self._made / SBOM_FILE
+            file = self._made / sbom_file(config)
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.build import nugetfiles
-from latebind.build.sbom import SBOM_FILE, sbom
+from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
@@ -176,7 +176,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         *files,
         *nugetfiles.readme(job.config.root, project.readme),
         *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
-        Entry(name=f"sbom/{SBOM_FILE}", data=document),
+        Entry(name=f"sbom/{sbom_file(job.config)}", data=document),
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)

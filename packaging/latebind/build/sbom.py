@@ -1,27 +1,46 @@
-"""Writes the SBOM of a package: its libraries, what compiled them, and what it binds late.
-
-CycloneDX 1.7, the first version that can say "not in here, and any version of this range will do" (isExternal,
-versionRange). There is no time and no serial number in it: equal inputs give equal bytes.
-"""
+"""Makes the SBOM of a package: its libraries, what compiled them, and what it binds late."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
 from latebind import __version__
+from latebind.build.bill import Bill, Late, Library, Stated
+from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
+from latebind.build.spdx import read_spdx, spdx
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
+    from latebind.model import SbomFormat
 
-SBOM_FILE = "latebind.cdx.json"
-_SCHEMA = "http://cyclonedx.org/schema/bom-1.7.schema.json"
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Format:
+    suffix: str
+    write: Callable[[Bill], dict[str, Any]]
+
+
+_FORMATS: Mapping[SbomFormat, _Format] = {
+    "cyclonedx-1.6": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.6")),
+    "cyclonedx-1.7": _Format(suffix="cdx.json", write=partial(cyclonedx, version="1.7")),
+    "spdx-2.3": _Format(suffix="spdx.json", write=spdx),
+}
+SBOM_FILES: Mapping[str, str] = {f"latebind.{row.suffix}": row.suffix for row in _FORMATS.values()}
+"""The names of SBOMs inside packages, each with its suffix."""
+
+
+def sbom_file(config: Config) -> str:
+    """The name of the SBOM inside a package."""
+    return f"latebind.{_FORMATS[config.project.sbom].suffix}"
 
 
 def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, parts: Sequence[str] = ()) -> bytes:
@@ -30,37 +49,26 @@ def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, pa
     `parts` are the URLs of the packages that hold the libraries instead, where a package was split.
     """
     component = config.packages[package].component
-    project = config.project
-    libraries = [_library(stage, path.name, component) for stage in stages for path in stage.libraries(component)]
     use = config.runtime_of(package)
-    bound = [_bound(use)] if use else []
-    everything = [*libraries, *(_part(part, project.version) for part in parts), *bound]
-    itself: dict[str, Any] = {
-        "type": "library",
-        "bom-ref": purl,
-        "name": purl.partition("/")[2].partition("@")[0],
-        "version": project.version,
-        "purl": purl,
-    }
-    if project.license:
-        itself["licenses"] = [{"expression": project.license}]
-    document = {
-        "$schema": _SCHEMA,
-        "bomFormat": "CycloneDX",
-        "specVersion": "1.7",
-        "version": 1,
-        "metadata": {
-            "lifecycles": [{"phase": "build"}],
-            "tools": {"components": _tools(stages)},
-            "component": itself,
-        },
-        "components": everything,
-        "dependencies": [
-            {"ref": purl, "dependsOn": sorted(part["bom-ref"] for part in everything)},
-            *({"ref": part["bom-ref"]} for part in everything),
-        ],
-    }
+    bill = Bill(
+        purl=purl,
+        version=config.project.version,
+        license=config.project.license,
+        tools=_tools(stages),
+        libraries=tuple(
+            _library(stage, path.name, component) for stage in stages for path in stage.libraries(component)
+        ),
+        parts=tuple(parts),
+        runtime=Late(name=use.name, title=use.known.title, range=version_range(use)) if use else None,
+    )
+    document = _FORMATS[config.project.sbom].write(bill)
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
+
+
+def read_sbom(data: bytes) -> Stated:
+    """What an SBOM of latebind's states, in any of the formats."""
+    document = json.loads(data)
+    return read_spdx(document) if "spdxVersion" in document else read_cyclonedx(document)
 
 
 def version_range(use: RuntimeUse) -> str:
@@ -72,55 +80,13 @@ def version_range(use: RuntimeUse) -> str:
     return f"vers:generic/>={use.minimum}{below}"
 
 
-def _library(stage: Stage, name: str, component: str) -> dict[str, Any]:
-    """One library of one target, with the hash that it has in every package."""
+def _library(stage: Stage, name: str, component: str) -> Library:
     here = [row for row in stage.manifest.files if row.path.startswith(f"{component}/")]
     (file,) = [row for row in here if row.path.endswith(f"/{name}")]
-    return {
-        "type": "file",
-        "bom-ref": f"{stage.rid}/{name}",
-        "name": name,
-        "hashes": [{"alg": "SHA-256", "content": file.sha256}],
-        "properties": [
-            {"name": "latebind:floor", "value": stage.manifest.floor},
-            {"name": "latebind:target", "value": stage.rid},
-            {"name": "latebind:toolchain", "value": stage.manifest.toolchain},
-        ],
-    }
+    manifest = stage.manifest
+    return Library(name=name, target=stage.rid, sha256=file.sha256, floor=manifest.floor, toolchain=manifest.toolchain)
 
 
-def _part(purl: str, version: str) -> dict[str, Any]:
-    """One of the packages that a package was split into; it has an SBOM of its own."""
-    name = purl.partition("/")[2].partition("@")[0]
-    return {
-        "type": "library",
-        "bom-ref": purl,
-        "name": name,
-        "version": version,
-        "purl": purl,
-        "isExternal": True,
-        "scope": "required",
-    }
-
-
-def _bound(use: RuntimeUse) -> dict[str, Any]:
-    """The runtime, which another distribution supplies."""
-    known = use.known
-    return {
-        "type": "library",
-        "bom-ref": f"late-bound/{use.name}",
-        "name": use.name,
-        "description": f"{known.title}, bound at run time and not contained.",
-        "isExternal": True,
-        "versionRange": version_range(use),
-        "scope": "required",
-    }
-
-
-def _tools(stages: Sequence[Stage]) -> list[dict[str, Any]]:
-    compilers = sorted({stage.manifest.toolchain for stage in stages})
-    rows = [{"type": "application", "name": "latebind", "version": __version__}]
-    for compiler in compilers:
-        name, _, version = compiler.partition(" ")
-        rows.append({"type": "application", "name": name, **({"version": version} if version else {})})
-    return rows
+def _tools(stages: Sequence[Stage]) -> tuple[tuple[str, str], ...]:
+    compilers = (stage.manifest.toolchain.partition(" ") for stage in stages)
+    return (("latebind", __version__), *sorted({(name, version) for name, _, version in compilers}))

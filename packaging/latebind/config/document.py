@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.reader import Table
-from latebind.model import FailOn, Profile  # noqa: TC001  # as above
+from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import WHEEL_KINDS
 
@@ -32,6 +32,9 @@ class Project(Table, frozen=True):
     repository: Annotated[str, Meta(description="URL of the source repository.")] = ""
     readme: Annotated[str, Meta(description="Markdown file for NuGet packages, relative to this file.")] = ""
     icon: Annotated[str, Meta(description="PNG or JPEG for NuGet packages, at most 1 MB, relative to this file.")] = ""
+    sbom: Annotated[
+        SbomFormat, Meta(description="Format of the SBOM in each package. Few tools read CycloneDX 1.7 yet.")
+    ] = "cyclonedx-1.6"
 
 
 class Native(Table, frozen=True):
@@ -144,8 +147,8 @@ class WheelConfig(Table, frozen=True):
     kind: Annotated[
         str,
         Meta(
-            description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), cpython "
-            "(the one that builds it).",
+            description="Python versions of a wheel: py3-none (any), cpXY-abi3 (CPython X.Y and newer), "
+            "cpXY-abi3.abi3t (free-threaded ones too, from 3.15 on), cpython (the one that builds it).",
             extra_json_schema={"pattern": WHEEL_KINDS.pattern},
         ),
     ] = "py3-none"

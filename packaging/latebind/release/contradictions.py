@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import msgspec
 from packaging.version import InvalidVersion, Version
 
-from latebind.build.sbom import version_range
+from latebind.build.sbom import read_sbom, version_range
 from latebind.nuget.nuspec import semantic_version
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
@@ -59,12 +58,10 @@ def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction
     """The range of each runtime in a package's SBOM is that of the configured minimum."""
     if not package.bill:
         return
-    bill: dict[str, Any] = msgspec.json.decode(package.bill)
     wanted = {use.name: use for use in found.config.document.runtime}
-    for part in bill.get("components", ()):
-        name, stated = part.get("name", ""), part.get("versionRange", "")
+    for name, stated in read_sbom(package.bill).ranges:
         use = wanted.get(name)
-        if part.get("bom-ref", "").startswith("late-bound/") and (use is None or stated != version_range(use)):
+        if use is None or stated != version_range(use):
             why = f"its SBOM binds {name} {stated}, and {CONFIG} says {use.minimum if use else 'nothing of it'}"
             yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)
 

@@ -80,7 +80,7 @@ def derive(folder: Path, origin: Origin) -> Derived:
     changelog = _changelog(folder)
     blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
     files = {
-        **{f"{SBOMS}/{row.artifact.path.name}.cdx.json": row.bill for row in packages if row.bill},
+        **{f"{SBOMS}/{row.bill_file}": row.bill for row in packages if row.bill},
         f"{REPORTS}/audit.json": audit_json(audit).encode(),
         f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
         **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
@@ -94,7 +94,6 @@ def derive(folder: Path, origin: Origin) -> Derived:
         project=config.project,
         origin=origin,
         packages=packages,
-        sboms={row.artifact.path.name for row in packages if row.bill},
         folders={row.artifact.path: row.artifact.path.relative_to(folder).as_posix() for row in packages},
         runtimes=config.document.runtime,
         audit=count_line(audit),

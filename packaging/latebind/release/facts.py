@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from latebind import __version__
+from latebind.build.sbom import read_sbom
 from latebind.errors import InputError
 from latebind.model import State
 from latebind.release import changelog
@@ -17,7 +18,7 @@ from latebind.text import plural
 from latebind.verify.report.gate import Block, absent, is_required, patterns
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from latebind.config.config import Config
@@ -60,7 +61,7 @@ def manifest(  # noqa: PLR0913  # a manifest says all that there is
         "version": config.project.version,
         "previous": since,
         **msgspec.to_builtins(origin),
-        "toolchains": sorted({tool for package in packages for tool in _tools(package)}),
+        "toolchains": sorted({tool for row in packages if row.bill for tool in read_sbom(row.bill).tools}),
         "targets": list(config.document.targets.include),
         "runtimes": [{"name": use.name, "minimum": use.minimum} for use in config.document.runtime],
         "packages": [
@@ -117,12 +118,3 @@ def _unmade(config: Config, packages: Sequence[ReleasePackage]) -> Iterator[Bloc
                 subject=rid, why="is a target of the project, and no package holds a library for it",
                 cure="Run latebind pack --target all.",
             )  # fmt: skip
-
-
-def _tools(package: ReleasePackage) -> Iterator[str]:
-    """The compilers that the package's SBOM names."""
-    if not package.bill:
-        return
-    bill: Mapping[str, Any] = msgspec.json.decode(package.bill)
-    for tool in bill.get("metadata", {}).get("tools", {}).get("components", ()):
-        yield f"{tool.get('name', '')} {tool.get('version', '')}".strip()

@@ -12,7 +12,7 @@ from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sd
 from latebind.audit.subject import nupkg_id, nupkg_version
 from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
-from latebind.build.sbom import SBOM_FILE
+from latebind.build.sbom import SBOM_FILES
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
 from latebind.system.archive import ZipReader, sha256
@@ -42,6 +42,8 @@ class ReleasePackage:
     """Those that it has native files for; none for an sdist."""
     bill: bytes = b""
     """The SBOM inside; b"" where it has none."""
+    bill_file: str = ""
+    """What a release calls the SBOM."""
     exports: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     """Library without prefix and suffix -> target -> the names that it exports, sorted."""
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -66,12 +68,12 @@ def _read(path: Path) -> ReleasePackage:
         return ReleasePackage(artifact=artifact, name=name, version=version, targets=own)
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
-    bill, headers = b"", {}
+    bill, bill_file, headers = b"", "", {}
     tagged = tuple(rid for rid in targets() if wheels_for(rid, [artifact]))  # none for a nupkg
     with ZipReader(path) as archive:
         for inner in (member.name for member in archive.members if not member.is_folder):
-            if posixpath.basename(inner) == SBOM_FILE:
-                bill = archive.read(inner)
+            if suffix := SBOM_FILES.get(posixpath.basename(inner)):
+                bill, bill_file = archive.read(inner), f"{path.name}.{suffix}"
             elif kind == "nupkg" and inner.startswith(_INCLUDE):
                 headers[inner.removeprefix(_INCLUDE)] = archive.read(inner).decode("utf-8", "replace")
             elif (rids := tagged or _target_of(inner)) and _is_native(data := archive.read(inner)):
@@ -80,8 +82,9 @@ def _read(path: Path) -> ReleasePackage:
                 exports.setdefault(_stem(inner), {}).update(dict.fromkeys(rids, names))
     rows = tuple(rid for rid in targets() if rid in found)
     return ReleasePackage(
-        artifact=artifact, name=name, version=version, targets=rows, bill=bill, exports=exports, headers=headers
-    )
+        artifact=artifact, name=name, version=version, targets=rows, bill=bill, bill_file=bill_file, exports=exports,
+        headers=headers,
+    )  # fmt: skip
 
 
 def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
