@@ -16,7 +16,9 @@ SEES_LESS = {
     "Windows: functions from the library of one CPython": "abi3audit looks at names, not at the library they come from",
 }
 """Bad subjects that abi3audit lets pass, and why."""
-CASES = [case for part in (tags, macos, windows) for case in part.CASES if case.code == "LB309"]
+ALL = [case for part in (tags, macos, windows) for case in part.CASES if case.code == "LB309"]
+CASES = [case for case in ALL if "abi3t" not in case.what]
+"""abi3audit 0.0.26 does not know abi3t."""
 
 
 @pytest.fixture(scope="session")

@@ -253,10 +253,39 @@ def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
 def test_a_free_threaded_cpython_has_no_stable_abi(monkeypatch):
     # No free-threaded build is among those that tests can count on: only the answer that it would give is put in.
     monkeypatch.setattr(extension.sysconfig, "get_config_var", lambda name: int(name == "Py_GIL_DISABLED"))
-    with pytest.raises(BuildError, match="needs the stable ABI, which free-threaded CPython does not have"):
+    with pytest.raises(BuildError, match="needs the stable ABI of CPython with the GIL"):
         extension.refuse_interpreter("cp310-abi3")
     extension.refuse_interpreter("cpython")
     extension.refuse_interpreter("py3-none")
+
+
+FREE_H = """\
+#if Py_LIMITED_API != 0x030F0000 || Py_TARGET_ABI3T != 0x030F0000
+#error "another ABI than the wheel's"
+#endif
+__attribute__((visibility("default"))) void *PyModExport__tiny(void);
+int PyABIInfo_Check(void *info, const char *name);
+"""
+FREE = '#include <Python.h>\nvoid *PyModExport__tiny(void)\n{\n  PyABIInfo_Check(0, "");\n  return 0;\n}\n'
+
+
+@pytest.mark.parametrize(("rid", "file", "needed"), [
+    ("linux-x64", "_tiny.abi3t.so", ()), ("win-x64", "_tiny.pyd", ("python3t.dll",)),
+])  # fmt: skip
+def test_modules_for_both_stable_abis_have_the_macros_name_and_library_of_pep_803(
+    tmp_path, monkeypatch, rid, file, needed
+):
+    # Not run: importing it. No CPython 3.15 is among those that tests can count on, so its headers are a stand-in.
+    headers = tmp_path / "headers"
+    headers.mkdir()
+    (headers / "Python.h").write_text(FREE_H, "utf-8")
+    monkeypatch.setattr(extension, "find_headers", lambda: headers)
+    monkeypatch.setattr(extension, "refuse_interpreter", lambda _kind: None)
+    project = write_module_client(tmp_path / "tiny", "cp315-abi3.abi3t", tiny=FREE)
+    (library,) = stage_target(load(project / "latebind.toml"), target(rid), project).libraries("tiny")
+    image = read_image(library.read_bytes(), library.name)
+    assert library.name == file
+    assert tuple(name for name in image.needed if "python" in name.lower()) == needed
 
 
 def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):

@@ -18,17 +18,18 @@ def test_names_belong_to_the_stable_abi_since_their_version():
 
 
 def test_the_import_library_has_what_every_windows_cpython_of_that_version_has():
-    lines = pythonabi.module_definition((3, 10)).splitlines()
+    lines = pythonabi.module_definition((3, 10), "python3.dll").splitlines()
     assert lines[:2] == ["LIBRARY python3.dll", "EXPORTS"]
     assert {"PyLong_FromLong", "PyExc_ValueError DATA", "PyErr_SetFromWindowsErr"} <= set(lines)
     assert not {"PyType_GetName", "PyOS_AfterFork_Child", "_Py_RefTotal DATA", "PyOS_CheckStack"} & set(lines)
-    assert "PyType_GetName" in pythonabi.module_definition((3, 11)).splitlines()
+    assert "PyType_GetName" in pythonabi.module_definition((3, 11), "python3.dll").splitlines()
 
 
 @pytest.mark.parametrize(
     ("name", "abi"),
     [
         ("_core.abi3.so", "abi3"),
+        ("_core.abi3t.so", "abi3t"),
         ("_core.abi3-x86_64-linux-gnu.so", "abi3"),
         ("_core.cpython-311-x86_64-linux-gnu.so", "cp311"),
         ("_core.cpython-310-darwin.so", "cp310"),
@@ -51,3 +52,13 @@ def test_this_cpythons_own_names_agree():
     own = pythonabi.module_abi(f"x{sysconfig.get_config_var('EXT_SUFFIX')}")
     assert pythonabi.abi_tags("cpython") == f"cp{sys.version_info.major}{sys.version_info.minor}-{own}"
     assert pythonabi.abi_tags("cp310-abi3") == "cp310-abi3"
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_known"),
+    [("cp315-abi3.abi3t", True), ("cp314-abi3.abi3t", False), ("cp315-abi3t", False), ("cp310-abi3", True)],
+)
+def test_the_stable_abi_of_free_threaded_cpython_begins_with_3_15(kind, is_known):
+    problem = pythonabi.kind_problem("tiny", kind, kind, nuget=False)
+    assert (problem is None) == is_known
+    assert is_known or "cp315-abi3.abi3t to" in problem[1]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from latebind.binary import Image
 
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
+_EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
+_DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
+"""What takes a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
 
 
 @check(
@@ -35,8 +38,11 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
 
     Only names of the stable ABI are there in all of them, each since the version that added it. With any other name
     the import or the first call fails in some of these Pythons, or behaves differently. Names that are not part of it
-    but that every CPython so far exports are a warning. On Windows the names must come
-    from python3.dll, because python311.dll exists in CPython 3.11 only.
+    but that every CPython so far exports are a warning. On Windows the names must come from python3.dll, or from
+    python3t.dll under abi3t, because python311.dll exists in CPython 3.11 only.
+
+    Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Whether
+    the code uses the layout of PyObject, which abi3t hides, leaves no trace in a binary and is not judged.
     """
     floor = _floor(wheel)
     if floor is None:
@@ -62,12 +68,19 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
         for name in sorted(used)
         if name in table and table[name].since > floor
     ]
-    tied = sorted({library for library in used.values() if platforms.is_python(library)} - {"python3.dll"})
-    seen = [*strangers, *newer, *(f"imports {library}" for library in tied)]
+    stable = {"python3t.dll"} if "abi3t" in wheel.abis else {"python3.dll"}
+    stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
+    tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
+    tied = [f"imports {library}" for library in tied]
+    if "abi3t" in wheel.abis and image.python_module and not any(row.name.startswith("PyMod") for row in image.exports):
+        tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
+    seen = [*strangers, *newer, *tied]
     if seen:
+        promise = f"cp{floor[0]}{floor[1]}-{'.'.join(wheel.abis)}"
         yield Hit(
-            message=f"breaks cp{floor[0]}{floor[1]}-abi3 with {plural(len(seen), 'import')}: {seen[0]}",
+            message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
             evidence=some(seen),
+            fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
             severity="error" if tied or any(row.partition(" ")[0] not in own for row in newer) else "warning",
         )
 
@@ -86,15 +99,17 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
 def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
 
-    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. A
-    stable-ABI module in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
+    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. CPython
+    finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A stable-ABI module
+    in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
     """
     abi = pythonabi.module_abi(file.base)
-    if not image.python_module or not abi or abi in wheel.abis or "none" in wheel.abis:
+    lost = _lost(abi, wheel)
+    if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
         return  # LB306 covers wheels whose ABI is none
     tags = f"{'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}"
     evidence = (f"file {file.base}", f"tag {tags}")
-    if abi == "abi3":
+    if abi in ("abi3", "abi3t") and not lost:
         message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
         yield Hit(message=message, evidence=evidence, severity="warning")
     else:
@@ -102,15 +117,27 @@ def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: Wheel
         twins = [row for row in package.native if row.folder == file.folder and row.base.startswith(f"{stem}.")]
         fits = len({pythonabi.module_abi(row.base) for row in twins}) > 1  # one for each of several Pythons
         yield Hit(
-            message=f"is found only by {abi}, but the wheel is installed for {tags}",
+            message=f"is not found by {lost}, for which the tag {tags} installs it"
+            if lost
+            else f"is found only by {abi}, but the wheel is installed for {tags}",
             evidence=evidence,
             severity="note" if fits else "error",
         )
 
 
+def _lost(abi: str, wheel: WheelName) -> str:
+    """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
+    oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
+    if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
+        return f"{_dotted(oldest)}, which knows no .abi3t.so"
+    if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
+        return f"free-threaded {_dotted(oldest)}, which knows no .abi3.so"
+    return ""
+
+
 def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:
     """The oldest CPython of a stable-ABI wheel; None for other wheels."""
-    if "abi3" not in wheel.abis:
+    if {"abi3", "abi3t"}.isdisjoint(wheel.abis):
         return None
     return min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=None)
 

@@ -93,7 +93,7 @@ def _applies(row: Requirement, environment: Mapping[str, str]) -> bool:
 def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
     """The environments of the wheel's tags (PEP 508), for each CPython that it may be installed for."""
     floors = [floor for name in wheel.pythons if (floor := pythonabi.floor_of(name))]
-    is_for_many = not floors or not {"abi3", "none"}.isdisjoint(wheel.abis)
+    is_for_many = not floors or not {"abi3", "abi3t", "none"}.isdisjoint(wheel.abis)
     pythons = [(3, minor) for minor in range(9, 16)] if is_for_many else floors
     for platform in wheel.platforms:
         system = platforms.tag_format(platform)

@@ -65,7 +65,7 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
 
 def _pythons(kind: str) -> str:
     """The CPythons that build: one for a wheel that suits several, and its floor where there is one."""
-    return "cp3*-*" if kind == "cpython" else f"{kind.partition('-')[0]}-*" if kind.endswith("-abi3") else _ANY
+    return "cp3*-*" if kind == "cpython" else f"{kind.partition('-')[0]}-*" if "-abi3" in kind else _ANY
 
 
 def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[str, object]:  # noqa: FBT001  # one of two

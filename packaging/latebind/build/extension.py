@@ -19,7 +19,7 @@ from latebind.errors import BuildError, NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
 from latebind.system.tree import hash_file, hash_tree
-from latebind.tables.pythonabi import abi_tags, floor_of, module_abi, module_definition
+from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_abi, module_definition
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
@@ -64,6 +64,7 @@ class Extension:
             f"-DLATEBIND_PYTHON_KIND={self.kind}",
             f"-DLATEBIND_PYTHON_INCLUDE={include}",
             f"-DLATEBIND_PYTHON_LIMITED_API={limit}",
+            f"-DLATEBIND_PYTHON_TARGET_ABI3T={limit if is_threaded(self.kind) else ''}",
             f"-DLATEBIND_PYTHON_SUFFIX={module_suffix(self.kind, self.target)}",
             f"-DLATEBIND_PYTHON_LIBRARY={self._library(place, floor) if self.target.dlltool_machine else ''}",
         ]
@@ -81,13 +82,14 @@ class Extension:
 
     def _library(self, place: Path, floor: PythonVersion | None) -> Path:
         """Windows alone resolves a module's symbols when it is linked: by python3.lib, or this CPython's own."""
+        stable = "python3t" if is_threaded(self.kind) else "python3"
         if floor is not None and self.is_portable:
-            definition = place / "python3.def"
-            write_text(definition, module_definition(floor))
+            definition = place / f"{stable}.def"
+            write_text(definition, module_definition(floor, f"{stable}.dll"))
             return self.toolchain.import_library(definition, self.target)
         threads = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
         own = f"python{sys.version_info.major}{sys.version_info.minor}{threads}.lib"
-        name = "python3.lib" if floor else own
+        name = f"{stable}.lib" if floor else own
         found = Path(sys.base_prefix) / "libs" / name
         if not found.is_file():
             raise BuildError(
@@ -142,11 +144,11 @@ def refuse_interpreter(kind: str) -> None:
             where=sys.executable,
             advice="Run latebind with CPython.",
         )
-    if floor is not None and sysconfig.get_config_var("Py_GIL_DISABLED"):
+    if floor is not None and not is_threaded(kind) and sysconfig.get_config_var("Py_GIL_DISABLED"):
         raise BuildError(
-            f"a wheel of kind {kind} needs the stable ABI, which free-threaded CPython does not have",
+            f"a wheel of kind {kind} needs the stable ABI of CPython with the GIL, and this one is free-threaded",
             where=sys.executable,
-            advice='Run latebind with an ordinary CPython, or set wheel.kind = "cpython".',
+            advice='Run latebind with an ordinary CPython, or set wheel.kind = "cp315-abi3.abi3t" or "cpython".',
         )
     if floor is not None and sys.version_info[:2] < floor:
         raise BuildError(
@@ -171,7 +173,7 @@ def module_suffix(kind: str, target: Target) -> str:
     """How the file names of modules end: `.abi3.so`, `.pyd`, or what this CPython calls its own."""
     if kind == "cpython":
         return str(sysconfig.get_config_var("EXT_SUFFIX"))
-    return target.abi3_suffix
+    return target.abi3_suffix.replace("abi3", "abi3t") if is_threaded(kind) else target.abi3_suffix
 
 
 def fits(kind: str, library: str) -> bool:
@@ -180,4 +182,4 @@ def fits(kind: str, library: str) -> bool:
     A stage that was merged from wheels of several CPythons holds a module for each.
     """
     own = module_abi(library)
-    return kind != "cpython" or not own or own in ("abi3", abi_tags(kind).partition("-")[2])
+    return kind != "cpython" or not own or own in ("abi3", "abi3t", abi_tags(kind).partition("-")[2])

@@ -14,13 +14,18 @@ if TYPE_CHECKING:
 
 PythonVersion = tuple[int, int]
 
-WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3)$")
-"""The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI."""
+WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3(\.abi3t)?)$")
+"""The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI.
+
+With `.abi3t`, free-threaded ones too (PEP 803).
+"""
 _OLDEST = (3, 2)
 """PEP 384."""
+ABI3T = (3, 15)
+"""The first CPython with a stable ABI of free-threaded builds, and the first that finds `.abi3t.so` (PEP 803)."""
 _ON_WINDOWS = frozenset({"", "MS_WINDOWS", "PY_HAVE_THREAD_NATIVE_ID"})
 """Conditions that hold for every CPython on Windows, by the `windows` keys of Misc/stable_abi.toml."""
-_POSIX = re.compile(r"\.(?:cpython-3(?P<minor>\d+)(?P<flags>[a-z]*)|(?P<abi3>abi3))(?:-[\w-]+)?\.so$")
+_POSIX = re.compile(r"\.(?:cpython-3(?P<minor>\d+)(?P<flags>[a-z]*)|(?P<abi3>abi3t?))(?:-[\w-]+)?\.so$")
 _WINDOWS = re.compile(r"(?:_d)?\.cp3(?P<minor>\d+)(?P<flags>[a-z]*)-\w+\.pyd$")
 
 
@@ -37,8 +42,13 @@ class StableName:
 
 def floor_of(word: str) -> PythonVersion | None:
     """The oldest CPython of a stable-ABI kind, the one of a Python tag: (3, 10) of `cp310-abi3` and `cp310`."""
-    match = re.fullmatch(r"cp3([0-9]{1,2})(-abi3)?", word)
+    match = re.fullmatch(r"cp3([0-9]{1,2})(-abi3(\.abi3t)?)?", word)
     return (3, int(match[1])) if match else None
+
+
+def is_threaded(kind: str) -> bool:
+    """Whether modules of a kind are for free-threaded CPython as well: `cp315-abi3.abi3t`."""
+    return kind.endswith("abi3t")
 
 
 def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[str, str] | None:
@@ -47,11 +57,13 @@ def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[
     `others` is the kind of the first package that makes Python modules.
     """
     floor = floor_of(kind)
-    if not WHEEL_KINDS.match(kind) or (floor and not _OLDEST <= floor <= newest()):
-        last = newest()
+    oldest = ABI3T if is_threaded(kind) else _OLDEST
+    if not WHEEL_KINDS.match(kind) or (floor and not oldest <= floor <= newest()):
+        last = "cp{}{}-abi3".format(*newest())
+        kinds = f'"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to {last}'
         return (
             f"package.{package}.wheel.kind: {kind!r} is not a kind of wheel",
-            f'Write "py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp{last[0]}{last[1]}-abi3.',
+            f"Write {kinds}, cp315-abi3.abi3t to {last}.abi3t for free-threaded CPython too.",
         )
     if kind == "py3-none":
         return None
@@ -77,7 +89,7 @@ def abi_tags(kind: str) -> str:
 
 
 def module_abi(file_name: str) -> str:
-    """The ABI that a module's file name says it is for: `abi3`, `cp311`, `cp313t`; "" when it says none.
+    """The ABI that a module's file name says it is for: `abi3`, `abi3t`, `cp311`, `cp313t`; "" when it says none.
 
     `.pyd` without more says none: on Windows that is how stable-ABI modules are named, and others may be.
     """
@@ -109,12 +121,13 @@ def newest() -> PythonVersion:
     return max(row.since for row in stable_names().values())
 
 
-def module_definition(floor: PythonVersion) -> str:
-    """What python3.dll of that CPython exports, as a module definition file, from which an import library is made.
+def module_definition(floor: PythonVersion, library: str) -> str:
+    """What a library of that CPython exports, python3.dll or python3t.dll, as a module definition file.
 
+    An import library is made from it.
     Names whose condition may not hold on Windows are left out: using one then fails when the module is linked, not when
     it is imported.
     """
     rows = [row for row in stable_names().values() if row.since <= floor and row.condition in _ON_WINDOWS]
     lines = [f"{row.name} DATA" if row.is_data else row.name for row in sorted(rows, key=lambda row: row.name)]
-    return "\n".join(["LIBRARY python3.dll", "EXPORTS", *lines]) + "\n"
+    return "\n".join([f"LIBRARY {library}", "EXPORTS", *lines]) + "\n"

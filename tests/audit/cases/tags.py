@@ -58,12 +58,17 @@ NEWER = "PyType_GetName"
 PRIVATE = "_PyObject_GetDictPtr"
 """Exported by every CPython, and of no stable ABI."""
 ABI3, ABI3_NEWER = "cp310-abi3-manylinux_2_28_x86_64", "cp311-abi3-manylinux_2_28_x86_64"
+ABI3T = "cp315-abi3.abi3t-manylinux_2_28_x86_64"
 TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 
 
 def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so"):
     return bench.wheel({f"latenn/{file}": bench.compiler.shared(caller(*names)).read_bytes()}, tag=tag)
+
+
+def exporting(bench: Bench, name: str) -> bytes:
+    return bench.compiler.shared(f"void *{name}(void) {{ return 0; }}\n").read_bytes()
 
 
 def weak_user(bench: Bench, *, weak: bool) -> bytes:
@@ -187,6 +192,25 @@ CASES = [
          lambda bench: calling(bench, STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
          lambda bench: calling(bench, STABLE, file="_core.so", tag=OWN), at=".so",
          says="is found only by cp310, but the wheel is installed for cp311-cp311"),
+    Case("LB309", "an abi3t wheel whose module hands over a PyModuleDef",
+         lambda bench: calling(bench, "PyModuleDef_Init", tag=ABI3T, file="_core.abi3t.so"),
+         lambda bench: bench.wheel({"latenn/_core.abi3t.so": exporting(bench, "PyModExport__core")}, tag=ABI3T),
+         at="!latenn/_core.abi3t.so", says="PyModuleDef_Init is for CPython with the GIL alone"),
+    Case("LB309", "an abi3t wheel whose module uses what is no part of the stable ABI",
+         lambda bench: calling(bench, PRIVATE, tag=ABI3T, file="_core.abi3t.so"),
+         lambda bench: calling(bench, NEWER, tag=ABI3T, file="_core.abi3t.so"),
+         at="!latenn/_core.abi3t.so", says=f"cp315-abi3.abi3t with 1 import: {PRIVATE}", severity="warning"),
+    Case("LB310", "an abi3t module under a tag that older CPythons install",
+         lambda bench: calling(bench, STABLE, file="_core.abi3t.so"),
+         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
+         says="is not found by CPython 3.10, which knows no .abi3t.so"),
+    Case("LB310", "an abi3 module under an abi3t tag", lambda bench: calling(bench, STABLE, tag=ABI3T),
+         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.so"), at="!latenn/_core.abi3.so",
+         says="is not found by free-threaded CPython 3.15, which knows no .abi3.so"),
+    Case("LB310", "an abi3t module under the tag of one CPython",
+         lambda bench: calling(bench, STABLE, tag="cp315-cp315-manylinux_2_28_x86_64", file="_core.abi3t.so"),
+         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
+         says="excludes all other CPythons", severity="warning"),
     Case("LB310", "a stable-ABI module under the tag of one CPython", lambda bench: calling(bench, STABLE, tag=OWN),
          lambda bench: calling(bench, STABLE), at="!latenn/_core.abi3.so", says="excludes all other CPythons",
          severity="warning"),
