@@ -216,6 +216,7 @@ def wheel(  # each argument is one thing that a test breaks
     said_tag: str = "",
     purelib: bool = False,
     metadata: str = "",
+    metadata_version: str = "2.4",
     said_version: str = "",
     license_file: bool = True,
     record: Callable[[Rows], Rows] = lambda rows: rows,
@@ -230,7 +231,7 @@ def wheel(  # each argument is one thing that a test breaks
         f"Root-Is-Purelib: {'true' if purelib else 'false'}\nTag: {said_tag or tag}\n"
     ).encode()
     members[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.4\nName: {name}\nVersion: {said_version or version}\n{metadata}\n"
+        f"Metadata-Version: {metadata_version}\nName: {name}\nVersion: {said_version or version}\n{metadata}\n"
     ).encode()
     if license_file:
         members[f"{info}/licenses/LICENSE"] = b"MIT"

@@ -5,6 +5,7 @@ import zipfile
 
 import pytest
 from latebind.audit.audit import audit_here
+from latebind.audit.nugetbuilder import CODES
 from latebind.audit.nugetrules import RULES
 from latebind.audit.policy import Policy
 from latebind.nuget import dotnet
@@ -38,7 +39,8 @@ PROJECT = """\
   <ItemGroup><Reference Include="{sdk}/NuGet.*.dll" /><Reference Include="{sdk}/Newtonsoft.Json.dll" /></ItemGroup>
 </Project>
 """
-OURS = {rule.code for rule in RULES}
+OURS = {rule.code for rule in RULES} - set(CODES)
+"""Without what NuGet refuses to write: it has no rule for packages that have it."""
 LATER = {"NU5501", "NU5048"}
 """Rules that the oldest SDK here has not."""
 

@@ -150,9 +150,12 @@ def test_each_part_has_a_bill_and_the_upper_one_names_the_parts(tmp_path):
 
 
 @pytest.mark.parametrize(("limit", "split", "files"), [(10**6, "auto", 1), (10**3, "auto", 2), (1, False, 1)])
-def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path, limit, split, files):
+def test_a_package_over_the_feeds_limit_is_split_unless_it_must_not_be(tmp_path, limit, split, files, capsys):
     made = nupkgs(tmp_path, "libdemo.so", settings={"split": split}, feed_limit=limit)
     assert len(made) == len(list((tmp_path / "dist").iterdir())) == files
+    said = capsys.readouterr().err
+    assert said.count("warning: Demo.") == sum(row.size > limit for row in made)
+    assert ("Remove split = false" in said) == (split is False)
 
 
 @pytest.mark.parametrize(("name", "data"), [("icon.png", PNG), ("a.jpg", JPEG), ("b.JPEG", JPEG)])

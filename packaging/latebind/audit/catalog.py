@@ -41,6 +41,7 @@ _MODULES = (
     "sdists",
     "twins",
     "metadata",
+    "licenses",
     "dependencies",
     "hygiene",
     "hardening",

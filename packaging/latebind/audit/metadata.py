@@ -1,9 +1,8 @@
-"""Checks LB501-LB503 and LB505: whether a package's metadata is complete and correct."""
+"""Checks LB501-LB503: whether a package's metadata is complete and correct."""
 
 from __future__ import annotations
 
 import base64
-import re
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from latebind.audit.subject import Contents, File
     from latebind.model import Severity
 
-_LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
 _OTHER_TAGS = "has different tags from the file name"
 _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 
@@ -204,33 +202,6 @@ def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
             message=f"names {package_id} {version}, but the file is {package.path.name}",
             evidence=(f"id: {package_id}", f"version: {version}", f"file name: {package.path.name}"),
         )
-
-
-@check(
-    "LB505",
-    "License missing",
-    "note",
-    because="Nothing fails.",
-    scope="package",
-    kinds=("wheel", "nupkg"),
-    example="a wheel without dist-info/licenses/",
-    cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
-)
-def license_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Most licenses require that every copy includes their text, and companies reject packages without one."""
-    if package.kind == "wheel":
-        if not any(_LICENSE.search(file.name) for file in package.files):
-            yield Hit(message="contains no license file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
-        return
-    found = readable_nuspec(package)
-    if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license
-        return
-    inner, spec = found
-    named = spec.fields.get("license", "")
-    if not named and not spec.fields.get("licenseUrl"):
-        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
-    elif spec.license_type == "file" and named.replace("\\", "/") not in {file.name for file in package.files}:
-        yield Hit(inner=inner, message=f"names the license file {named}, which is missing", evidence=(named,))
 
 
 def _normal(text: str) -> str:

@@ -1,8 +1,8 @@
 """Check LB414: the rules that NuGet applies when it packs, each with NuGet's own code.
 
 The rules are those of NuGet.Packaging's `RuleSet.PackageCreationRuleSet` (NuGet/NuGet.Client,
-src/NuGet.Core/NuGet.Packaging/Rules). NU5129 is LB411. NU5131, which compares `<references>` with ref/, and the hint
-about a missing readme are not implemented.
+src/NuGet.Core/NuGet.Packaging/Rules), and what its `PackageBuilder` refuses to write: NU1012 and NU5038 to NU5047.
+NU5129 is LB411, NU5030 is LB505. The hint about a missing readme is not implemented.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
+from latebind.audit.nugetbuilder import CODES, places, refused
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     Broken = Iterator[tuple[str, str]]
     """The file inside the package, "" for the nuspec, and what is wrong."""
 
-_FRAMEWORK_FOLDER = re.compile(r"(?:lib|ref)/([^/]+)/.+", re.IGNORECASE)
 _BUILD_FILE = re.compile(r"build/(?:([^/]+)/)?[^/]+\.(?:props|targets)", re.IGNORECASE)
 _KNOWN_FRAMEWORK = re.compile(
     r"(net(standard|coreapp|framework|core|mf|nano\d*)?[\d.]*(-[a-z]+[\d.]*)?|netstandardapp[\d.]*|uap[\d.]*"
@@ -176,22 +176,14 @@ def _groups_differ(package: Contents, spec: ParsedNuspec) -> Broken:
 
 
 def _undotted(package: Contents, spec: ParsedNuspec) -> Broken:
-    named = [*(("", name) for name in spec.frameworks), *_places(package)]
+    named = [*(("", name) for name in spec.frameworks), *places(package)]
     for inner, framework in named:
         if re.fullmatch(r"net[5-9]\d*(-.*)?", framework, re.IGNORECASE):
             yield inner, f"{framework} needs a dot: {framework[:4]}.{framework[4:5] or '0'}"
 
 
-def _places(package: Contents) -> Iterator[tuple[str, str]]:
-    """Each file in a folder of lib/ or ref/, with the folder's framework."""
-    for name in _names(package):
-        match = _FRAMEWORK_FOLDER.fullmatch(name)
-        if match:
-            yield name, match[1]
-
-
 def _file_frameworks(package: Contents) -> set[str]:
-    return {short(framework) for _, framework in _places(package)}
+    return {short(framework) for _, framework in places(package)}
 
 
 def short(framework: str) -> str:
@@ -204,6 +196,29 @@ def short(framework: str) -> str:
     return text.replace(".", "") if re.fullmatch(r"net[1-4](\.\d+)+", text) else text
 
 
+def _references(package: Contents, spec: ParsedNuspec) -> Broken:
+    """The names in `<references>` against the files of ref/, for each framework; "" names those of every framework."""
+    names: dict[str, set[str]] = {}
+    for row in spec.references:
+        names.setdefault(short(row.framework), set()).add(row.file.lower())
+    files: dict[str, set[str]] = {}
+    for inner, framework in places(package):
+        if inner.lower().startswith("ref/"):
+            files.setdefault(short(framework), set()).add(posixpath.basename(inner).lower())
+    for framework in sorted((files.keys() | names.keys()) - {""}) if names else ():
+        named, there = names.get(framework, names.get("", set())), files.get(framework, set())
+        for name in sorted(named ^ there):
+            yield "", f"{name} is in {'<references>' if name in named else 'ref/'} alone, for {framework}"
+    if not files:
+        yield from (("", f"{name} is in <references> alone, without ref/") for name in sorted(names.get("", set())))
+
+
+def _refused(code: str) -> Rule:
+    return Rule(
+        code, "warning", lambda package, spec: ((file, why) for one, file, why in refused(package, spec) if one == code)
+    )
+
+
 def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Broken]:
     """A rule that files whose whole name matches a pattern break, in upper or lower case."""
     wrong = re.compile(pattern, re.IGNORECASE | re.DOTALL)
@@ -213,6 +228,7 @@ def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Bro
 _FOLDERS = r"lib|analyzers|ref|runtimes|native|build|buildcrosstargeting|buildtransitive|tools|contentfiles|embed"
 """Where NU5100 expects assemblies."""
 RULES: tuple[Rule, ...] = (
+    *map(_refused, CODES),
     Rule("NU5048", "note", _icon_url),
     Rule("NU5100", "warning", _files(
         rf"(?!({_FOLDERS})/).*\.(dll|winmd)",
@@ -238,6 +254,7 @@ RULES: tuple[Rule, ...] = (
     Rule("NU5125", "note", _license_url),
     Rule("NU5127", "warning", _no_library),
     Rule("NU5128", "note", _groups_differ),
+    Rule("NU5131", "note", _references),
     Rule("NU5501", "warning", _undotted),
 )  # fmt: skip
 """In the order of their codes."""

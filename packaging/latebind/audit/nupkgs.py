@@ -1,4 +1,4 @@
-"""Checks LB411 and LB412: build files that NuGet ignores, and symbol packages that feeds refuse."""
+"""Checks LB411, LB412 and LB416: build files that NuGet ignores, and packages that feeds refuse."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
+from latebind.nuget.opc import FEED_LIMIT
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -74,3 +76,28 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
         elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
             head = file.head[:16].decode("ascii", "replace")
             yield Hit(inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",))
+
+
+@check(
+    "LB416",
+    "Package too large for the feed",
+    "warning",
+    because="nuget.org refuses it; it installs from other feeds.",
+    scope="package",
+    kinds=("nupkg",),
+    example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
+    cure='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
+    "and one that depends on all of them.",
+)
+def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
+    """nuget.org takes packages of up to 250 MB, and so do many other feeds.
+
+    Native libraries for several targets are what makes a package large, and each user needs those of one target.
+    """
+    size = package.path.stat().st_size
+    if size > FEED_LIMIT:
+        largest = sorted(package.files, key=lambda file: -file.size)[:3]
+        yield Hit(
+            message=f"has {human_size(size)}, and nuget.org takes {human_size(FEED_LIMIT)}",
+            evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
+        )

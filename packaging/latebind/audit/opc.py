@@ -13,7 +13,7 @@ from defusedxml.common import DefusedXmlException
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from xml.etree.ElementTree import Element
 
     from latebind.audit.subject import Contents
@@ -29,6 +29,15 @@ class ParsedDependency:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedReference:
+    """An assembly that projects refer to, of all in ref/ and lib/."""
+
+    file: str
+    framework: str
+    """"" for every framework."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedNuspec:
     """What a nuspec says. `fields` are the simple metadata elements by name."""
 
@@ -37,6 +46,7 @@ class ParsedNuspec:
     dependencies: tuple[ParsedDependency, ...]
     frameworks: tuple[str, ...] = ()
     """The frameworks of the dependency groups, empty groups included."""
+    references: tuple[ParsedReference, ...] = ()
 
 
 def parse(data: bytes, where: str) -> Element:
@@ -86,7 +96,11 @@ def nuspec(data: bytes, where: str) -> ParsedNuspec:
             dependencies += [_dependency(leaf, "") for leaf in child if _local(leaf) == "dependency"]
     kind = next((child.get("type", "") for child in metadata if _local(child) == "license"), "")
     return ParsedNuspec(
-        fields=fields, license_type=kind, dependencies=tuple(dependencies), frameworks=tuple(frameworks)
+        fields=fields,
+        license_type=kind,
+        dependencies=tuple(dependencies),
+        frameworks=tuple(frameworks),
+        references=tuple(row for child in metadata if _local(child) == "references" for row in _references(child)),
     )
 
 
@@ -115,6 +129,14 @@ def relationships(package: Contents) -> tuple[str, ...]:
 
 def _dependency(row: Element, framework: str) -> ParsedDependency:
     return ParsedDependency(id=row.get("id", ""), version=row.get("version", ""), framework=framework)
+
+
+def _references(element: Element, framework: str = "") -> Iterator[ParsedReference]:
+    for row in element:
+        if _local(row) == "group":
+            yield from _references(row, row.get("targetFramework", ""))
+        elif _local(row) == "reference":
+            yield ParsedReference(file=row.get("file", ""), framework=framework)
 
 
 def _local(row: Element) -> str:

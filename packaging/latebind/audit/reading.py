@@ -130,7 +130,7 @@ def wheel_name(file_name: str) -> WheelName | None:
 
 def _is_text(name: str, kind: SubjectKind) -> bool:
     if kind == "wheel":
-        return posixpath.dirname(name).endswith(".dist-info")
+        return posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
     if kind == "sdist":
         return name.count("/") == 1 and name.endswith("/pyproject.toml")
     if kind != "nupkg":

@@ -23,9 +23,10 @@ from latebind.nuget.nuspec import (
     same_minor,
     semantic_version,
 )
-from latebind.nuget.opc import write_nupkg
+from latebind.nuget.opc import FEED_LIMIT, write_nupkg
 from latebind.system.archive import Entry, sha256
 from latebind.system.log import LOG
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.config.document import NugetConfig
 
-FEED_LIMIT = 250_000_000
-"""Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
+
+_TOO_LARGE = 'Remove split = false, or set it to "auto": one package for each target.'
+_TOO_LARGE_PART = "Move what it holds into another component with a package of its own, or publish on another feed."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +91,10 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
         LOG.detail(f"{made[0].path.name} has {made[0].size} bytes, over {feed_limit}: split by target")
         made[0].path.unlink()
         made = _split(job)
+    for row in made:
+        if row.size > feed_limit:
+            LOG.say(f"warning: {row.path.name} has {human_size(row.size)}, and the feed takes {human_size(feed_limit)}")
+            LOG.say(f"  help: {_TOO_LARGE if len(made) == 1 else _TOO_LARGE_PART}")
     return (*made, *_symbols(job))
 
 

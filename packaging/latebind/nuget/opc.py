@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from latebind.nuget.nuspec import Nuspec
 
+FEED_LIMIT = 250_000_000
+"""Bytes of a package that the public feed takes: "250 MB" (learn.microsoft.com/nuget/nuget-org/publish-a-package)."""
 CONTENT_TYPES = "[Content_Types].xml"
 RELATIONSHIPS = "_rels/.rels"
 

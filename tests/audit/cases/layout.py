@@ -68,6 +68,16 @@ def plain(bench: Bench):
     return bench.nupkg()
 
 
+def sparse(bench: Bench, size: int):
+    """A nupkg behind so many bytes that take no room on the disk."""
+    (path,) = bench.nupkg()
+    data = path.read_bytes()
+    with path.open("wb") as file:
+        file.seek(size)
+        file.write(data)
+    return [path]
+
+
 CASES = [
     Case("LB401", "a library in a folder below native/",
          lambda bench: bench.nupkg({"runtimes/linux-x64/native/plugins/libx.so": bench.good()}), plain,
@@ -143,6 +153,9 @@ CASES = [
          says="which is missing"),
     Case("LB410", "a part that is not pinned", split(pin="1.0.0"), split(), at="Latenn.1.0.0.nupkg",
          says="instead of exactly its own version"),
+    Case("LB416", "a package over 250 MB, of which all but the end is a hole", lambda bench: sparse(bench, 250_000_000),
+         lambda bench: sparse(bench, 249_000_000), at="Latenn.1.0.0.nupkg", says="nuget.org takes 250.0 MB",
+         severity="warning"),
     Case("LB411", "build targets of another name than the package's", built("native.targets"), built("latenn.targets"),
          at="!build/net461/native.targets", says="build/net461/Latenn.targets"),
     Case("LB413", "a pattern for a folder that has another name",

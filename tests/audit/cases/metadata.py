@@ -8,6 +8,7 @@ from tests.audit.cases.case import Case
 from tests.audit.corpus import nuspec
 
 LIB = "latenn/liblatenn.so"
+SBOM = "latenn-1.0.dist-info/sboms/a.cdx.json"
 MINIMUM = Policy(minimums={"onnxruntime": "1.19"})
 
 
@@ -67,6 +68,19 @@ CASES = [
     Case("LB502", "METADATA that is not UTF-8",
          lambda bench: bench.wheel(after={"latenn-1.0.dist-info/METADATA": b"Name: \xff\n"}), whole, at="/METADATA",
          says="not UTF-8"),
+    *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
+           severity="warning") for what, line, says in (
+        ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "names no SPDX license expression"),
+        ("two ways to name the license", "License: MIT\nLicense-Expression: MIT\n", "both License and License-Ex"),
+        ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
+    )),
+    Case("LB507", "a license expression in old metadata",
+         lambda bench: bench.wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
+         lambda bench: bench.wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
+         says="which metadata 2.3 lacks", severity="warning"),
+    Case("LB507", "an SBOM that is not JSON", lambda bench: bench.wheel({LIB: bench.good(), SBOM: b"<"}),
+         lambda bench: bench.wheel({LIB: bench.good(), SBOM: b"{}"}), at=f"!{SBOM}", says="is not JSON",
+         severity="note"),
     Case("LB503", "a nupkg that was renamed", lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.1.0", "")),
          lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
     Case("LB504", "the runtime is pinned", requires("onnxruntime==1.20.1"), requires("onnxruntime>=1.19"),

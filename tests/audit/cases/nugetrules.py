@@ -10,7 +10,7 @@ from tests.audit.corpus import nuspec, pe
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
 
-TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "ps1", "transform", "targets", "_")
+TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "ps1", "transform", "targets", "_", "md", "png", "gif")
 ASSEMBLY = "lib/netstandard2.0/Latenn.dll"
 GROUP = '<group targetFramework=".NETStandard2.0"{}</group>'
 NONE = GROUP.format(">")
@@ -25,11 +25,12 @@ def depends(version, id_="Latenn.Core"):
     return GROUP.format(f'><dependency id="{id_}"{wanted}/>')
 
 
-def package(*names, groups=NONE, extra="", version="1.0.0", without=(), license_=LICENSE):
+def package(*names, groups=NONE, extra="", version="1.0.0", without=(), license_=LICENSE, **data):
     """A nupkg with an assembly for .NET Standard 2.0, and what is given."""
 
     def make(bench: Bench):
         files = {name: pe(managed=True) if name.endswith(".dll") else b"1" for name in (ASSEMBLY, *names)}
+        files.update({f"a.{suffix}": content for suffix, content in data.items()})
         spec = nuspec("Latenn", version, f"<dependencies>{groups}</dependencies>{extra}")
         spec = spec.replace(LICENSE, license_)
         spec = spec.replace("</license>", "") if not license_ else spec
@@ -45,7 +46,23 @@ def rule(code, bad, good=None, *, at="!Latenn.nuspec", severity="warning"):
     )  # fmt: skip
 
 
+IOS = '<group targetFramework="net8.0-ios17.0"></group>'
+REFERENCES = '<references><reference file="{}"/></references>'
+README, ICON = "<readme>a.{}</readme>", "<icon>a.{}</icon>"
+
+
 CASES = [
+    rule("NU1012", package("lib/net8.0-ios/Latenn.dll", groups=NONE + IOS),
+         package("lib/net8.0-ios17.0/Latenn.dll", groups=NONE + IOS), at="!lib/net8.0-ios/Latenn.dll"),
+    rule("NU5038", package(extra=README.format("gif"), gif=b"1"), package(extra=README.format("md"), md=b"1")),
+    rule("NU5039", package(extra=README.format("md")), package(extra=README.format("md"), md=b"1")),
+    rule("NU5040", package(extra=README.format("md"), md=b""), package(extra=README.format("md"), md=b"1"), at="!a.md"),
+    rule("NU5045", package(extra=ICON.format("gif"), gif=b"1"), package(extra=ICON.format("png"), png=b"1")),
+    rule("NU5046", package(extra=ICON.format("png")), package(extra=ICON.format("png"), png=b"1")),
+    rule("NU5047", package(extra=ICON.format("png"), png=bytes(1024**2 + 1)),
+         package(extra=ICON.format("png"), png=b"1"), at="!a.png"),
+    rule("NU5131", package("ref/netstandard2.0/Other.dll", extra=REFERENCES.format("Latenn.dll")),
+         package("ref/netstandard2.0/Latenn.dll", extra=REFERENCES.format("Latenn.dll")), severity="note"),
     rule("NU5048", package(extra="<iconUrl>https://example.org/i.png</iconUrl>"), severity="note"),
     rule("NU5100", package("other/Latenn.More.dll"), package("tools/Latenn.More.dll"), at="!other/Latenn.More.dll"),
     rule("NU5101", package("lib/Latenn.More.dll"), at="!lib/Latenn.More.dll"),
