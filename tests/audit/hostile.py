@@ -20,13 +20,20 @@ def _abort(_: str) -> NoReturn:
     os.abort()
 
 
+def _compute(_: str) -> NoReturn:
+    while True:
+        pass
+
+
 def _fail(part: str) -> NoReturn:
     raise KeyError(part)
 
 
 ENDS: dict[str, Callable[[str], object]] = {
     "aborts": _abort,
-    "hangs": lambda _: time.sleep(600),
+    "computes": _compute,
+    "waits": lambda _: time.sleep(600),
+    "naps": lambda _: time.sleep(2),
     "hoards": lambda _: bytearray(1 << 40),
     "fails": _fail,
 }
@@ -42,6 +49,13 @@ def audit(task: Task, tell: Callable[[str], None], end: str) -> Result:
             ENDS[end](part)
 
     return audit_package(task, told)
+
+
+def audit_and(task: Task, tell: Callable[[str], None], end: str) -> Result:
+    """Audit, and end so afterwards, where checks run."""
+    result = audit_package(task, tell)
+    ENDS[end]("")
+    return result
 
 
 def always_aborts(task: Task, tell: Callable[[str], None]) -> Result:

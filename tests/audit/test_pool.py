@@ -12,7 +12,7 @@ from latebind.audit.pool import Pool, WorkerLimits
 from tests.audit import hostile
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
+LIMITS = WorkerLimits(seconds=3, wall=6, memory=4 << 30)
 
 
 def reader_findings(report):
@@ -23,7 +23,8 @@ def reader_findings(report):
     ("end", "how"),
     [
         ("aborts", "was killed by SIGABRT"),
-        ("hangs", "exceeded its limit of 3 s"),
+        ("computes", "exceeded its limit of 3 s of CPU time"),
+        ("waits", "exceeded its limit of 6 s"),
         ("hoards", "exceeded its limit of 4096 MiB of memory"),
         ("fails", "failed with a bug in latebind: KeyError"),
     ],
@@ -35,7 +36,7 @@ def test_a_reader_that_dies_is_a_finding_and_the_rest_is_audited(bench, end, how
 
     (finding,) = reader_findings(report)
     assert finding.subject.endswith(f"!{hostile.VICTIM}")
-    assert finding.severity == ("warning" if end == "hangs" else "error"), "slow is not hostile"
+    assert finding.severity == ("warning" if end in ("computes", "waits") else "error"), "slow is not hostile"
     assert how in finding.message
     assert "LB611" in {row.code for row in report.findings}, "the other files of the package are still audited"
     assert any(row.subject == finding.subject for row in report.skipped), "checks not applied are reported"
@@ -47,6 +48,20 @@ def test_a_package_that_no_reader_survives_is_a_finding(bench):
     (finding,) = report.findings
     assert (finding.code, finding.severity) == ("LB605", "error")
     assert "was not audited" in finding.message
+
+
+def test_a_package_whose_checks_take_too_long_is_not_finished(bench):
+    work = partial(hostile.audit_and, end="computes")
+    report = audit_paths(bench.wheel(), jobs=1, limits=WorkerLimits(seconds=1), work=work)
+
+    (finding,) = report.findings
+    assert (finding.code, finding.severity) == ("LB605", "warning")
+    assert "not finished" in finding.fix
+
+
+def test_waiting_for_a_busy_machine_is_no_slowness(bench):
+    work = partial(hostile.audit_and, end="naps")
+    assert not audit_paths(bench.wheel(), jobs=1, limits=WorkerLimits(seconds=1), work=work).findings
 
 
 def test_reports_do_not_depend_on_the_number_of_workers_or_the_order(bench):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.catalog import checks
+from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.policy import Policy
-from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs
+from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
 from latebind.audit.reading import Sought, kind_of, read_package
 from latebind.audit.sources import package_suffix
 from latebind.audit.subject import Contents
@@ -208,11 +209,11 @@ def _gave_up(task: Task, died: Died) -> Result:
     package = Contents(path=task.path, kind=task.kind)
     finding = Finding(
         code="LB605",
-        severity="error",
+        severity=SLOW_SEVERITY if is_slow(died.how) else "error",
         subject=package.subject(died.part),
         message=f"was not audited: the reader {died.how}",
         evidence=(died.how, *(f"{name}: {how}" for name, how in task.lost.items())),
-        fix=checks()["LB605"].cure,
+        fix=SLOW_FIX if is_slow(died.how) else checks()["LB605"].cure,
     )
     return Result(findings=(finding,), skipped=(), facts=None)
 

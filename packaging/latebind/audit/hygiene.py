@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from latebind.audit.pool import is_slow
 from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import some
 from latebind.text import human_size, plural
@@ -133,6 +134,10 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
+SLOW_FIX = "The audit is not finished. If the file is not unusually large, report a bug to latebind and attach it."
+SLOW_SEVERITY: Severity = "warning"
+
+
 @check(
     "LB605",
     "Reader crashed on a file",
@@ -148,19 +153,14 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
     If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. A reader
-    that only took too long is a warning: the audit of this file is not finished.
+    that only took too long is a warning: the audit of this file is not finished. The limit is one of CPU time, so a
+    busy machine does not change the result.
     """
     for file in package.files:
-        if file.died.startswith("exceeded its limit of") and file.died.endswith(" s"):
-            yield Hit(
-                inner=file.name,
-                message=f"was not audited: the reader {file.died}",
-                evidence=(file.died,),
-                fix="Audit again on a machine with less load. If it stays slow, report a bug to latebind.",
-                severity="warning",
-            )
-        elif file.died:
-            yield Hit(inner=file.name, message=f"was not audited: the reader {file.died}", evidence=(file.died,))
+        if file.died:
+            message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
+            fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
+            yield Hit(inner=file.name, message=message, evidence=(file.died,), fix=fix, severity=severity)
 
 
 @check(
@@ -246,7 +246,8 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
 def nested_library(package: Contents) -> Iterator[Hit | Skip]:
     """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
 
-    The names come from the directory of zip archives; nothing is unpacked.
+    The names come from the directory of a zip, and from the first 128 MiB of a tar (gzip, bzip2 or xz). Archives inside
+    archives are not opened.
     """
     for file in package.files:
         if file.nested:

@@ -1,4 +1,4 @@
-"""Runs tasks in worker processes with limits on time and memory.
+"""Runs tasks in worker processes with limits on CPU time and memory.
 
 A parser in native code can crash or hang on a hostile file. Each worker runs one task at a time and reports which part
 it is about to touch. If it crashes or exceeds a limit, the task ends as a Died that names that part.
@@ -10,6 +10,7 @@ import contextlib
 import gc
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import threading
@@ -34,9 +35,12 @@ _GRACE = 5.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLimits:
-    """What one worker may use. `seconds` count from its last report."""
+    """What one worker may use. Both times count from its last report."""
 
     seconds: float = 60.0
+    """CPU time, which a busy machine does not use up; on Windows there is only `wall`."""
+    wall: float = 600.0
+    """For a reader that waits instead of computing."""
     memory: int = 8 * 1024**3
 
 
@@ -46,6 +50,14 @@ class Died:
 
     part: str
     how: str
+
+
+_SLOW = re.compile(r"exceeded its limit of \S+ s( of CPU time)?")
+
+
+def is_slow(how: str) -> bool:
+    """Whether a worker only took too long, so that its task is not finished."""
+    return _SLOW.fullmatch(how) is not None
 
 
 @dataclass(slots=True)
@@ -93,7 +105,7 @@ class Pool(Generic[Task, Result]):
                 if worker.pipe in ready:
                     self._receive(worker, results)
                 elif time.monotonic() > worker.deadline:
-                    how = f"exceeded its limit of {self._limits.seconds:g} s"
+                    how = f"exceeded its limit of {self._limits.wall:g} s"
                     results[worker.index] = Died(part=worker.part, how=how)
                     self._replace(worker)
         return [results[index] for index in range(len(tasks))]
@@ -107,7 +119,7 @@ class Pool(Generic[Task, Result]):
                 return
             index, task = waiting.popleft()
             worker.index, worker.part = index, ""
-            worker.deadline = time.monotonic() + self._limits.seconds + _GRACE  # starting takes time
+            worker.deadline = time.monotonic() + self._limits.wall + _GRACE  # starting takes time
             with contextlib.suppress(OSError):  # _receive notices a worker that died idle by its closed pipe
                 worker.pipe.send(task)
 
@@ -116,12 +128,12 @@ class Pool(Generic[Task, Result]):
             kind, value = worker.pipe.recv()
         except (EOFError, OSError):
             worker.process.join(_GRACE)
-            results[worker.index] = Died(part=worker.part, how=_how(worker.process.exitcode))
+            results[worker.index] = Died(part=worker.part, how=_how(worker.process.exitcode, self._limits))
             self._replace(worker)
             return
         if kind == "part":
             worker.part = value
-            worker.deadline = time.monotonic() + self._limits.seconds
+            worker.deadline = time.monotonic() + self._limits.wall
             return
         results[worker.index] = value if kind == "done" else Died(part=worker.part, how=value)
         worker.index = -1
@@ -164,6 +176,7 @@ def _serve(
     gc.freeze()
 
     def report(part: str) -> None:
+        _limit_time(limits.seconds)
         pipe.send(("part", part))
 
     while True:
@@ -171,6 +184,7 @@ def _serve(
             task = pipe.recv()
         except (EOFError, OSError):
             return
+        _limit_time(limits.seconds)
         try:
             answer: tuple[str, object] = ("done", work(task, report))
         except MemoryError:
@@ -199,7 +213,15 @@ def _limit_memory(size: int) -> None:
             resource.setrlimit(what, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
-def _how(status: int | None) -> str:
+def _limit_time(seconds: float) -> None:
+    """End this process after so much CPU time from now on, by SIGPROF, also in native code."""
+    if sys.platform != "win32":
+        signal.setitimer(signal.ITIMER_PROF, seconds)
+
+
+def _how(status: int | None, limits: WorkerLimits) -> str:
+    if sys.platform != "win32" and status == -signal.SIGPROF:
+        return f"exceeded its limit of {limits.seconds:g} s of CPU time"
     if status is not None and status < 0:
         with contextlib.suppress(ValueError):
             return f"was killed by {signal.Signals(-status).name}"

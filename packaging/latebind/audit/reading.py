@@ -6,13 +6,12 @@ import hashlib
 import io
 import posixpath
 import re
-import struct
-import zipfile
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
+from latebind.audit.nested import is_archive, native_members
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
 from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
 from latebind.binary import is_managed, read_images, sniff
@@ -25,8 +24,6 @@ if TYPE_CHECKING:
     from latebind.binary import Format
 
 _HEAD = 128
-_ZIP = b"PK\3\4"
-_NATIVE_NAME = re.compile(r"\.(so(\.[\d.]+)?|dylib|dll|pyd)$", re.IGNORECASE)
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
@@ -66,7 +63,7 @@ def kind_of(path: Path) -> SubjectKind:
     suffix = package_suffix(path.name)
     if suffix:
         return PACKAGE_KINDS[suffix]
-    if head[:4] == _ZIP:
+    if head.startswith(b"PK\3\4"):
         return "archive"
     if sniff(head) is None:
         raise InputError(
@@ -150,7 +147,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, bytes | None]:
             if is_start := size < _PEEK:
                 head += block[: _PEEK - size]
                 kept = kept or (sniff(head) is not None and raw.size <= _MAX_BINARY)
-                kept = kept or (head[:4] == _ZIP and raw.size <= _MAX_TEXT)
+                kept = kept or (is_archive(raw.name, head) and raw.size <= _MAX_TEXT)
             if is_start or kept:
                 whole.write(block)
             size += len(block)
@@ -172,18 +169,9 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, bytes | None]:
         return file, None
     data = whole.getvalue()
     whole.close()
-    if head[:4] == _ZIP:
-        file = replace(file, nested=_nested(data))
+    if is_archive(raw.name, head) and not file.is_native:
+        file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None
-
-
-def _nested(data: bytes) -> tuple[str, ...]:
-    """The native files that the directory of a zip lists. Nothing is inflated."""
-    try:
-        names = zipfile.ZipFile(io.BytesIO(data)).namelist()
-    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError, struct.error):
-        return ()
-    return tuple(name for name in names if _NATIVE_NAME.search(name))
 
 
 def _with_image(file: File, data: bytes, sought: Sought) -> File:

@@ -163,6 +163,17 @@ def shifted(bench: Bench) -> bytes:
     return bytes(data)
 
 
+TARS = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}
+
+
+def packed(bench: Bench, name: str, member: str):
+    data = BytesIO()
+    with tarfile.open(fileobj=data, mode=TARS[name]) as archive:
+        archive.addfile(tarfile.TarInfo("first.txt"))
+        archive.addfile(tarfile.TarInfo(member))
+    return bench.wheel({f"latenn/{name}": data.getvalue()})
+
+
 def nested(bench: Bench, name: str):
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
@@ -244,6 +255,9 @@ CASES = [
          severity="warning"),
     Case("LB616", "a zip with a library", lambda bench: nested(bench, "lib/libx.so.1"),
          lambda bench: nested(bench, "lib/readme.txt"), at="!latenn/more.jar", says="lib/libx.so.1", severity="note"),
+    *(Case("LB616", f"a library in {name}", lambda bench, name=name: packed(bench, name, "lib/libx.so.1"),
+           lambda bench, name=name: packed(bench, name, "lib/readme.txt"), at=f"!latenn/{name}", says="lib/libx.so.1",
+           severity="note") for name in TARS),
     Case("LB612", "debug information", lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}",
          says=".debug_info", severity="note"),
     Case("LB612", "debug information in a package of the project itself",
