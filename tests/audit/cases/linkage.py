@@ -24,16 +24,20 @@ def late(bench: Bench) -> bytes:
     return bench.compiler.shared(LATE).read_bytes()
 
 
-def pybind(bench: Bench):
-    """onnxruntime's own Python module: the runtime is inside, statically, and only PyInit_* is exported."""
-    try:
-        files = importlib.metadata.files("onnxruntime") or []
-    except importlib.metadata.PackageNotFoundError:
-        pytest.skip("onnxruntime is not installed")
-    found = [file for file in files if "onnxruntime_pybind11_state" in file.name and file.name.endswith(".so")]
-    if not found:
-        pytest.skip("the installed onnxruntime has no Linux module")
-    return bench.bare("_core.abi3.so", found[0].locate().read_bytes())
+def containing(distribution: str, part: str):
+    """A runtime's own library for Python: the runtime is inside, statically, and not exported."""
+
+    def make(bench: Bench):
+        try:
+            files = importlib.metadata.files(distribution) or []
+        except importlib.metadata.PackageNotFoundError:
+            pytest.skip(f"{distribution} is not installed")
+        found = [file for file in files if part in file.name and file.name.endswith(".so")]
+        if not found:
+            pytest.skip(f"the installed {distribution} has no {part} for Linux")
+        return bench.bare("_core.abi3.so", found[0].locate().read_bytes())
+
+    return make
 
 
 def with_undefined(bench: Bench, source: str) -> dict[str, bytes]:
@@ -155,7 +159,10 @@ CASES = [
              bench.compiler.shared(RUNTIME.replace("OrtGetApiBase", "hidden_entry"),
                  "-Wl,-soname,libonnxruntime.so.1").read_bytes()),
          lambda bench: bench.bare("libspeech.so", late(bench)), at="libspeech.so", says="SONAME libonnxruntime.so.1"),
-    Case("LB105", "a Python module holds the runtime statically", pybind,
+    Case("LB105", "a library holds LiteRT statically", containing("ai-edge-litert", "pywrap_litert_common"),
+         lambda bench: bench.bare("_core.abi3.so", late(bench)), at="_core.abi3.so", says="Invoke called on model"),
+    Case("LB105", "a Python module holds the runtime statically",
+         containing("onnxruntime", "onnxruntime_pybind11_state"),
          lambda bench: bench.bare("_core.abi3.so", late(bench)), at="_core.abi3.so", says="API versions"),
     Case("LB106", "a symbol is left open that no library defines",
          lambda bench: bench.wheel(with_undefined(bench, STRANGER)),
