@@ -45,6 +45,7 @@ _MODULES = (
     "dependencies",
     "hygiene",
     "hardening",
+    "android",
     "macos",
     "windows",
     "rid",

@@ -30,7 +30,7 @@ _ARCH = {
     258: "loongarch64",
 }
 _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared", 4: "core"}
-_PT_INTERP, _PT_GNU_STACK, _PT_GNU_RELRO = 3, 0x6474E551, 0x6474E552
+_PT_LOAD, _PT_INTERP, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 0x6474E551, 0x6474E552
 _DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
 _DT_TEXTREL, _DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
 _DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW = 0x4, 0x8, 0x1
@@ -82,6 +82,7 @@ def _image(file: ElfFile) -> Image:
         build_id=file.build_id.hex(),
         has_debug_info=any(row.name in _DEBUG_SECTIONS for row in file.sections),
         python_module=python_module(exports),
+        page=min((row.alignment for row in file.segments if row.kind == _PT_LOAD), default=0),
     )
 
 

@@ -31,6 +31,7 @@ class Segment(NamedTuple):
     """Bytes in the file."""
     room: int
     """Bytes in memory."""
+    alignment: int
 
     @property
     def is_executable(self) -> bool:
@@ -72,10 +73,10 @@ class ElfFile:
             raise InputError("the program headers are after the end of the file")
         for index in range(count):
             if self.is_64:
-                kind, flags, offset, address, _, size, room = self.unpack("IIQQQQQ", table + entry * index)
+                kind, flags, offset, address, _, size, room, page = self.unpack("IIQQQQQQ", table + entry * index)
             else:
-                kind, offset, address, _, size, room, flags = self.unpack("7I", table + entry * index)
-            yield Segment(kind, flags, offset, address, size, room)
+                kind, offset, address, _, size, room, flags, page = self.unpack("8I", table + entry * index)
+            yield Segment(kind, flags, offset, address, size, room, page)
 
     def refuse_what_loaders_refuse(self) -> None:
         """Raise InputError if the file ends before its segments do, or a segment cannot be mapped."""

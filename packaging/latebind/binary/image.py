@@ -81,6 +81,8 @@ class Image:
     aslr: Literal["none", "32-bit", "full"] = "full"
     """Whether the loader may choose the address; "32-bit" if a PE refuses high addresses."""
     is_nx: bool = True
+    page: int = 0
+    """The largest page, in bytes, on which an ELF file's segments can be mapped; 0 for other formats."""
     pdb: str = ""
     """The path of the debug database that a PE names."""
 

@@ -163,6 +163,19 @@ def shifted(bench: Bench) -> bytes:
     return bytes(data)
 
 
+def android(bench: Bench, page: int) -> bytes:
+    flags = ("-nostdlib", f"-Wl,-z,max-page-size={page}")
+    return bench.compiler.shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux").read_bytes()
+
+
+def android_wheel(bench: Bench, page: int):
+    return bench.wheel({LIB: android(bench, page)}, tag="cp313-cp313-android_24_arm64_v8a")
+
+
+def android_nupkg(bench: Bench, page: int):
+    return bench.nupkg({"runtimes/android-arm64/native/liblatenn.so": android(bench, page)})
+
+
 TARS = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}
 
 
@@ -258,6 +271,9 @@ CASES = [
     *(Case("LB616", f"a library in {name}", lambda bench, name=name: packed(bench, name, "lib/libx.so.1"),
            lambda bench, name=name: packed(bench, name, "lib/readme.txt"), at=f"!latenn/{name}", says="lib/libx.so.1",
            severity="note") for name in TARS),
+    *(Case("LB617", f"pages of 4 KB for Android in a {what}", lambda bench, make=make: make(bench, 4096),
+           lambda bench, make=make: make(bench, 16384), at="liblatenn.so", says="aligned to 4096 bytes",
+           severity="warning") for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
     Case("LB612", "debug information", lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}",
          says=".debug_info", severity="note"),
     Case("LB612", "debug information in a package of the project itself",
