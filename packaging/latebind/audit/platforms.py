@@ -1,4 +1,4 @@
-"""What platform tags and RIDs promise: floors, system libraries and architectures, by the data in platforms.toml."""
+"""What platform tags and RIDs promise: floors, system libraries and architectures, by the data in two tables."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from latebind.binary.floors import Version
 
+_TABLES = ("platforms", "systems")
 _LINUX_TAG = re.compile(r"(?P<libc>manylinux|musllinux)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
 _MACOS_TAG = re.compile(r"macosx_(\d+)_(\d+)_(\w+)")
 _MACOS_ARM = (11, 0)
@@ -51,8 +52,9 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def data() -> _Data:
-    """The table."""
-    return msgspec.toml.decode(Path(__file__).with_name("platforms.toml").read_bytes(), type=_Data)
+    """platforms.toml, and systems.toml, which ci/platforms.py takes from public sources."""
+    tables = [msgspec.toml.decode(Path(__file__).with_name(f"{name}.toml").read_bytes()) for name in _TABLES]
+    return msgspec.convert({key: value for table in tables for key, value in table.items()}, _Data)
 
 
 class LinuxTag(msgspec.Struct, frozen=True):

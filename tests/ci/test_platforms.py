@@ -1,0 +1,29 @@
+"""The table of systems is what its public sources give."""
+
+import platforms
+import pytest
+from latebind.audit.platforms import data
+
+
+def test_the_table_is_what_the_sources_that_it_names_give(capsys):
+    try:
+        status = platforms.main(["--check"])
+    except platforms.subprocess.CalledProcessError:
+        pytest.skip("not run: the sources cannot be downloaded")
+    assert status == 0, capsys.readouterr().out
+
+
+def test_a_table_that_differs_is_found(tmp_path, monkeypatch, capsys):
+    wrong = tmp_path / "systems.toml"
+    wrong.write_text(platforms.TABLE.read_text("utf-8").replace('"libz.so.1"', '"libz.so.2"'), "utf-8")
+    monkeypatch.setattr(platforms, "TABLE", wrong)
+    try:
+        assert platforms.main(["--check"]) == 1
+    except platforms.subprocess.CalledProcessError:
+        pytest.skip("not run: the sources cannot be downloaded")
+    assert "systems.toml differs" in capsys.readouterr().out
+
+
+def test_no_library_is_in_both_tables():
+    assert not data().windows_libraries & data().windows_linked
+    assert not data().system_libraries & data().musl_libraries
