@@ -20,7 +20,7 @@ _FRAMEWORK_FOLDER = re.compile(r"(?:lib|ref)/([^/]+)/.+", re.IGNORECASE)
 _LARGEST_ICON = 1024**2
 
 
-def refused(package: Contents, spec: ParsedNuspec) -> Refused:
+def creation_errors(package: Contents, spec: ParsedNuspec) -> Refused:
     """Everything for which NuGet writes no package."""
     yield from _no_platform_version(package, spec)
     yield from _icon(package, spec)

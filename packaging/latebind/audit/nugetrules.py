@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 
-from latebind.audit.nugetbuilder import CODES, places, refused
+from latebind.audit.nugetbuilder import CODES, creation_errors, places
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
 
@@ -215,7 +215,9 @@ def _references(package: Contents, spec: ParsedNuspec) -> Broken:
 
 def _refused(code: str) -> Rule:
     return Rule(
-        code, "warning", lambda package, spec: ((file, why) for one, file, why in refused(package, spec) if one == code)
+        code,
+        "warning",
+        lambda package, spec: ((file, why) for one, file, why in creation_errors(package, spec) if one == code),
     )
 
 
