@@ -14,7 +14,7 @@ import sys
 import zipfile
 from typing import TYPE_CHECKING, Any
 
-from measure import ROOT, Sample, add, environment, in_turn, machine, options, ratio, run, show, summary, write
+from measure import ROOT, Sample, add, in_turn, machine, options, ratio, run, show, summary, write
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ PEERS: tuple[tuple[str, tuple[str, ...], str, tuple[int, ...]], ...] = (
 
 def peers(paths: Sequence[Path]) -> Sample:
     """Every peer on each wheel that it is made for."""
-    binaries = environment("peers", BENCH / "peers.txt")
+    binaries = pinned.environment("peers", BENCH / "peers.txt")
     env = {"PATH": ":".join([str(binaries), str(llvm.prepare(pinned.cache() / "apple")), "/usr/bin", "/bin"])}
     return add(
         run([binaries / program, *words, path], env=env, allowed=allowed)

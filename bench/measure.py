@@ -141,16 +141,3 @@ def write(name: str, document: Mapping[str, Any]) -> None:
     aside.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
     aside.replace(path)
     print(f"written: {path.relative_to(ROOT)}")
-
-
-def environment(name: str, requirements: Path) -> Path:
-    """The folder of programs of an environment in the cache with just these requirements."""
-    folder = cache() / name
-    mark = folder / "installed"
-    wanted = requirements.read_text("utf-8") + sys.version
-    if not mark.is_file() or mark.read_text("utf-8") != wanted:
-        run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder])
-        python = folder / "bin" / "python"
-        run([sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "-r", requirements])
-        mark.write_text(wanted, encoding="utf-8")
-    return folder / "bin"

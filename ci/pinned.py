@@ -57,6 +57,20 @@ def pip() -> list[str]:
     raise SystemExit(f"pip is needed to download wheels: {sys.executable} has none, and there is no uv on PATH")
 
 
+def environment(name: str, requirements: Path) -> Path:
+    """The folder of programs of an environment in the cache with just these requirements."""
+    folder = cache() / name
+    mark = folder / "installed"
+    wanted = requirements.read_text("utf-8") + sys.version
+    if not mark.is_file() or mark.read_text("utf-8") != wanted:
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", folder], check=True)
+        python = folder / "bin" / "python"
+        install = [*pip(), "--python", str(python), "install", "--quiet", "-r", str(requirements)]
+        subprocess.run(install, check=True, stdin=subprocess.DEVNULL)
+        mark.write_text(wanted, encoding="utf-8")
+    return folder / "bin"
+
+
 def _download(name: str, digest: str, folder: Path) -> None:
     project, number, _, tags = parse_wheel_filename(name)
     requirement = cache() / "wheel.txt"
@@ -66,7 +80,7 @@ def _download(name: str, digest: str, folder: Path) -> None:
     minor = match[1] if (match := re.fullmatch(r"(?:cp|py)3(\d+)", tag.interpreter)) else "11"
     abi = [f"--abi={tag.abi}"] if tag.abi.endswith("t") else []
     only = ["--no-deps", "--only-binary=:all:", "--require-hashes", f"--python-version=3.{minor}"]
-    only += ["--implementation=cp", *abi]
+    only += ["--implementation=cp", "--ignore-requires-python", *abi]
     command = [*pip(), "download", "--quiet", *only, *platforms, f"--dest={folder}", "-r", str(requirement)]
     if status := subprocess.run(command, check=False, stdin=subprocess.DEVNULL).returncode:
         raise SystemExit(f"{name} was not to be had: pip ended with {status}")

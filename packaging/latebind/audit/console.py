@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from latebind.audit.cause import package_of, sections
@@ -10,12 +10,15 @@ from latebind.audit.wording import CUT, count_line, demangled, others, place
 from latebind.text import plural, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from latebind.audit.cause import Cause
     from latebind.model import AuditReport, Skipped
 
-_MOST_CAUSES, _MOST_WORDS, _LONGEST = 5, 6, 110
+_MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 110
+"""How many causes of a check are shown: the first number with which the package's section is short enough."""
+_MOST_LINES = 36
+"""Of a package's section: with its name and the last line, a report of one package stays below 40 lines."""
 _INDENT = " " * 10
 
 
@@ -28,8 +31,7 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
     for package, found in sections(report).items():
         shown = [row for row in found if verbose or row.severity != "note"]
         lines += [package] if shown and len(report.packages) > 1 else []
-        for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix)):
-            lines += _check(list(rows), report, verbose=verbose)
+        lines += _section(shown, report, verbose=verbose)
     lines += _titled("waived", _waived(report))
     lines += _titled("in the baseline, but not found", report.gone if verbose else _few(report.gone))
     if verbose:
@@ -39,12 +41,32 @@ def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
     return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
 
 
-def _check(rows: Sequence[Cause], report: AuditReport, *, verbose: bool) -> Iterator[str]:
-    """The causes of one check that have the same fix, and the fix."""
-    some = rows if verbose or len(rows) <= _MOST_CAUSES + 1 else rows[:_MOST_CAUSES]
+def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> list[str]:
+    """The causes of a package by check and fix. Without `verbose` at most _MOST_LINES."""
+    groups = [list(rows) for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix))]
+    if verbose:
+        return [line for rows in groups for line in _check(rows, len(rows), _everything, report)]
+    for most in _MOST_CAUSES:
+        blocks = [[*_check(rows, most, _summary, report)] for rows in groups]
+        if sum(map(len, blocks)) <= _MOST_LINES:
+            break
+    ends = list(accumulate(map(len, blocks)))
+    fits = len(ends) if not ends or ends[-1] <= _MOST_LINES else sum(end < _MOST_LINES for end in ends)
+    lines = [line for block in blocks[:fits] for line in block]
+    if rest := groups[fits:]:
+        codes = ", ".join(dict.fromkeys(rows[0].first.code for rows in rest))
+        lines.append(_short(f"  … {plural(sum(map(len, rest)), 'more cause')} of {codes}: -v"))
+    return lines
+
+
+def _check(
+    rows: Sequence[Cause], most: int, details: Callable[[Cause, AuditReport], Iterator[str]], report: AuditReport
+) -> Iterator[str]:
+    """The first causes of one check that have the same fix, and the fix."""
+    some = rows if len(rows) <= most + 1 else rows[:most]
     for row in some:
         yield f"  {row.severity:7} {row.first.code} {row.first.message}"
-        yield from _everything(row, report) if verbose else _summary(row, report)
+        yield from details(row, report)
     if rest := rows[len(some) :]:
         words = _differing([row.first.message for row in rows])[len(some) :]
         listed = f": {', '.join(words[:_MOST_WORDS])}" if all(words) else ""
@@ -88,8 +110,9 @@ def _titled(title: str, lines: Sequence[str]) -> list[str]:
 
 
 def _few(lines: Sequence[str]) -> list[str]:
-    more = len(lines) - _MOST_CAUSES
-    return [*map(_short, lines[:_MOST_CAUSES]), *([f"and {more} more (-v)"] if more > 0 else [])]
+    few = _MOST_CAUSES[0]
+    more = len(lines) - few
+    return [*map(_short, lines[:few]), *([f"and {more} more (-v)"] if more > 0 else [])]
 
 
 def _waived(report: AuditReport) -> list[str]:

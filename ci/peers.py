@@ -1,0 +1,221 @@
+"""Audits the census's wheels with other tools, and keeps what each reports in docs/truth/compare.csv.
+
+    python ci/peers.py             every wheel that the table lacks; docs/truth/compare.csv grows, a wheel at a time
+    python ci/peers.py --only N    the next N wheels
+
+A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
+ci/llvm.py supplies.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import census
+import llvm
+import pinned
+from packaging.utils import parse_wheel_filename
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = ROOT / "docs" / "truth" / "compare.csv"
+REQUIREMENTS = ROOT / "bench" / "peers.txt"
+_SECONDS = 60
+_LARGEST = 400 * 10**6
+_SHOWN = 6
+_LEGACY = {"manylinux1": "manylinux_2_5", "manylinux2010": "manylinux_2_12", "manylinux2014": "manylinux_2_17"}
+_FLOOR = re.compile(r"(?P<family>manylinux|musllinux|macosx)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
+_ARCHS = {"universal2": "x86_64,arm64"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Row:
+    """What a tool reports on a wheel: short codes or sentences separated by semicolons, "" for nothing."""
+
+    file: str
+    tool: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool: its arguments before the wheel, the wheels that it is made for, and what reads its output."""
+
+    name: str
+    arguments: Callable[[str], tuple[str, ...]]
+    system: str
+    read: Callable[[str, str], Iterable[str]]
+
+    def reads(self, name: str) -> bool:
+        """Whether it is made for a wheel."""
+        return self.system in (name if self.system == "abi3" else name.rpartition("-")[2])
+
+
+def auditwheel(output: str, name: str) -> Iterable[str]:
+    """The platform that the wheel needs, where its tag promises more; what nothing covers; unusual instructions."""
+    found = json.loads(output)
+    tag = found["overall_tag"]
+    if _floor(tag)[0] == "":
+        yield f"no tag fits: {_some(found['external_libs']) or 'versions of symbols'}"
+    elif all(_floor(tag) > row for row in _floors(name) if row[0] == _floor(tag)[0]):
+        yield f"needs {tag}"
+    for flag in ("unsupported_isa", "pyfpe", "ucs2"):
+        if found[flag]:
+            yield flag
+
+
+def delocate(output: str, _name: str) -> Iterable[str]:
+    """Libraries that it did not find, systems and architectures that do not fit."""
+    missing = {Path(row).name for row in re.findall(r"(\S+) not found[,:]", output)}
+    yield from [f"not found: {_some(missing)}"] if missing else []
+    if newer := re.findall(r"(?m)^(\S+) has a minimum target of (\S+)", output):
+        yield f"needs macOS {max(newer, key=lambda row: tuple(map(int, row[1].split('.'))))[1]}"
+    if odd := re.search(r"(?i)(missing architectures in wheel|any binary with the required architecture.*)", output):
+        yield f"architecture: {odd[1]}"
+
+
+def delvewheel(output: str, _name: str) -> Iterable[str]:
+    """DLLs that it did not find."""
+    missing = {row.lower() for row in re.findall(r"(?m)^ +(\S+) \(Error: Not Found\)", output)}
+    yield from [f"not found: {_some(missing)}"] if missing else []
+
+
+def abi3audit(output: str, _name: str) -> Iterable[str]:
+    """Modules that leave the stable ABI, or need a newer Python than their tag promises."""
+    rows = [row for spec in json.loads(output)["specs"].values() for row in spec.get("wheel", ()) if row["result"]]
+    if bad := {name for row in rows for name in row["result"]["non_abi3_symbols"]}:
+        yield f"not in the stable ABI: {_some(bad)}"
+    newer = {row["result"]["computed"] for row in rows if not row["result"]["is_abi3_baseline_compatible"]}
+    yield from [f"needs Python {', '.join(sorted(newer))}"] if newer else []
+
+
+def check_wheel_contents(output: str, _name: str) -> Iterable[str]:
+    """Codes, and why it refuses a wheel."""
+    yield from sorted(set(re.findall(r": (W\d{3}):", output)))
+    yield from re.findall(r"(?m): (invalid wheel: .*)", output)
+
+
+def _macos(name: str) -> tuple[str, ...]:
+    _, major, minor, arch = min(row for row in map(_FLOOR.match, name.rpartition("-")[2].split(".")) if row).groups()
+    target = f"--require-target-macos-version={major}.{minor}"
+    return ("-v", "--no-sanitize-rpaths", "--wheel-dir=out", f"--require-archs={_ARCHS.get(arch, arch)}", target)
+
+
+TOOLS = (
+    Tool(name="auditwheel", arguments=lambda _: ("show", "--json"), system="linux_", read=auditwheel),
+    Tool(name="delocate-wheel", arguments=_macos, system="macosx", read=delocate),
+    Tool(name="delvewheel", arguments=lambda _: ("show",), system="win", read=delvewheel),
+    Tool(name="abi3audit", arguments=lambda _: ("--report",), system="abi3", read=abi3audit),
+    Tool(name="check-wheel-contents", arguments=lambda _: ("--no-config",), system="", read=check_wheel_contents),
+)
+
+
+def main() -> int:
+    """Run what the table lacks."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", type=int, help="how many wheels")
+    known = read_table()
+    pins = {row.file: row.sha256 for row in census.read_table(census.TABLE)}
+    missing = [name for name in pins if not any(row.file == name for row in known)]
+    programs = pinned.environment("peers", REQUIREMENTS)
+    for name in missing[: parser.parse_args().only]:
+        kept = (pinned.cache() / "wheels" / name).is_file()
+        try:
+            path = pinned.wheel(name, pins[name])
+        except SystemExit as reason:
+            print(reason, file=sys.stderr)
+            continue
+        known += compare(path, programs)
+        write_table(known)
+        if not kept:
+            path.unlink()
+    return 0
+
+
+def compare(path: Path, programs: Path) -> list[Row]:
+    """A row for each tool that is made for the wheel, and one for latebind."""
+    size = path.stat().st_size
+    if size > _LARGEST:
+        return [Row(path.name, "latebind", f"not run: {size // 10**6} MB")]
+    rows = [Row(path.name, tool.name, _run(tool, path, programs)) for tool in TOOLS if tool.reads(path.name)]
+    return [*rows, Row(path.name, "latebind", "; ".join(latebind(path)))]
+
+
+def latebind(path: Path) -> Iterable[str]:
+    """The codes of each severity, with all checks: `error LB301 LB304`."""
+    found = census.codes(path, "all")
+    for severity, codes in found.items():
+        yield f"{severity} {' '.join(sorted(codes))}"
+
+
+def _run(tool: Tool, path: Path, programs: Path) -> str:
+    room = pinned.cache() / "room"
+    room.mkdir(exist_ok=True)
+    command = [programs / tool.name, *tool.arguments(path.name), path]
+    search = f"{programs}:{llvm.prepare(pinned.cache() / 'apple')}:/usr/bin:/bin"
+    try:
+        done = subprocess.run(
+            command, check=False, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
+            timeout=_SECONDS, cwd=room, env={**os.environ, "PATH": search},
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return f"not finished in {_SECONDS} s"
+    try:
+        found = list(tool.read(done.stdout if tool.read in {auditwheel, abi3audit} else done.stdout + done.stderr, path.name))
+    except (ValueError, KeyError, TypeError):
+        found = []
+    if not found and done.returncode:
+        last = next((line for line in reversed(done.stderr.splitlines()) if line.strip()), "")
+        found = [f"failed: {re.sub(r'(?:/[^/ ]+)*/', '', last)[:120]}"]
+    for left in room.rglob("*.whl"):
+        left.unlink()
+    return "; ".join(found)
+
+
+def _some(names: Iterable[str]) -> str:
+    rows = sorted(names)
+    return ", ".join([*rows[:_SHOWN], *([f"{len(rows) - _SHOWN} more"] if len(rows) > _SHOWN else [])])
+
+
+def _floors(name: str) -> list[tuple[str, int, int]]:
+    _, _, _, tags = parse_wheel_filename(name)
+    return [_floor(tag.platform) for tag in tags]
+
+
+def _floor(platform: str) -> tuple[str, int, int]:
+    old, _, arch = platform.partition("_")
+    found = _FLOOR.match(f"{_LEGACY[old]}_{arch}" if old in _LEGACY else platform)
+    return (found["family"], int(found["major"]), int(found["minor"])) if found else ("", 0, 0)
+
+
+def read_table() -> list[Row]:
+    """What is known."""
+    if not TABLE.is_file():
+        return []
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return [Row(**row) for row in csv.DictReader(file)]
+
+
+def write_table(rows: Iterable[Row]) -> None:
+    """All rows, by file and tool."""
+    aside = TABLE.with_suffix(".part")
+    with aside.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("file", "tool", "found"))
+        writer.writerows(map(astuple, sorted(rows)))
+    aside.replace(TABLE)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
