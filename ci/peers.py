@@ -107,7 +107,9 @@ def check_wheel_contents(output: str, _name: str) -> Iterable[str]:
 
 
 def _macos(name: str) -> tuple[str, ...]:
-    _, major, minor, arch = min(row for row in map(_FLOOR.match, name.rpartition("-")[2].split(".")) if row).groups()
+    _, major, minor, arch = min(
+        row.groups() for row in map(_FLOOR.match, name[:-4].rpartition("-")[2].split(".")) if row
+    )
     target = f"--require-target-macos-version={major}.{minor}"
     return ("-v", "--no-sanitize-rpaths", "--wheel-dir=out", f"--require-archs={_ARCHS.get(arch, arch)}", target)
 
@@ -162,8 +164,10 @@ def latebind(path: Path) -> Iterable[str]:
 def _run(tool: Tool, path: Path, programs: Path) -> str:
     room = pinned.cache() / "room"
     room.mkdir(exist_ok=True)
-    command = [programs / tool.name, *tool.arguments(path.name), path]
-    search = f"{programs}:{llvm.prepare(pinned.cache() / 'apple')}:/usr/bin:/bin"
+    (room / "codesign").write_text("#!/bin/sh\n", encoding="utf-8")  # delocate signs what it changed; nothing is kept
+    (room / "codesign").chmod(0o755)
+    command = [str(programs / tool.name), *tool.arguments(path.name), str(path)]
+    search = f"{room}:{programs}:{llvm.prepare(pinned.cache() / 'apple')}:/usr/bin:/bin"
     try:
         done = subprocess.run(
             command, check=False, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
@@ -172,7 +176,9 @@ def _run(tool: Tool, path: Path, programs: Path) -> str:
     except subprocess.TimeoutExpired:
         return f"not finished in {_SECONDS} s"
     try:
-        found = list(tool.read(done.stdout if tool.read in {auditwheel, abi3audit} else done.stdout + done.stderr, path.name))
+        found = list(
+            tool.read(done.stdout if tool.read in {auditwheel, abi3audit} else done.stdout + done.stderr, path.name)
+        )
     except (ValueError, KeyError, TypeError):
         found = []
     if not found and done.returncode:

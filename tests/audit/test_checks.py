@@ -40,6 +40,11 @@ def test_every_check_has_its_profiles():
     assert all("all" in check.profiles for check in own_checks().values())
 
 
+def test_an_error_is_in_the_default_profile_unless_it_needs_rules_of_a_project():
+    errors = {code for code, check in own_checks().items() if check.severity == "error" and check.profiles == ("all",)}
+    assert errors == {"LB201", "LB204", "LB406", "LB407"}  # exports and twins are configured
+
+
 def test_every_code_has_a_bad_subject():
     assert {case.code for case in CASES} | ELSEWHERE == set(checks())
 

@@ -175,14 +175,20 @@ def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest()
 
 @pytest.mark.parametrize("checks", [1, 4, 9, 60])
 def test_the_report_of_a_package_has_less_than_40_lines_and_names_what_it_leaves_out(checks):
-    rows = [replace(missing("a.so", f"lib{n}.so"), code=f"LB{m}", fix=f"{m}") for m in range(100, 100 + checks) for n in range(9)]
+    rows = [
+        replace(missing("a.so", f"lib{n}.so"), code=f"LB{m}", fix=f"{m}")
+        for m in range(100, 100 + checks)
+        for n in range(9)
+    ]
     lines = shown(*rows)
     assert len(lines) < 40
     assert "LB100" in lines[0]
     named = {line.split()[1] for line in lines if line.startswith("  error")}
     left_out = [line for line in lines if line.startswith("  … ")]
     assert left_out == ([] if len(named) == checks else [left_out[0]])
-    assert not left_out or left_out[0].startswith(f"  … {9 * (checks - len(named))} more causes of LB{100 + len(named)}, ")
+    assert not left_out or left_out[0].startswith(
+        f"  … {9 * (checks - len(named))} more causes of LB{100 + len(named)}, "
+    )
     assert len(shown(*rows, verbose=True)) > 40 or checks == 1
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
+from latebind.audit.subject import GRAFTED
 from latebind.model import SEVERITIES
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
     from latebind.model import AuditReport, Finding, Severity
 
-_GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
-"""The hash that auditwheel, delvewheel and others add to the name of a library, which differs in each build, and on
-Linux the library's version."""
 _SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
 _COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
 _PLURAL = re.compile(r"s\b")
@@ -119,7 +117,7 @@ def stable(text: str, package: str) -> str:
     short, version = _known(package)
     if version is not None:
         text = version.sub("*", text.replace(package, short))
-    return _PYTHON.sub("*", _GRAFTED.sub("-*", text))
+    return _PYTHON.sub("*", GRAFTED.sub("-*", text))
 
 
 @cache

@@ -49,7 +49,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
 def unreadable(package: Contents) -> Iterator[Hit | Skip]:
     """An unreadable file cannot be installed. If installers read it differently from the audit, it was not audited."""
     if package.damage:
-        yield Hit(inner="", message=f"cannot be read: {package.damage}", evidence=(package.damage,))
+        yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
     for problem in package.problems:
         if problem.kind in _UNREADABLE:
             yield Hit(inner=problem.member, message=f"cannot be read: {problem.detail}", evidence=(problem.kind,))
@@ -128,7 +128,7 @@ def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
         if file.problem and file.format is not None:
             yield Hit(
                 inner=file.name,
-                message=f"is a damaged {file.format} file: {file.problem}",
+                message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
                 evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
                 severity="note" if _TESTS.search(file.name) else "error",
             )
@@ -199,6 +199,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
                 inner=file.name,
                 message="contains paths of the build machine",
                 evidence=file.paths,
+                fix="Build the library in a neutral folder: it was copied into the package." * file.is_grafted,
             )
 
 

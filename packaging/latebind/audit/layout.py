@@ -171,15 +171,15 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
             if image.soname and image.format != "pe":  # Windows knows a library by its file name alone
                 groups[own_name(image), image.arch, rid].append(file)
     reported: set[tuple[str, ...]] = set()
-    for (why, what, _), files in groups.items():
+    for (why, _, _), files in groups.items():
         names = tuple(file.name for file in files)
         if len(names) > 1 and names not in reported:
             reported.add(names)
-            shown = f"{why} {what}" if why == "sha256" else why
+            shown = "has the same bytes as another file" if why == "sha256" else "has the name of another library"
             yield Hit(
                 inner=names[1],
-                message=f"is the same library as {names[0]} ({'same bytes' if why == 'sha256' else why})",
-                evidence=(*names, shown),
+                message=f"{shown}: {names[0]}",
+                evidence=(*names, *([] if why == "sha256" else [why])),
                 severity="note" if why == "sha256" or any(file.is_module for file in files) else "warning",
             )
 

@@ -13,6 +13,7 @@ from latebind.audit.opc import readable_nuspec
 from latebind.audit.record import read_headers
 from latebind.audit.registry import Hit, Skip, check
 from latebind.errors import InputError
+from latebind.text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -38,7 +39,8 @@ def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
     if package.kind == "wheel":
         if not any(_LICENSE.search(file.name) for file in package.files):
-            yield Hit(message="contains no license file", evidence=("looked for: LICENSE*, COPYING*, NOTICE*",))
+            seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
+            yield Hit(message="contains no license file", evidence=(seen,))
         return
     found = readable_nuspec(package)
     if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from latebind.binary import Format, Image
     from latebind.model import Severity
 
+_OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
+_OF_A_PART = "Add the library to the package, or name what users have to install for this part."
 _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
 
 
@@ -112,7 +115,7 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
-    cure="Link the library statically, add it to the package, or open it at run time.",
+    cure="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
 )
 def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
@@ -120,7 +123,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
     macOS, and the DLLs of every Windows 10 on Windows. A library that `Requires-Dist` installs, by its name or by the
     search path, is a note. So is a library of a driver, which is there if the hardware is. It is a warning where other
-    modules of the package load without it, where most systems have the library, and where no tag promises anything.
+    modules of the package load without it, where desktop systems have the library, and where no tag promises anything.
     """
     files = {row.base.lower() for row, _ in package.images}
     by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
@@ -132,45 +135,48 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
             yield Hit(
                 message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
                 evidence=(needs(image, name),),
+                fix=f"Name the file {name}, or link its users again with the name {inside}.",
                 severity="warning",
             )
             continue
         if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
             continue  # LB101
-        severity, why = _judged(package, file, image, name)
-        yield Hit(
-            message=f"needs {name}, {why}",
-            evidence=(needs(image, name),),
-            severity=severity,
-        )
+        yield replace(_judged(package, file, image, name), evidence=(needs(image, name),))
 
 
-def _judged(package: Contents, file: File, image: Image, name: str) -> tuple[Severity, str]:
-    """How bad the lack of a library is, and where it comes from."""
+def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
+    """How bad the lack of a library is, where it comes from, and who can supply it."""
     if (known := _expected(package, file, image, name)) is not None:
         return known
-    why = f"which is not in the package or on every {SYSTEMS[image.format]} system"
+    why = f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system"
     promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
-    is_optional = image.link_kinds.get(name) in ("weak", "delay")
-    if not promised or is_optional:
-        return "warning", why
-    return ("error", why) if stops_all(package, file, image) else ("warning", f"{why}; other parts load without it")
+    if not promised:
+        return Hit(message=why, severity="warning")
+    if not stops_all(package, file, image):
+        return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
+    return Hit(message=why, severity="warning" if image.link_kinds.get(name) in ("weak", "delay") else "error")
 
 
-def _expected(package: Contents, file: File, image: Image, name: str) -> tuple[Severity, str] | None:
+def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | None:
     """Where a library is expected from, if that is known."""
-    found = supplier(package, file, image, name)
-    if found is not None and found.extra:
-        return "warning", f"expected from {found.name}, which only the extra {found.extra} requires"
-    if found is not None:
-        return "note", f"expected from {found.name}, which the package requires"
+    text = f"needs {name}, expected"
+    if found := supplier(package, file, image, name):
+        if found.extra:
+            message = f"{text} from {found.name}, which only the extra {found.extra} requires"
+            return Hit(message=message, fix=f"Install the package with [{found.extra}].", severity="warning")
+        fix = f"Check that {found.name} installs it, in each version that the package allows."
+        return Hit(message=f"{text} from {found.name}, which the package requires", fix=fix, severity="note")
     if folder := other_folder(package, file, image):
-        return "warning", f"expected in {folder}/ of another distribution, which the package does not require"
+        message = f"{text} in {folder}/ of another distribution, which the package does not require"
+        fix = f"Require the distribution that installs {folder}/."
+        return Hit(message=message, fix=fix, severity="warning")
     base = posixpath.basename(name).lower()
     if platforms.is_driver(base):
-        return "note", "which is part of a driver"
+        fix = "Open it at run time if the package should load without the driver."
+        return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
     if platforms.is_common(base):
-        return "warning", "which most systems have, but not all that the tag includes"
+        message = f"needs {name}, which desktop systems have, but many containers lack"
+        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")
     return None
 
 
@@ -254,7 +260,7 @@ def search_path_present(package: Contents, file: File, image: Image) -> Iterator
         if good:
             use = "finds libraries of the package" if serves else "is not needed to find a library of the package"
             yield Hit(
-                message=f"{table} {':'.join(good)} {use}",
+                message=f"{table} {use}: {':'.join(good)}",
                 evidence=tuple(f"{table} {path}" for path in good),
             )
 

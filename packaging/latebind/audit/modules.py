@@ -37,9 +37,9 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
     Only names of the stable ABI are there in all of them, each since the version that added it. With any other name
-    the import or the first call fails in some of these Pythons, or behaves differently. Names that are not part of it
-    but that every CPython so far exports are a warning. On Windows the names must come from python3.dll, or from
-    python3t.dll under abi3t, because python311.dll exists in CPython 3.11 only.
+    the import or the first call fails in some of these Pythons, or behaves differently. It is a warning if every
+    CPython so far exports the name. On Windows the names must come from python3.dll, or from python3t.dll under
+    abi3t, because python311.dll exists in CPython 3.11 only.
 
     Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Whether
     the code uses the layout of PyObject, which abi3t hides, leaves no trace in a binary and is not judged.
@@ -62,7 +62,7 @@ def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Ite
     # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
     others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
     own = {name for name in used if used[name] in others or (image.format == "elf" and others)}
-    strangers = [f"{name} is not part of it" for name in sorted(used) if name not in table and name not in own]
+    strangers = [f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in own]
     newer = [
         f"{name} is new in {_dotted(table[name].since)}"
         for name in sorted(used)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from latebind.model import Profile
 
 PROFILES: Mapping[Profile, str] = {
-    "loads": "what decides whether the package installs and loads; the default for packages of others",
+    "loads": "what decides whether the package installs and loads, or lets someone in; the default for other packages",
     "runtime": "late binding: whether the runtime is linked, bundled, renamed, embedded or required",
     "all": "every check; the default for your own project",
 }
@@ -21,11 +21,11 @@ ALWAYS = frozenset({"LB601", "LB604", "LB605"})
 
 _CODES: Mapping[Profile, tuple[str, ...]] = {
     "loads": (
-        "LB101", "LB102", "LB106", "LB107", "LB111", "LB112",
+        "LB101", "LB102", "LB106", "LB107", "LB108", "LB111", "LB112",
         "LB301", "LB302", "LB303", "LB304", "LB305", "LB306", "LB308", "LB309", "LB310",
-        "LB401", "LB402", "LB403", "LB405", "LB409", "LB410", "LB411", "LB413", "LB415",
+        "LB401", "LB402", "LB403", "LB405", "LB409", "LB410", "LB411", "LB412", "LB413", "LB415",
         "LB501", "LB502", "LB503",
-        "LB602", "LB603", "LB606", "LB607", "LB615", "LB617",
+        "LB602", "LB603", "LB606", "LB607", "LB611", "LB615", "LB617",
         "LB701", "LB702",
     ),
     "runtime": (
@@ -33,12 +33,12 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB504", "LB506",
     ),
     "all": (
-        "LB108", "LB110",
+        "LB110",
         "LB201", "LB202", "LB203", "LB204",
         "LB307",
-        "LB404", "LB406", "LB407", "LB408", "LB412", "LB414", "LB416",
+        "LB404", "LB406", "LB407", "LB408", "LB414", "LB416",
         "LB505", "LB507",
-        "LB608", "LB609", "LB610", "LB611", "LB612", "LB613", "LB614",
+        "LB608", "LB609", "LB610", "LB612", "LB613", "LB614",
         "LB616",
     ),
 }  # fmt: skip

@@ -35,6 +35,10 @@ _WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
 _REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
 # Examples in help texts, such as OpenVINO's '/home/user/models/model.onnx'.
 _EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
+_OF_BUILD = re.compile(
+    r"\.([cfhmor]|[ch](c|pp|xx|h)|rs|go|py|pyx|f90|asm|s|cu|cuh|inl|ipp|a|so|obj|mod)$|build|pip-", re.IGNORECASE
+)
+"""What follows a folder for temporary files if something was built there."""
 # Strings of programs that use such a folder at run time.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
 
@@ -216,6 +220,8 @@ def _path_at(data: bytes, start: int, end: int) -> str | None:
         return None
     match = _REST_OF_PATH.match(data, end)
     rest = match[0].decode("ascii") if match else ""
+    if b"tmp/" in data[start:end] and not _OF_BUILD.search(rest):
+        return None  # an example in a docstring, such as PyArrow's /tmp/new_folder/local_fs.dat
     if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
         return None  # a pattern that is filled in at run time, or a single name
     return data[start:end].decode("ascii", "replace") + rest

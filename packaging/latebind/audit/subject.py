@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
+GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
+"""The hash that auditwheel, delvewheel and others add to the name of a library, which differs in each build, and on
+Linux the library's version."""
+
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 
@@ -60,6 +64,11 @@ class File:
     def folder(self) -> str:
         """The folder inside the package, "" at its root."""
         return posixpath.dirname(self.name)
+
+    @property
+    def is_grafted(self) -> bool:
+        """Whether a repair tool, such as auditwheel, has copied this library into the package."""
+        return self.folder.endswith((".libs", ".dylibs")) or GRAFTED.search(self.base) is not None
 
     @property
     def is_module(self) -> bool:

@@ -124,8 +124,11 @@ def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier
     """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
     base = posixpath.basename(name).lower()
     tops = {_letters(top) for top in _other_tops(package, file, image)}
+    is_of_system = platforms.is_common(base)
     for row in dependencies(package):
-        if _supplies(row.name, base) or _is_sibling(package, row) or any(_is_folder_of(top, row.name) for top in tops):
+        if _supplies(row.name, base) or any(_is_folder_of(top, row.name) for top in tops):
+            return row
+        if _is_sibling(package, row) and not is_of_system:
             return row
     return None
 

@@ -72,7 +72,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
     "whose linker lacks that option, use a version script.",
 )
-def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
+def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
 
     An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
@@ -86,14 +86,19 @@ def cxx_exported(image: Image) -> Iterator[Hit | Skip]:
         for name in merged
         if name.startswith(_ALLOCATION) and name not in _PLACEMENT and _HEAP_OF_TCMALLOC not in name
     ]
+    fix = (
+        "Ask the library's project, or build it with hidden visibility: it was copied into the package."
+        * file.is_grafted
+    )
     if allocation:
         yield Hit(
             message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
             evidence=some(allocation),
+            fix=fix,
             severity="warning",
         )
     elif names:
-        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names))
+        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names), fix=fix)
 
 
 @check(
@@ -113,7 +118,8 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     """
     names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
     if names:
-        yield Hit(message=f"exports {plural(len(names), 'variable')}: {first(names)}", evidence=some(names))
+        which = f"{plural(len(names), 'variable')} whose size must never change"
+        yield Hit(message=f"exports {which}: {first(names)}", evidence=some(names))
 
 
 @check(

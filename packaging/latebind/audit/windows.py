@@ -40,8 +40,9 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     if rows:
         with_python = package.kind == "wheel" and all(name.lower() in _WITH_PYTHON for name in rows)
         yield Hit(
-            message=f"needs {first(rows)} of Visual C++, which "
-            + ("CPython installs" if with_python else "Windows does not include"),
+            message="needs the run-time library of Visual C++, which "
+            + ("CPython installs" if with_python else "Windows does not include")
+            + f": {first(rows)}",
             evidence=tuple(needs(image, name) for name in rows),
             severity="note" if with_python else "warning",
         )

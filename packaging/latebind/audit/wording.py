@@ -38,9 +38,9 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
     """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline; --profile loads: 37 of 61 checks`."""
     counts: Counter[str] = Counter(row.severity for row in report.findings)
     words = [plural(counts[name], name) for name in SEVERITIES]
-    few = len(causes(row for row in report.findings if row.severity == "error"))
-    if few < counts["error"]:
-        words[0] += f" with {plural(few, 'cause')}"
+    for number, name in enumerate(SEVERITIES[:2]):
+        few = len(causes(row for row in report.findings if row.severity == name))
+        words[number] += f" with {plural(few, 'cause')}" if few < counts[name] else ""
     if notes_hidden and counts["note"]:
         words[-1] += " not shown (-v)"
     for count, what in ((len(report.waived), "waived"), (len(report.known), "in the baseline")):

@@ -140,7 +140,7 @@ class ZipReader:
         try:
             yield from self._checked(info)
         except _READ_ERRORS as error:
-            raise InputError(f"damaged member: {error}", where=where) from error
+            raise InputError(f"damaged member: {str(error).partition(' for file ')[0]}", where=where) from error
 
     def _checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
         """The bytes of a member, which zipfile checks against the CRC, and this against the directory."""

@@ -244,7 +244,7 @@ CASES = [
          at="a.cpython-311.pyc", says="pyc", severity="note"),
     Case("LB610", "__FILE__ of the build machine",
          of('const char *latenn_f(void) { return "/home/ci/latenn/src/core.c"; }\n'),
-         of('const char *latenn_f(void) { return "/tmp/%s.lock /tmp/latenn src/core.c http://x/home/ci/a"; }\n'),
+         of('const char *latenn_f(void) { return "/tmp/%s.lock /tmp/latenn /tmp/a/b.dat a.c http://x/home/ci/a"; }\n'),
          at=f"!{LIB}", says="/home/ci/latenn/src/core.c", severity="note"),
     Case("LB610", "an example in a help text is no path of the build machine, the same path as a whole string is",
          of('const char *latenn_f(void) { return "/home/user/models/model.onnx"; }\n'),

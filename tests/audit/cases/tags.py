@@ -179,7 +179,7 @@ CASES = [
          says="cp310-abi3 with 1 import: PyType_GetName is new in CPython 3.11"),
     Case("LB309", "a private function of CPython under an abi3 tag", lambda bench: calling(bench, STABLE, PRIVATE),
          lambda bench: calling(bench, STABLE), at="!latenn/_core.abi3.so",
-         says="_PyObject_GetDictPtr is not part of it", severity="warning"),
+         says="_PyObject_GetDictPtr is not in the stable ABI", severity="warning"),
     Case("LB309", "the lowest of several tags counts",
          lambda bench: calling(bench, NEWER, tag="cp310.cp311-abi3-manylinux_2_28_x86_64"),
          lambda bench: calling(bench, NEWER, tag="cp311.cp312-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.abi3.so",

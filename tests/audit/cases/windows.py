@@ -107,7 +107,7 @@ CASES = [
         "import of odd.drv"),
     row("LB111", "the C++ run-time library", lambda bench: bench.windows(with_odd(bench, "MSVCP140.dll")),
         lambda bench: bench.wheel({LIB: with_odd(bench, "MSVCP140.dll"), "latenn/msvcp140.dll": b"MZ"}),
-        "MSVCP140.dll of Visual C++, which Windows does not include", severity="warning"),
+        "which Windows does not include: MSVCP140.dll", severity="warning"),
     row("LB111", "the part that CPython installs, in a nupkg",
         lambda bench: native(bench, with_odd(bench, "VCRUNTIME140.dll")),
         lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140.dll")), "VCRUNTIME140.dll", at=f"!{NATIVE}",
