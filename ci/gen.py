@@ -13,6 +13,7 @@ from pathlib import Path
 
 import census
 import gen_loader
+import peers_page
 import reference_cli
 import sabotage_page
 from latebind.audit.pages import check_index
@@ -33,6 +34,7 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "reference" / "cli.md": reference_cli.page().rstrip() + "\n",
         ROOT / "docs" / "checks" / "index.md": check_index(),
         ROOT / "docs" / "census.md": census.page(),
+        ROOT / "docs" / "compare.md": peers_page.page(),
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }

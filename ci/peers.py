@@ -68,11 +68,10 @@ def auditwheel(output: str, name: str) -> Iterable[str]:
     tag = found["overall_tag"]
     if _floor(tag)[0] == "":
         yield f"no tag fits: {_some(found['external_libs']) or 'versions of symbols'}"
-    elif all(_floor(tag) > row for row in _floors(name) if row[0] == _floor(tag)[0]):
+    elif any(_floor(tag) > row for row in _floors(name) if row[0] == _floor(tag)[0]):
         yield f"needs {tag}"
-    for flag in ("unsupported_isa", "pyfpe", "ucs2"):
-        if found[flag]:
-            yield flag
+    if found["unsupported_isa"]:
+        yield "unsupported_isa"
 
 
 def delocate(output: str, _name: str) -> Iterable[str]:
@@ -115,7 +114,7 @@ def _macos(name: str) -> tuple[str, ...]:
 
 
 TOOLS = (
-    Tool(name="auditwheel", arguments=lambda _: ("show", "--json"), system="linux_", read=auditwheel),
+    Tool(name="auditwheel", arguments=lambda _: ("show", "--json"), system="linux", read=auditwheel),
     Tool(name="delocate-wheel", arguments=_macos, system="macosx", read=delocate),
     Tool(name="delvewheel", arguments=lambda _: ("show",), system="win", read=delvewheel),
     Tool(name="abi3audit", arguments=lambda _: ("--report",), system="abi3", read=abi3audit),

@@ -15,7 +15,7 @@ from latebind.binary.floors import is_glibc
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
+_OF_USERS = ("/home/", "/Users/", "/root/")
 _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
 
 
@@ -201,7 +202,8 @@ def _promises(format_: Format, platform: str) -> bool:
     "LB108",
     "Search path outside the package",
     "warning",
-    because="A library of the build machine is missing elsewhere. An error if other users can write to the folder.",
+    because="A library of the build machine is missing elsewhere. An error if other users can write to the folder, "
+    "a note if nothing is searched there.",
     scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
@@ -211,8 +213,8 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
     """A folder of the build machine is missing elsewhere, or holds another library than expected.
 
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
-    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. On macOS an
-    entry that no `@rpath` name uses is a note.
+    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. An entry is a
+    note where the package or the system has every needed library, unless it is in some user's folder.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
@@ -223,7 +225,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
-                severity=_path_severity(image, is_unsafe=bool(unsafe)),
+                severity=_path_severity(package, image, bad, is_unsafe=bool(unsafe)),
             )
 
 
@@ -232,10 +234,17 @@ def _is_writable(path: str) -> bool:
     return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
 
 
-def _path_severity(image: Image, *, is_unsafe: bool) -> Severity:
-    if image.format == "macho" and not any(name.startswith("@rpath/") for name in image.needed):
+def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
+    """A warning where something is searched there, or where a user who has that name can put it."""
+    searched = image.needed if image.format == "elf" else [row for row in image.needed if row.startswith("@rpath/")]
+    if image.format == "macho" and not searched:
         return "note"
-    return "error" if is_unsafe else "warning"
+    if is_unsafe:
+        return "error"
+    inside = _provided_libraries(package)
+    is_used = any(posixpath.basename(row) not in inside and not _is_system(package, image, row) for row in searched)
+    is_of_user = any(path.startswith(_OF_USERS) for path in paths)
+    return "warning" if is_used or is_of_user else "note"
 
 
 @check(

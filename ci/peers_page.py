@@ -1,0 +1,196 @@
+"""Writes docs/compare.md: what other tools and latebind report on the census's wheels, and why they differ."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import census
+import peers
+from latebind.audit.catalog import own_checks
+from latebind.model import SEVERITIES
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_VC = r"(?:vcruntime|msvcp|msvcr|vcomp|concrt|mfc)\d\w*\.dll"
+_INTRODUCTION = """# Other tools on the same wheels
+
+The wheels of [the census](census.md), read by auditwheel, delocate, delvewheel, abi3audit and check-wheel-contents
+(2026-11-22, [versions](../bench/peers.txt)) and by `latebind audit`, with all checks. `python ci/peers.py` writes
+[the table](truth/compare.csv): a row for each wheel and tool that is made for it.
+
+In the tables, a wheel counts once per row. The last columns are the wheels on which latebind reports a related code as
+an error or warning, only as a note, or not at all.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Something that another tool reports, latebind's codes for it, and why the two differ."""
+
+    tool: str
+    pattern: str
+    title: str
+    codes: tuple[str, ...] = ()
+    why: str
+
+
+DIFFERENCES = (
+    Difference(
+        tool="auditwheel", pattern="^needs ", title="The tag promises an older system",
+        codes=("LB301", "LB304", "LB307"),
+        why="The same rule. A plain `linux` tag is LB307. Where newer parts are optional, latebind reports a note.",
+    ),
+    Difference(
+        tool="auditwheel", pattern="no tag fits", title="No tag fits", codes=("LB107", "LB301", "LB304"),
+        why="auditwheel reads one wheel, so libraries of `torch` or `PyQt6-Qt6` count as missing. latebind reads "
+        "`Requires-Dist`: what a dependency or a driver installs is a note.",
+    ),
+    Difference(
+        tool="auditwheel", pattern="unsupported_isa", title="Instructions beyond the base x86-64",
+        why="**latebind misses it**: it does not read the processor level of ELF files.",
+    ),
+    Difference(
+        tool="delocate-wheel", pattern="not found", title="Library not found", codes=("LB107", "LB110"),
+        why="The same rule. delocate, too, does not know libraries of dependencies.",
+    ),
+    Difference(
+        tool="delocate-wheel", pattern="needs macOS", title="The tag promises an older macOS", codes=("LB308", "LB302"),
+        why="The same rule.",
+    ),
+    Difference(
+        tool="delocate-wheel", pattern="architecture", title="Architecture missing", codes=("LB303",),
+        why="delocate asks every library for each architecture. latebind accepts one file for each.",
+    ),
+    Difference(
+        tool="delvewheel", pattern=_VC, title="Visual C++ run-time library not found", codes=("LB111", "LB112"),
+        why="The same rule. latebind reports a note for the two DLLs that CPython installs.",
+    ),
+    Difference(
+        tool="delvewheel", pattern=rf"not found: (?:{_VC}(?:, |;|$))*(?!{_VC})\w", title="Other DLL not found",
+        codes=("LB107",),
+        why="delvewheel searches the folder of the DLL and PATH. latebind accepts a DLL anywhere in the wheel, since "
+        "`os.add_dll_directory()` can add its folder, and Windows' own DLLs that delvewheel does not list.",
+    ),
+    Difference(
+        tool="abi3audit", pattern="not in the stable ABI", title="Name outside the stable ABI", codes=("LB309",),
+        why="latebind accepts names that another library of the wheel or a dependency defines (shiboken does). "
+        "Names that every CPython has so far are a warning.",
+    ),
+    Difference(
+        tool="abi3audit", pattern="needs Python", title="Name newer than the tag", codes=("LB309",),
+        why="The same rule.",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="W001", title="Bytecode (W001)", codes=("LB609",), why="The same rule.",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="W002", title="Same bytes twice (W002)", codes=("LB404",),
+        why="Taste: equal `__init__.py`, licenses and headers. latebind looks at native libraries only.",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="W00[34567]", title="Not importable, or no package (W003-W007)",
+        codes=("LB408",),
+        why="Taste or false: libraries in `scipy.libs` and templates count as modules there. Wheels of programs "
+        "and DLLs have no Python code on purpose.",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="W008", title="Empty wheel (W008)", codes=("LB408",),
+        why="**latebind misses it**: the wheel is a placeholder that installs nothing (dotenvx 0.0.0).",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="W009|W010", title="Several or odd top folders (W009, W010)",
+        codes=("LB408",),
+        why="Taste: `numpy.libs` and a second package are normal. latebind reports folders of tests and native files "
+        "at the root.",
+    ),
+    Difference(
+        tool="check-wheel-contents", pattern="invalid wheel", title="Refused as invalid",
+        codes=("LB501", "LB502", "LB503"),
+        why="It refuses `.data/platlib` in a wheel that is itself platlib. Installers accept it.",
+    ),
+)  # fmt: skip
+
+
+def page() -> str:
+    """docs/compare.md, by the tables alone."""
+    rows = peers.read_table()
+    ours = {row.file: _codes(row.found) for row in rows if row.tool == "latebind"}
+    wheels = len({row.file for row in census.read_table(census.TABLE)})
+    left = f"{len(ours)} of the census's {wheels} wheels were read."
+    parts = [_INTRODUCTION, left, _tools(rows), "## What the others report", _theirs(rows, ours)]
+    parts += ["## Errors that no other tool reports", _alone(rows), "## What only latebind has rules for", _only(ours)]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _tools(rows: Sequence[peers.Row]) -> str:
+    lines = ["| tool | wheels read | with a report | not finished or failed |", "|---|---|---|---|"]
+    for name in (*(tool.name for tool in peers.TOOLS), "latebind"):
+        found = [row.found for row in rows if row.tool == name]
+        failed = [text for text in found if text.startswith(("failed", "not finished", "not run"))]
+        lines.append(f"| {name} | {len(found)} | {sum(map(bool, found)) - len(failed)} | {len(failed)} |")
+    return "\n".join(lines)
+
+
+def _theirs(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> str:
+    lines = ["| tool | reports | wheels | error or warning | note | nothing | why |", "|---|---|---|---|---|---|---|"]
+    for one in DIFFERENCES:
+        files = {row.file for row in rows if row.tool == one.tool and re.search(one.pattern, row.found)}
+        if not files:
+            continue
+        worst = Counter(_worst(ours.get(file, {}), one.codes) for file in files)
+        codes = f" ({', '.join(one.codes)})" if one.codes else ""
+        heavy = worst["error"] + worst["warning"]
+        counts = f"{len(files)} | {heavy} | {worst['note']} | {worst['']}"
+        lines.append(f"| {one.tool} | {one.title}{codes} | {counts} | {one.why} |")
+    return "\n".join(lines)
+
+
+def _alone(rows: Sequence[peers.Row]) -> str:
+    """The census's errors on wheels where no tool reports something related."""
+    theirs: dict[str, set[str]] = {}
+    for row in rows:
+        related = {
+            code
+            for one in DIFFERENCES
+            if one.tool == row.tool and re.search(one.pattern, row.found)
+            for code in one.codes
+        }
+        theirs.setdefault(row.file, set()).update(related)
+    lines = ["| wheel | code | evidence of the census |", "|---|---|---|"]
+    lines += [
+        f"| {one.file.removesuffix('.whl')} | {one.code} | {one.evidence} |"
+        for one in sorted(census.read_table(census.TABLE), key=lambda row: (row.file.lower(), row.code))
+        if one.code and one.code not in theirs.get(one.file, {one.code})
+    ]
+    return "\n".join(lines)
+
+
+def _only(ours: Mapping[str, Mapping[str, str]]) -> str:
+    """The codes that no other tool has a rule for."""
+    shared = {code for one in DIFFERENCES for code in one.codes}
+    lines = ["| code | finds | errors | warnings | notes |", "|---|---|---|---|---|"]
+    for code, check in own_checks().items():
+        counts = Counter(found[code] for found in ours.values() if code in found)
+        if counts and code not in shared:
+            numbers = " | ".join(str(counts[name]) for name in SEVERITIES)
+            lines.append(f"| {code} | {check.title} | {numbers} |")
+    return "\n".join([f"Counted in {plural(len(ours), 'wheel')}, each by its most severe finding.", "", *lines])
+
+
+def _codes(found: str) -> dict[str, str]:
+    """The most severe finding of each code."""
+    codes: dict[str, str] = {}
+    for part in found.split("; "):
+        severity, *names = part.split() if part else [""]
+        for name in names:
+            codes.setdefault(name, severity)
+    return codes
+
+
+def _worst(found: Mapping[str, str], codes: Sequence[str]) -> str:
+    return next((name for name in SEVERITIES if name in {found.get(code) for code in codes}), "")
