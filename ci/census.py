@@ -48,8 +48,8 @@ goal is not met. Before the severities had [this meaning](decisions/0051-severit
 packages. 16 of them remain; 73 became warnings, since the package fails for some, and 93 became notes or nothing.
 
 Nothing is missed that auditwheel 6 sees: of 85 Linux wheels in A and B up to 60 MB, it refuses 22 for their tag. 17 of
-these have an error or a warning here, and 5 a note, since a dependency installs what they lack. What other tools see on
-macOS and Windows was not counted.
+these have an error or a warning here, and 5 a note, since a dependency installs what they lack.
+[Other tools on the same wheels](compare.md) has all systems.
 """
 
 

@@ -1,0 +1,74 @@
+"""What other tools print is read as short reports, and the page explains each of them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import census
+import peers
+import peers_page
+import pytest
+
+ROWS = peers.read_table()
+
+
+def shown(tag, *missing, isa=False):
+    """What `auditwheel show --json` prints."""
+    return json.dumps({"overall_tag": tag, "external_libs": dict.fromkeys(missing), "unsupported_isa": isa})
+
+
+def abi3(*strangers, fits=True):
+    """What `abi3audit --report` prints."""
+    result = {"non_abi3_symbols": strangers, "is_abi3_baseline_compatible": fits, "computed": "3.12"}
+    return json.dumps({"specs": {"a.whl": {"wheel": [{"result": result}, {"result": None}]}}})
+
+
+@pytest.mark.parametrize(
+    ("read", "output", "found"),
+    [
+        (peers.auditwheel, shown("manylinux_2_17_x86_64"), []),
+        (peers.auditwheel, shown("manylinux_2_28_x86_64"), ["needs manylinux_2_28_x86_64"]),
+        (peers.auditwheel, shown("linux_x86_64", "libb.so", "liba.so"), ["no tag fits: liba.so, libb.so"]),
+        (peers.auditwheel, shown("musllinux_1_2_x86_64", isa=True), ["unsupported_isa"]),
+        (
+            peers.delocate,
+            "ERROR:delocate.libsana:\n@rpath/libomp.dylib not found:\n  Needed by: a",
+            ["not found: libomp.dylib"],
+        ),
+        (peers.delocate, "x.dylib has a minimum target of 11.0\ny has a minimum target of 13.5", ["needs macOS 13.5"]),
+        (peers.delvewheel, "will be copied\n    VCOMP140.dll (Error: Not Found)\n", ["not found: vcomp140.dll"]),
+        (peers.abi3audit, abi3(), []),
+        (peers.abi3audit, abi3("_PyX", fits=False), ["not in the stable ABI: _PyX", "needs Python 3.12"]),
+        (peers.check_wheel_contents, "a.whl: W002: Wheel contains\n  b\na.whl: W002: x", ["W002"]),
+        (peers.check_wheel_contents, "a.whl: OK", []),
+    ],
+)
+def test_what_a_tool_prints_is_read_as_a_short_report(read, output, found):
+    assert list(read(output, "a-1-cp312-cp312-manylinux2014_x86_64.manylinux_2_17_x86_64.whl")) == found
+
+
+@pytest.mark.parametrize(
+    ("name", "tools"),
+    [
+        ("a-1-cp312-cp312-manylinux1_x86_64.whl", {"auditwheel", "check-wheel-contents"}),
+        ("a-1-cp39-abi3-win_arm64.whl", {"delvewheel", "abi3audit", "check-wheel-contents"}),
+        ("a-1-py3-none-any.whl", {"check-wheel-contents"}),
+    ],
+)
+def test_a_tool_reads_the_wheels_that_it_is_made_for(name, tools):
+    assert {tool.name for tool in peers.TOOLS if tool.reads(name)} == tools
+
+
+def test_the_table_has_the_census_wheels_with_each_tool_and_every_report_is_explained():
+    files = {row.file for row in ROWS}
+    assert files <= {row.file for row in census.read_table(census.TABLE)}
+    expected = {(file, tool.name) for file in files for tool in peers.TOOLS if tool.reads(file)}
+    not_run = {row.file for row in ROWS if row.found.startswith("not run")}
+    assert {(row.file, row.tool) for row in ROWS if row.tool != "latebind"} == {
+        pair for pair in expected if pair[0] not in not_run
+    }
+    for row in ROWS:
+        for part in row.found.split("; ") if row.tool != "latebind" else ():
+            known = [one for one in peers_page.DIFFERENCES if one.tool == row.tool and re.search(one.pattern, part)]
+            assert known or not part or part.startswith(("failed", "not finished")), row
