@@ -11,8 +11,9 @@ from latebind.audit.catalog import checks
 from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
-from latebind.audit.reading import Sought, kind_of, read_package
+from latebind.audit.reading import kind_of, read_package
 from latebind.audit.sources import package_suffix
+from latebind.audit.strings import Sought
 from latebind.audit.subject import Contents
 from latebind.audit.tags import unjudged_platform
 from latebind.audit.twins import TwinFacts, twin_facts

@@ -4,53 +4,33 @@ from __future__ import annotations
 
 import hashlib
 import io
+import mmap
 import posixpath
-import re
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+import tempfile
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.nested import is_archive, native_members
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
+from latebind.audit.strings import Sought, find_strings
 from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
 from latebind.binary import is_managed, read_images, sniff
-from latebind.errors import InputError
+from latebind.errors import InputError, LatebindError
+from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from latebind.binary import Format
+    from latebind.binary import Data
 
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_BINARY = 2 * 1024**3
-_MAX_SHOWN_PATHS = 5
-_MICROSOFT_TYPE = ".?A"  # Visual C++ gives types such names, and makes only PE files
-# Folders of build machines. Short ones such as /work or /src would match ordinary strings.
-_BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
-_WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
-_REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
-# Examples in help texts, such as OpenVINO's '/home/user/models/model.onnx'.
-_EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
-_OF_BUILD = re.compile(
-    r"\.([cfhmor]|[ch](c|pp|xx|h)|rs|go|py|pyx|f90|asm|s|cu|cuh|inl|ipp|a|so|obj|mod)$|build|pip-", re.IGNORECASE
-)
-"""What follows a folder for temporary files if something was built there."""
-# Strings of programs that use such a folder at run time.
-_RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sought:
-    """What is searched in the bytes of each binary, each in a pass of its own."""
-
-    markers: tuple[str, ...] = ()
-    """These strings."""
-    paths: bool = True
-    """Paths of build machines."""
+_MAX_IN_MEMORY = 64 * 1024**2
 
 
 def kind_of(path: Path) -> SubjectKind:
@@ -103,7 +83,7 @@ def read_package(
             if data is not None and file.is_native:
                 file = _with_image(file, data, sought)
             files.append(file)
-            if data is not None and is_text:
+            if is_text and isinstance(data, bytes):
                 texts[raw.name] = data
             del data  # not needed while the next file is inflated
     except InputError as error:
@@ -141,9 +121,31 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
     return of_build or small.endswith((".nuspec", ".rels", ".psmdcp")) or name == "[Content_Types].xml"
 
 
-def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, bytes | None]:
+def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
+    """Read one file, and give its bytes if they are needed. Raises LatebindError if there is no room for them."""
+    try:
+        # In memory, since joining a list of blocks would copy it once more; a huge file is mapped from the disk.
+        with io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
+            file, is_needed = _copy(raw, whole, died, keep=keep)
+            if not is_needed:
+                return file, None
+            if not isinstance(whole, io.BytesIO):
+                return file, mmap.mmap(whole.fileno(), 0, access=mmap.ACCESS_READ)
+            data = whole.getvalue()
+    except OSError as error:
+        raise LatebindError(
+            f"{raw.name} needs {human_size(raw.size)} for a while: {error.strerror}",
+            where=tempfile.gettempdir(),
+            advice="Set TMPDIR to a folder with more room.",
+        ) from error
+    if is_archive(raw.name, file.head) and not file.is_native:
+        file = replace(file, nested=native_members(data))
+    return file, data if keep or file.is_native else None
+
+
+def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, bool]:
+    """Write the bytes that are needed to `whole`, and say whether they are."""
     digest = hashlib.sha256()
-    whole = io.BytesIO()  # joining a list of blocks would copy it once more
     head, size, problem = b"", 0, ""
     kept = keep and raw.size <= _MAX_TEXT
     try:
@@ -169,59 +171,16 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, bytes | None]:
         problem=problem,
         died=died,
     )
-    if not kept or problem:
-        return file, None
-    data = whole.getvalue()
-    whole.close()
-    if is_archive(raw.name, head) and not file.is_native:
-        file = replace(file, nested=native_members(data))
-    return file, data if keep or file.is_native else None
+    whole.flush()
+    return file, kept and not problem
 
 
-def _with_image(file: File, data: bytes, sought: Sought) -> File:
-    file = replace(
-        file,
-        markers=tuple(
-            marker
-            for marker in sought.markers
-            if file.format == "pe" or not marker.startswith(_MICROSOFT_TYPE)
-            if marker.encode() in data
-        ),
-        paths=build_paths(data, file.format) if sought.paths else (),
-    )
+def _with_image(file: File, data: Data, sought: Sought) -> File:
+    markers, paths = find_strings(data, file.format, sought)
+    file = replace(file, markers=markers, paths=paths)
     if file.died:
         return file
     try:
         return replace(file, images=read_images(data, file.name))
     except InputError as error:
         return replace(file, problem=error.message)
-
-
-def build_paths(data: bytes, format_: Format | None) -> tuple[str, ...]:
-    """The first few absolute paths of a build machine in a binary."""
-    found: dict[str, None] = {}
-    pattern = _WINDOWS_FOLDERS if format_ == "pe" else _BUILD_FOLDERS
-    for match in pattern.finditer(data):
-        if (text := _path_at(data, match.start(), match.end())) is not None:
-            found[text] = None
-        if len(found) == _MAX_SHOWN_PATHS:
-            break
-    return tuple(found)
-
-
-def _path_at(data: bytes, start: int, end: int) -> str | None:
-    """The path that starts there, if it goes on below the folder and is not one that the program uses at run time."""
-    is_windows = data[start : start + 1] == b":"
-    start -= is_windows
-    before = data[start - 1 : start] if start else b""
-    if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
-        return None  # the middle of a longer path or of a URL
-    if data.startswith(_RUN_TIME_PATHS, start) or _EXAMPLES.match(data, max(start - 1, 0)):
-        return None
-    match = _REST_OF_PATH.match(data, end)
-    rest = match[0].decode("ascii") if match else ""
-    if b"tmp/" in data[start:end] and not _OF_BUILD.search(rest):
-        return None  # an example in a docstring, such as PyArrow's /tmp/new_folder/local_fs.dat
-    if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
-        return None  # a pattern that is filled in at run time, or a single name
-    return data[start:end].decode("ascii", "replace") + rest

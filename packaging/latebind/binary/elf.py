@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.binary.elffile import ElfFile
 from latebind.binary.elfsymbols import Versions, dynamic_symbols
-from latebind.binary.image import FileType, Image, python_module
+from latebind.binary.image import Data, FileType, Image, python_module
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _SHT_NOBITS, _SHF_EXECINSTR = 8, 4
 _DEBUG_SECTIONS = {b".debug_info", b".zdebug_info"}
 
 
-def read_elf(data: bytes, name: str) -> Image:
+def read_elf(data: Data, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
     try:
         return _image(ElfFile(data))

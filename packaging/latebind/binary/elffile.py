@@ -11,6 +11,8 @@ from latebind.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from latebind.binary.image import Data
+
 _PAGE = 4096
 """The smallest page of any architecture. glibc: "ELF load command address/offset not page-aligned"."""
 _PT_LOAD, _PT_DYNAMIC, _PT_NOTE = 1, 2, 4
@@ -53,7 +55,7 @@ class Section(NamedTuple):
 class ElfFile:
     """A file of either width and byte order. Raises InputError, ValueError or struct.error if it is damaged."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Data) -> None:
         self.data = data
         self.is_64 = data[4:5] == b"\2"
         self.order = ">" if data[5:6] == b"\2" else "<"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from mmap import mmap
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+Data = bytes | mmap
+"""The bytes of a file: in memory, or mapped from the disk."""
 Format = Literal["elf", "macho", "pe"]
 FileType = Literal["shared", "executable", "object", "core"]
 ImportKind = Literal["normal", "weak", "delay"]

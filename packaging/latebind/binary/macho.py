@@ -9,7 +9,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from latebind.binary.image import FileType, Image, LinkKind, python_module
+from latebind.binary.image import Data, FileType, Image, LinkKind, python_module
 from latebind.binary.machosymbols import Symbols, Tables
 from latebind.errors import InputError
 
@@ -66,14 +66,14 @@ _LC_DYLD_INFO, _LC_EXPORTS_TRIE = (0x22, 0x80000022), 0x80000033
 _CODE = 0x80000000 | 0x400  # S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
 
 
-def read_macho(data: bytes, name: str) -> tuple[Image, ...]:
+def read_macho(data: Data, name: str) -> tuple[Image, ...]:
     """The images in `data`, one for each slice. Raises InputError when the file is damaged or cut off."""
     if data[:4] not in (_FAT_32, _FAT_64):
         return (_read(data, name, is_slice=False),)
     return tuple(_read(part, name, is_slice=True) for part in _slices(data, name) if not part.startswith(_ARCHIVE))
 
 
-def _slices(data: bytes, name: str) -> Iterator[bytes]:
+def _slices(data: Data, name: str) -> Iterator[bytes]:
     row = struct.Struct(">IIQQII" if data[:4] == _FAT_64 else ">IIIII")
     count = int.from_bytes(data[4:8], "big")
     if 8 + count * row.size > len(data):
@@ -87,7 +87,7 @@ def _slices(data: bytes, name: str) -> Iterator[bytes]:
         yield data[start : start + size]
 
 
-def _read(data: bytes, name: str, *, is_slice: bool) -> Image:
+def _read(data: Data, name: str, *, is_slice: bool) -> Image:
     try:
         return MachoFile(data).image(is_slice=is_slice)
     except (struct.error, ValueError, IndexError, RecursionError) as error:
@@ -98,7 +98,7 @@ def _read(data: bytes, name: str, *, is_slice: bool) -> Image:
 class MachoFile:
     """The load commands of one thin file."""
 
-    data: bytes
+    data: Data
     order: Literal["<", ">"] = "<"
     is_64: bool = True
     install_name: str = ""

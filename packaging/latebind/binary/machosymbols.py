@@ -11,6 +11,8 @@ from latebind.binary.image import EXECUTABLE, Export, Import
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from latebind.binary.image import Data
+
 _STAB, _PRIVATE, _TYPE, _EXTERNAL = 0xE0, 0x10, 0x0E, 0x01
 _UNDEFINED = 0
 _OBJECT_FILE = 0x66  # N_OSO: the debug map's path of an object file
@@ -43,7 +45,7 @@ class Tables:
 class Symbols:
     """The symbols of one thin file. Raises ValueError or struct.error if the tables are invalid."""
 
-    def __init__(self, data: bytes, order: Literal["<", ">"], *, is_64: bool, tables: Tables) -> None:
+    def __init__(self, data: Data, order: Literal["<", ">"], *, is_64: bool, tables: Tables) -> None:
         self._data = data
         self._tables = tables
         self._row = struct.Struct(order + ("IBBHQ" if is_64 else "IBBHI"))
@@ -100,7 +102,7 @@ class Symbols:
 class _Trie:
     """The export trie: a tree whose paths are the names."""
 
-    def __init__(self, data: bytes, start: int, size: int) -> None:
+    def __init__(self, data: Data, start: int, size: int) -> None:
         if start + size > len(data):
             raise ValueError("the export trie is after the end of the file")
         self._data = data[start : start + size]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING
 
-from latebind.binary.image import Export, Image, Import, LinkKind, python_module
+from latebind.binary.image import Data, Export, Image, Import, LinkKind, python_module
 from latebind.binary.pefile import PeFile
 from latebind.errors import InputError
 
@@ -25,7 +25,7 @@ _CHPE_METADATA = 200
 """Where the load configuration of a 64-bit file points to what describes code of two processors."""
 
 
-def read_pe(data: bytes, name: str) -> Image:
+def read_pe(data: Data, name: str) -> Image:
     """The image in `data`. Raises InputError when the file is damaged or cut off."""
     try:
         return _image(PeFile(data))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import struct
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from latebind.errors import InputError
+
+if TYPE_CHECKING:
+    from latebind.binary.image import Data
 
 _RELOCATIONS_STRIPPED = 0x1
 _HIGH_ENTROPY, _DYNAMIC_BASE = 0x20, 0x40
@@ -29,7 +32,7 @@ class _Section(NamedTuple):
 class PeFile:
     """A file for 32 or 64 bits. Raises InputError, ValueError or struct.error if it is damaged or cut off."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: Data) -> None:
         self.data = data
         try:
             self._read_headers()

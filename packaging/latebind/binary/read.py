@@ -10,7 +10,7 @@ from latebind.binary.macho import read_macho
 from latebind.binary.pe import read_pe
 
 if TYPE_CHECKING:
-    from latebind.binary.image import Format, Image
+    from latebind.binary.image import Data, Format, Image
 
 _MACHO = {bytes.fromhex(text) for text in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe", "cafebabf")}
 _FAT = {bytes.fromhex("cafebabe"), bytes.fromhex("cafebabf")}
@@ -53,7 +53,7 @@ def is_managed(head: bytes) -> bool:
     return bool(count > _CLI_DIRECTORY and cli)
 
 
-def read_images(data: bytes, name: str) -> tuple[Image, ...]:
+def read_images(data: Data, name: str) -> tuple[Image, ...]:
     """The images in `data`: several of a universal Mach-O file, none if it is not a native binary.
 
     Raises InputError, with `name`, when the file is damaged.
@@ -69,6 +69,6 @@ def read_images(data: bytes, name: str) -> tuple[Image, ...]:
             return ()
 
 
-def read_image(data: bytes, name: str) -> Image | None:
+def read_image(data: Data, name: str) -> Image | None:
     """The first image in `data`; see `read_images`."""
     return next(iter(read_images(data, name)), None)

@@ -1,0 +1,85 @@
+"""Looks for strings in the bytes of a binary: the policy's markers, and paths of build machines."""
+
+from __future__ import annotations
+
+import mmap
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.binary import Data, Format
+
+_WINDOW, _OVERLAP = 32 * 1024**2, 4096
+_MAX_SHOWN_PATHS = 5
+_LONGEST_START = 16
+_MICROSOFT_TYPE = ".?A"  # Visual C++ gives types such names, and makes only PE files
+# Folders of build machines. Short ones such as /work or /src would match ordinary strings.
+_BUILD_FOLDERS = re.compile(rb"/(?:home|root|Users|tmp|var/tmp|builds|workspace|__w|github/workspace|private/var)/")
+_WINDOWS_FOLDERS = re.compile(rb":\\(?:Users|a|agent)\\")
+_REST_OF_PATH = re.compile(rb"[^\x00-\x20\x7f-\xff\"'<>`:;,|*]{1,200}")
+# Examples in help texts, such as OpenVINO's '/home/user/models/model.onnx'.
+_EXAMPLES = re.compile(rb"(['\"`])/(?:home|Users)/(?:user|username|me|you)/[^'\"`\0]*\1")
+_OF_BUILD = re.compile(
+    r"\.([cfhmor]|[ch](c|pp|xx|h)|rs|go|py|pyx|f90|asm|s|cu|cuh|inl|ipp|a|so|obj|mod)$|build|pip-", re.IGNORECASE
+)
+"""What follows a folder for temporary files if something was built there."""
+# Strings of programs that use such a folder at run time.
+_RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """What is searched in the bytes of each binary, each in a pass of its own."""
+
+    markers: tuple[str, ...] = ()
+    """These strings."""
+    paths: bool = True
+    """Paths of build machines."""
+
+
+def find_strings(data: Data, format_: Format | None, sought: Sought) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The markers that the file contains, and the first few absolute paths of a build machine."""
+    markers: set[str] = set()
+    paths: dict[str, None] = {}
+    possible = [marker for marker in sought.markers if format_ == "pe" or not marker.startswith(_MICROSOFT_TYPE)]
+    pattern = _WINDOWS_FOLDERS if format_ == "pe" else _BUILD_FOLDERS
+    for start, end in _windows(data) if possible or sought.paths else ():
+        markers |= {marker for marker in possible if data.find(marker.encode(), start, end) >= 0}
+        for match in pattern.finditer(data, start, end) if sought.paths else ():
+            if len(paths) == _MAX_SHOWN_PATHS:
+                break
+            if (text := _path_at(data, match.start(), match.end())) is not None:
+                paths[text] = None
+    return tuple(marker for marker in possible if marker in markers), tuple(paths)
+
+
+def _windows(data: Data) -> Iterator[tuple[int, int]]:
+    """Parts of a mapped file, which overlap; what was searched of it need not stay in memory."""
+    if isinstance(data, bytes):
+        yield 0, len(data)
+        return
+    for start in range(0, len(data), _WINDOW):
+        yield start, min(start + _WINDOW + _OVERLAP, len(data))
+        if hasattr(data, "madvise"):  # not on Windows
+            data.madvise(mmap.MADV_DONTNEED, start, min(_WINDOW, len(data) - start))
+
+
+def _path_at(data: Data, start: int, end: int) -> str | None:
+    """The path that starts there, if it goes on below the folder and is not one that the program uses at run time."""
+    is_windows = data[start : start + 1] == b":"
+    start -= is_windows
+    before = data[start - 1 : start] if start else b""
+    if before.isalnum() or before in (b"/", b".", b"_", b"-", b"}", b"*"):
+        return None  # the middle of a longer path or of a URL
+    if data[start : start + _LONGEST_START].startswith(_RUN_TIME_PATHS) or _EXAMPLES.match(data, max(start - 1, 0)):
+        return None
+    match = _REST_OF_PATH.match(data, end)
+    rest = match[0].decode("ascii") if match else ""
+    if b"tmp/" in data[start:end] and not _OF_BUILD.search(rest):
+        return None  # an example in a docstring, such as PyArrow's /tmp/new_folder/local_fs.dat
+    if "%" in rest or not ("/" in rest.strip("/") or "\\" in rest):
+        return None  # a pattern that is filled in at run time, or a single name
+    return data[start:end].decode("ascii", "replace") + rest
