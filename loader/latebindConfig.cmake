@@ -225,6 +225,19 @@ function(latebind_exports target)
   endif()
 endfunction()
 
+# latebind_ep(<target> <package>) gives a plugin execution provider for ONNX Runtime what the package's `ep` table in
+# latebind.toml says, as LATEBIND_EP_*, for its own sources and for <latebind/ep.h>, and hides all but its two entry points.
+function(latebind_ep target package)
+  _latebind_check_target(latebind_ep "${target}")
+  if(NOT DEFINED LATEBIND_EP_${package})
+    message(FATAL_ERROR "latebind_ep: \"${package}\" has no `ep` table in latebind.toml; `latebind build` gives it.")
+  endif()
+  target_include_directories("${target}" PRIVATE "${LATEBIND_INCLUDE_DIR}")
+  list(TRANSFORM LATEBIND_EP_${package} PREPEND LATEBIND_EP_ OUTPUT_VARIABLE values)
+  target_compile_definitions("${target}" PRIVATE ${values})
+  latebind_exports("${target}" CreateEpFactories ReleaseEpFactory)
+endfunction()
+
 # Hides symbols, closes the usual doors, and keeps every path of the build machine out of the library, so that two
 # builds in different folders give the same bytes. Where LATEBIND_SYMBOLS is on, the library keeps its debug information:
 # `latebind pack` builds so once more, in a tree of its own, for the archive of symbols. LATEBIND_PREFIX_MAP names

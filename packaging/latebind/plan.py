@@ -30,9 +30,9 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
     project = config.project
     yield from (("project.readme", project.readme), ("project.icon", project.icon))
     yield "project.license_file", project.license_file
+    for name, source in config.wheel_sources.items():
+        yield f"package.{name}.wheel.source", f"{source}/pyproject.toml"
     for name, package in config.packages.items():
-        if package.wheel is not None:
-            yield f"package.{name}.wheel.source", f"{package.wheel.source}/pyproject.toml"
         if package.nuget is not None:
             yield f"package.{name}.nuget.managed", package.nuget.managed
             yield f"package.{name}.nuget.icon", package.nuget.icon

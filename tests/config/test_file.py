@@ -147,7 +147,6 @@ def test_all_problems_come_at_once(tmp_path):
         "latebind.toml:1",
         "latebind.toml:9",
         "latebind.toml:17",
-        "latebind.toml:15",
     ]
 
 

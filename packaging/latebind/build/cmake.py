@@ -17,6 +17,7 @@ from latebind.build.stubtable import stub_source
 from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
+from latebind.nuget.nuspec import semantic_version
 from latebind.system.log import LOG
 from latebind.system.run import command_text, run, tail
 
@@ -109,6 +110,7 @@ class NativeBuild:
             f"-DLATEBIND_PROJECT_VERSION={self.config.project.version}",
             f"-DLATEBIND_SOURCE_DIR={self.config.native_source}",
             *(f"-DLATEBIND_MINIMUM_{use.name}={use.minimum}" for use in document.runtime),
+            *self._execution_providers(),
             *([f"-DLATEBIND_DESCRIBED={tree / _DESCRIBED}"] if described else []),
             *(f"-D{name}={_cmake_value(value)}" for name, value in self._definitions().items()),
         ]
@@ -118,6 +120,11 @@ class NativeBuild:
         if symbols:
             arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, place, self.folder)]
         return arguments
+
+    def _execution_providers(self) -> list[str]:
+        version = semantic_version(self.config.project.version)
+        rows = ((name, package.ep) for name, package in self.config.packages.items() if package.ep)
+        return [f"-DLATEBIND_EP_{name}={';'.join(ep.definitions(version))}" for name, ep in rows]
 
     def _definitions(self) -> dict[str, TomlValue]:
         """The project's own definitions, and latebind's defaults and stubs in front of it."""

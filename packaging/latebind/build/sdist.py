@@ -39,7 +39,7 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
     """
     config, dist, workdir = run.config, run.dist, run.workdir
     (workdir / "build").mkdir(parents=True, exist_ok=True)
-    source = config.root / config.document.package[package].wheel.source  # type: ignore[union-attr]  # it has a wheel
+    source = config.root / config.wheel_sources[package]
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
         made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
         root = _unpacked(made, Path(aside) / "unpacked")

@@ -35,6 +35,7 @@ def hash_sources(config: Config, workdir: Path) -> str:
         "drop-in": {use.name: use.headers for use in config.document.runtime if use.drop_in},
         "described": [msgspec.to_builtins(use.describe) for use in config.document.runtime if use.describe],
         "modules": config.module_kind,
+        "eps": [msgspec.to_builtins(package.ep) for package in config.packages.values() if package.ep],
         "components": sorted({package.component for package in config.packages.values()}),
     }
     native = hash_files(config.native_source, native_files(config, workdir), modes=False)
@@ -62,7 +63,7 @@ def loader_dir(config: Config) -> Path:
 
 def _package_folders(config: Config) -> list[Path]:
     """The folders of wheels and managed projects, in the form in which list_tree() gives paths below the root."""
-    names = [package.wheel.source for package in config.packages.values() if package.wheel is not None]
+    names = [*config.wheel_sources.values()]
     names += [package.nuget.managed for package in config.packages.values() if package.nuget is not None]
     return [(config.root / name).resolve() for name in names if name]
 

@@ -15,6 +15,7 @@ from latebind.config.document import Document, Package, Project, RuntimeUse, Tar
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from latebind.config.ep import EpConfig
     from latebind.model import Target
 
 
@@ -80,6 +81,10 @@ class Config:
         binding = (name for name in self.packages if self.runtime_of(name) == use)
         return next(binding, next(iter(self.packages)))
 
+    def provider(self, use: RuntimeUse | None) -> EpConfig | None:
+        """The execution provider that the runtime is given by a package of the project, or None."""
+        return self.packages[self.package_of(use)].ep if use is not None else None
+
     def needed(self, package: str) -> tuple[str, ...]:
         """A package, and those of the project that it requires, directly or not."""
         found = [package]
@@ -94,6 +99,11 @@ class Config:
         # Counts belong to the versions of one runtime: the general ones are those of the first.
         counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
         return msgspec.structs.replace(own, data=own.data or verify.data, at_least=own.at_least or counts)
+
+    @property
+    def wheel_sources(self) -> dict[str, str]:
+        """The folders that wheels are built from, by package; the wheel of an execution provider has none."""
+        return {name: row.wheel.source for name, row in self.packages.items() if row.wheel and row.wheel.source}
 
     def wheel_kind(self, package: str) -> str:
         """The kind of a package's wheel: which Pythons it serves; "" where it has none."""

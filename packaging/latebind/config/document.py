@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
+from latebind.config.ep import EpConfig  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
@@ -182,16 +183,19 @@ class Package(Table, frozen=True):
         tuple[str, ...],
         Meta(
             description="Symbols that its libraries may export. Exact names are required on every target; globs "
-            "are allowed.",
+            "are allowed. Only a package with `ep` may leave it out.",
             min_length=1,
         ),
-    ]
+    ] = ()
     requires: Annotated[tuple[str, ...], Meta(description="Other packages of this project that it requires.")] = ()
     runtime: Annotated[str, Meta(description="Runtime that it binds; by default the one with the package's name.")] = ""
     wheel: Annotated[WheelConfig | None, Meta(description="Settings of its wheel; leave it out for none.")] = None
     nuget: Annotated[NugetConfig | None, Meta(description="Settings of its NuGet package; leave it out for none.")] = (
         None
     )
+    ep: Annotated[
+        EpConfig | None, Meta(description="A plugin execution provider for ONNX Runtime, in a wheel and a nupkg.")
+    ] = None
 
 
 class Waive(Table, frozen=True):

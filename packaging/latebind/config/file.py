@@ -11,6 +11,7 @@ from latebind.config.check import check_config, check_source
 from latebind.config.config import SDIST_LOADER, Config
 from latebind.config.described import RUNTIME_VERSION, DescribedFile, problems
 from latebind.config.document import Document, RuntimeUse
+from latebind.config.expand import expand
 from latebind.config.lines import Key, headers
 from latebind.config.reader import Reader
 from latebind.errors import ConfigError, InputError
@@ -59,7 +60,7 @@ def load(file: Path, *, alone: bool = False) -> Config:
     if document is not None:
         root = file.parent.resolve()
         unpacked = (root / "PKG-INFO").is_file() and (root / SDIST_LOADER).is_dir()
-        config = Config(root=root, file=file, document=document, unpacked=unpacked)
+        config = Config(root=root, file=file, document=expand(document, reader), unpacked=unpacked)
         check_config(config, reader)
         if not alone:
             check_source(config, reader)

@@ -19,6 +19,8 @@ from latebind.verify.planning import able
 
 from tests.client import BOUND, write_client
 from tests.client import CONFIG as TINY
+from tests.epclient import CONFIG as EP_CONFIG
+from tests.epclient import write_ep
 from tests.thingclient import DESCRIBED as THING
 from tests.thingclient import write_thing_client
 
@@ -39,7 +41,22 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     assert consumed == {*RUNNING, "c-nupkg"} - {"dotnet-build"}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({cell.id for cell in cells}) == len(cells)
-    assert {cell.scenario for cell in cells} == {row.name for row in SCENARIOS if "linux" in row.systems}
+    here = {row.name for row in SCENARIOS if "linux" in row.systems and row.needs != "an execution provider"}
+    assert {cell.scenario for cell in cells} == here
+
+
+def test_a_provider_is_tried_where_it_is_supported_and_refuses_the_other_versions(tmp_path):
+    config = load(write_ep(tmp_path, config=f'{EP_CONFIG}[verify]\npython = "smoke.py"\n') / "latebind.toml")
+    (use,) = config.document.runtime
+    below = {BELOW_FLOOR: ("1.22.1",), "1.25.*": ("1.25.1",), EACH_MINOR: ("1.24.0", "1.25.1", "1.31.1")}
+    scope = dataclasses.replace(SCOPE, everything=True)
+    answers = {row: below.get(row.entry, ("1.31.1",)) for row in questions(config, (LINUX,), scope)}
+    cells = expand_cells(config, LINUX, scope, Answers(found=answers))
+    ours = [row.cell for row in cells if row.cell.runtime == use.known.python.distribution]
+    assert {cell.version for cell in ours if cell.scenario == "works"} == {"1.24.0", "1.31.1"}
+    assert {cell.version for cell in ours if cell.scenario == "unsupported"} == {"1.22.1", "1.25.1"}
+    assert {question.minimum for question in answers} == {"1.23.1"}
+    assert {scenario(cell.scenario).provider for cell in ours} == {True}
 
 
 def tiny_cells(folder, *, rid="linux-x64", change=lambda text: text):

@@ -25,18 +25,16 @@ def _plan(config: Config, _suited: Mapping[str, Sequence[str]], _rids: Sequence[
             file=sdist_file(config, name),
             kind="sdist",
             package=name,
-            inputs=(package.wheel.source, native, "loader", file),
+            inputs=(source, native, "loader", file),
         )
-        for name, package in config.packages.items()
-        if package.wheel is not None
+        for name, source in config.wheel_sources.items()
     ]
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:
     return [
-        PackageJob(name=f"sdist {name}", package=name, source=run.config.root / package.wheel.source)
-        for name, package in run.config.packages.items()
-        if package.wheel is not None
+        PackageJob(name=f"sdist {name}", package=name, source=run.config.root / source)
+        for name, source in run.config.wheel_sources.items()
     ]
 
 

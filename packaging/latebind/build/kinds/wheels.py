@@ -26,12 +26,11 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
             file=wheel_file(config, name, rid, config.floor(target(rid))),
             kind="wheel",
             package=name,
-            inputs=(f"stage/{rid}/{package.component}", package.wheel.source),
+            inputs=(f"stage/{rid}/{config.packages[name].component}", source),
         )
-        for name, package in config.packages.items()
-        if package.wheel is not None
+        for name, source in config.wheel_sources.items()
         for rid in suited[name]
-        if package.wheel.kind != "cpython" or rid == host_rid()
+        if config.wheel_kind(name) != "cpython" or rid == host_rid()
     ]
 
 
@@ -41,10 +40,9 @@ def _jobs(run: PackRun) -> list[PackageJob]:
             name=f"wheel {name} {stage.rid}",
             package=name,
             stages=(stage,),
-            source=run.config.root / row.wheel.source,
+            source=run.config.root / source,
         )
-        for name, row in run.config.packages.items()
-        if row.wheel is not None
+        for name, source in run.config.wheel_sources.items()
         for stage in run.suited(name)
     ]
 
@@ -63,7 +61,7 @@ def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
 
 WHEELS = PackageKind(
     name="wheel",
-    is_for_targets=lambda package: package.wheel is not None,
+    is_for_targets=lambda package: package.wheel is not None and package.ep is None,
     plan=_plan,
     jobs=_jobs,
     key=_key,

@@ -138,6 +138,9 @@ def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Ri
     """What the index is asked for a scenario."""
     if use is None or scenario.versions == "none":
         return ("",)
+    ep = config.provider(use)
+    if scenario.versions == "below" and ep is not None:
+        return (BELOW_FLOOR, *(f"{one}.*" if one.count(".") == 1 else one for one in ep.excepted))
     if scenario.versions == "below":
         return (BELOW_FLOOR,) if use.known.floor else ()
     each_minor = config.document.verify.each_minor or config.document.targets.include[:1]
@@ -149,7 +152,8 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     if line.use is None or not line.entry:
         return None
     # Below the floor no version has a shared library; below a higher minimum one may have.
-    minimum = line.use.known.floor if line.entry == BELOW_FLOOR else line.use.minimum
+    below = line.entry == BELOW_FLOOR and not line.scenario.provider
+    minimum = line.use.known.floor if below else line.use.minimum
     return Question(distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python)
 
 
@@ -161,7 +165,10 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
     name = line.distribution if python else _nuget(line.use, question)
     # Where no runtime is installed, the id names it only to tell it from the first.
     shown = name if question is not None or line.use not in (None, *config.document.runtime[:1]) else ""
+    ep = config.provider(line.use) if line.scenario.proves else None
     for version in ("",) if question is None else answers.found.get(question, (line.entry,)):
+        if ep is not None and ep.excepts(version):
+            continue
         cell = Cell(
             kind="wheel" if python else "nupkg",
             target=rid,
@@ -191,6 +198,9 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
     """Whether a project can have a scenario at all: a cell that could never run would block the gate for good."""
     if use is None:
         return scenario.without_runtime
+    ep = config.provider(use)
+    if ep is not None and not scenario.provider:
+        return False
     if scenario.name not in (config.tried(use).scenarios or (scenario.name,)):
         return False
     if scenario.synthetic and not use.has_text:
@@ -200,6 +210,7 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
         "code that binds": not use.drop_in,  # a stub knows no package, and takes no minimum from its host
         "a GPU distribution": "gpu" in use.known.python.extras,
         "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
+        "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,
     }
     return able[scenario.needs]

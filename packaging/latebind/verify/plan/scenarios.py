@@ -22,7 +22,14 @@ _UNIX: tuple[System, ...] = ("linux", "macos")
 EVERY_SYSTEM: tuple[System, ...] = ("linux", "macos", "windows")
 _SAMPLE = 25
 
-Need = Literal["", "code that binds", "a GPU distribution", "a package that another one loads", "another processor"]
+Need = Literal[
+    "",
+    "code that binds",
+    "a GPU distribution",
+    "a package that another one loads",
+    "another processor",
+    "an execution provider",
+]
 Required = Literal["no", "where it is tried", "for every target"]
 
 
@@ -40,7 +47,8 @@ class Scenario:
     """What differs from a clean environment with the packages and the runtime in it."""
     says: tuple[str, ...] = ()
     versions: Literal["all", "latest", "below", "none"] = "latest"
-    """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor."""
+    """Which runtime versions it is tried with: all that are configured, the last, the newest below the floor (of an
+    execution provider: below its minimum, and its excepted ones)."""
     consumers: tuple[str, ...] = (PYTHON, DOTNET)
     systems: tuple[System, ...] = EVERY_SYSTEM
     """Where it exists at all; elsewhere there is no such test case."""
@@ -58,6 +66,10 @@ class Scenario:
     """Whether the consumer gets the runtime's path, so that none has to be installed."""
     synthetic: bool = False
     """Whether a compiled stand-in takes the runtime's place, since no real package can show it."""
+    provider: bool = False
+    """Whether an execution provider is tried in it, which never looks for a runtime itself."""
+    script: str = ""
+    """A Python consumer of latebind's own, which runs instead of the project's."""
     without_runtime: bool = False
     """Whether a project that binds no runtime is tried in it."""
     widened: bool = False
@@ -100,22 +112,24 @@ _PYTHON = {"consumers": (PYTHON,)}
 
 SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
-        without_runtime=True, widened=True, loads_alone=True),
+        without_runtime=True, provider=True, widened=True, loads_alone=True),
     _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
-        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG), without_runtime=True),
+        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG), without_runtime=True, provider=True),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
-        computes=False, consumers=FILES, without_runtime=True),
+        computes=False, consumers=FILES, without_runtime=True, provider=True),
     # How it is installed.
     _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
-    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", Situation(folder=given.ODD)),
+    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", Situation(folder=given.ODD),
+        provider=True),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
-        systems=_UNIX, emulated=False),
-    _ok("target-folder", "installed with pip install --target", Situation(layout="target"), **_PYTHON),
+        systems=_UNIX, emulated=False, provider=True),
+    _ok("target-folder", "installed with pip install --target", Situation(layout="target"), provider=True,
+        **_PYTHON),
     _ok("frozen", "frozen by PyInstaller into one folder", Situation(layout="frozen"), emulated=False, slow=True,
         **_PYTHON),
-    _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.upgraded),
+    _ok("upgraded", "the runtime was upgraded in place from the oldest version", given.upgraded, provider=True),
     # What the host does.
     _ok("imported-before", "the host imports the runtime's own Python API first", given.imported("before"),
         **_PYTHON),
@@ -127,8 +141,10 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("threads", "eight threads load at the same time", Situation(action=("--threads", "8"))),
     _ok("fork", "a process that has loaded forks, and both go on", Situation(action=("--fork",)), systems=_UNIX,
         **_PYTHON),
-    _ok("spawn", "loaded in a process that multiprocessing spawned", Situation(action=("--spawn",)), **_PYTHON),
-    _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), **_PYTHON),
+    _ok("spawn", "loaded in a process that multiprocessing spawned", Situation(action=("--spawn",)), provider=True,
+        **_PYTHON),
+    _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), provider=True,
+        **_PYTHON),
     # Where the runtime is.
     _ok("path", "an explicit path names the file", given.path("given"), named=True),
     _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),
@@ -145,6 +161,9 @@ SCENARIOS: tuple[Scenario, ...] = (
     _refuses("no-shared-library", "the installed runtime has no shared library", Situation(),
              "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
              newer=False, versions="below", needs="code that binds", **_PYTHON),
+    _refuses("unsupported", "an execution provider is given a runtime that it does not support", given.unsupported,
+             "{title}", "{minimum}", newer=False, versions="below", needs="an execution provider", provider=True,
+             script="provider.py", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
              "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False,
              needs="code that binds"),

@@ -205,6 +205,12 @@ def decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
     return Situation(action=("--plant", bench.machine.path(library)))
 
 
+def unsupported(bench: Bench, _: RuntimeUse) -> Situation:
+    """The script that calls an execution provider gets its module."""
+    ep = bench.config.packages[bench.package].ep
+    return Situation(arguments=("--module", ep.module)) if ep else ORDINARY
+
+
 def too_old(bench: Bench, _: RuntimeUse) -> Situation:
     """The minimum is raised above the installed version."""
     raised = raised_minimum(bench.cell.version)

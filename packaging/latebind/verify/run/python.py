@@ -67,6 +67,8 @@ def _wheels(bench: Bench) -> list[Artifact]:
 
 
 def _script(bench: Bench) -> Path:
+    if bench.scenario.script:
+        return DRIVER.with_name(bench.scenario.script)
     return bench.config.root / bench.config.document.verify.python
 
 

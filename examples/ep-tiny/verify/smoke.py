@@ -1,0 +1,55 @@
+"""What `latebind verify` runs in each clean environment: the whole life of the execution provider, and its numbers."""
+
+import argparse
+import base64
+import gc
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import onnxruntime_ep_tiny as ep
+
+# y = Relu(Mul(a, b)) for float tensors of 2 x 3.
+MODEL = base64.b64decode(
+    "CAg6YAoOCgFhCgFiEgFjIgNNdWwKDAoBYxIBeSIEUmVsdRIBZ1oTCgFhEg4KDAgBEggKAggCCgIIA1oTCgFiEg4KDAgBEggKAggCCgIIA2ITCgF5Eg4KDAgBEggKAggCCgIIA0IECgAQEQ=="
+)
+A = np.array([[1, -2, 3], [-4, 5, -6]], np.float32)
+B = np.array([[2, 2, -2], [-1, 0.5, 1]], np.float32)
+
+
+def cases():
+    """Register, select a device, run without the CPU's own kernels, release, unregister; what was right."""
+    onnxruntime.register_execution_provider_library("tiny", ep.get_library_path())
+    devices = [row for row in onnxruntime.get_ep_devices() if row.ep_name in ep.get_ep_names()]
+    right = {"names": {row.ep_name for row in devices} == set(ep.get_ep_names())}
+    options = onnxruntime.SessionOptions()
+    options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
+    options.add_provider_for_devices(devices[:1], {})
+    session = onnxruntime.InferenceSession(MODEL, options)
+    right["numbers"] = np.array_equal(session.run(None, {"a": A, "b": B})[0], np.maximum(A * B, 0))
+    del session, options, devices
+    gc.collect()
+    onnxruntime.unregister_execution_provider_library("tiny")
+    return right
+
+
+def main(words=None):
+    """Write the result; docs/consumers.md describes its form and the exit status."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path)
+    given, _ = parser.parse_known_args(words)
+    right = cases()
+    result = {
+        "report": {"version": onnxruntime.__version__},
+        "libraries": [ep.get_library_path()],
+        "passed": [name for name, passed in right.items() if passed],
+        "failed": [{"name": name, "message": "is not what it must be"} for name, passed in right.items() if not passed],
+    }
+    given.out.write_text(json.dumps(result), encoding="utf-8")
+    return int(not all(right.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+/* Negotiates the version of ONNX Runtime for a plugin execution provider. Header only; links nothing.
+ *
+ * The runtime hands OrtApiBase to CreateEpFactories(). GetApi() of a version that it does not have is a null pointer,
+ * and using that ends the process by a signal. latebind_ep(<target> <package>) in CMake defines the macros
+ * LATEBIND_EP_* from the package's `ep` table: MINIMUM, EXCEPT, NAME, VERSION and RANGE.
+ */
+#ifndef LATEBIND_EP_H
+#define LATEBIND_EP_H
+
+#include <stdio.h>
+#include <string.h>
+
+#include "onnxruntime_c_api.h"
+
+/* Whether a version is in the list: "1.24.1" is that release, "1.24" every release of 1.24. */
+static inline int lb_ep_is_listed(const char* version, const char* list) {
+  while (*list) {
+    size_t length = strcspn(list, ",");
+    if (!strncmp(version, list, length) && (version[length] == '.' || version[length] == '\0')) return 1;
+    list += length + (list[length] == ',');
+  }
+  return 0;
+}
+
+/* Gets the interface that this library and the runtime share.
+ *
+ * base: what CreateEpFactories() was given. api: gets the interface, NULL when the runtime is refused.
+ * version: gets the version of the interface, which ort_version_supported of every structure must be.
+ * Returns NULL, or a status that names the runtime's version and the supported ones. */
+static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** api, uint32_t* version) {
+  const char* found = base->GetVersionString();
+  unsigned major = 0, minor = 0;
+  char message[256];
+  *api = NULL;
+  *version = 0;
+  if (sscanf(found, "%u.%u", &major, &minor) == 2 && major == 1 && minor >= LATEBIND_EP_MINIMUM &&
+      !lb_ep_is_listed(found, LATEBIND_EP_EXCEPT)) {
+    *version = minor < ORT_API_VERSION ? minor : ORT_API_VERSION;
+    *api = base->GetApi(*version);
+    if (*api) return NULL;
+  }
+  snprintf(message, sizeof message, "%s %s needs ONNX Runtime %s; this is %s", LATEBIND_EP_NAME, LATEBIND_EP_VERSION,
+           LATEBIND_EP_RANGE, found);
+  return base->GetApi(1)->CreateStatus(ORT_NOT_IMPLEMENTED, message); /* every version of the runtime has the first */
+}
+
+#endif

@@ -1,0 +1,62 @@
+"""Wheels of plugin execution providers for ONNX Runtime: one for each target, with a module that is generated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.build.ep import pack_ep_wheel
+from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
+from latebind.filenames import wheel_file
+from latebind.system.tree import hash_file
+from latebind.tables.targets import target
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.build.kinds.kind import PackRun
+    from latebind.config.config import Config
+
+
+def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
+    return [
+        PlannedFile(
+            file=wheel_file(config, name, rid, config.floor(target(rid))),
+            kind="wheel",
+            package=name,
+            inputs=(f"stage/{rid}/{package.component}", config.file.name),
+        )
+        for name, package in config.packages.items()
+        if package.ep is not None
+        for rid in suited[name]
+    ]
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    return [
+        PackageJob(name=f"ep wheel {name} {stage.rid}", package=name, stages=(stage,))
+        for name, package in run.config.packages.items()
+        if package.ep is not None
+        for stage in run.suited(name)
+    ]
+
+
+def _key(run: PackRun, _job: PackageJob) -> list[str]:
+    file = run.config.project.license_file
+    return [hash_file(run.config.root / file) if file else ""]
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    (stage,) = job.stages
+    file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
+    return [pack_ep_wheel(run.config, job.package, stage, file)]
+
+
+EP_WHEELS = PackageKind(
+    name="wheel",
+    is_for_targets=lambda package: package.ep is not None,
+    plan=_plan,
+    jobs=_jobs,
+    key=_key,
+    make=_make,
+)

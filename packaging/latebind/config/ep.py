@@ -1,0 +1,104 @@
+"""The `ep` table of a package: a plugin execution provider for ONNX Runtime."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
+
+from latebind.config.reader import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+EP_EXPORTS = ("CreateEpFactories", "ReleaseEpFactory")
+"""What a plugin execution provider exports, and nothing else (plugin-ep-libraries/development.md)."""
+EP_RUNTIME = "onnxruntime"
+EP_FLOOR = "1.23"
+"""The first release with which a Python program can register one; in C, 1.22 can, where the interface was not final."""
+_RELEASE = re.compile(r"^1\.(0|[1-9][0-9]*)(\.(0|[1-9][0-9]*))?$")
+
+
+class EpConfig(Table, frozen=True, kw_only=True):
+    """A plugin execution provider: latebind makes its wheel and its NuGet package, with the helpers in both."""
+
+    id: Annotated[
+        str,
+        Meta(
+            description="Short name: the wheel is onnxruntime-ep-<id>, its module onnxruntime_ep_<id>.",
+            pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$",
+        ),
+    ]
+    names: Annotated[
+        tuple[str, ...],
+        Meta(description="Names of the execution providers that the library registers, best first.", min_length=1),
+    ]
+    minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works, such as 1.23.")] = EP_FLOOR
+    excepted: Annotated[
+        tuple[str, ...],
+        Meta(description="Newer releases that do not work: 1.24.1 for one, 1.24 for all of that minor version."),
+    ] = ()
+    vendor: Annotated[
+        str,
+        Meta(
+            description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>; without it, and without "
+            "`nuget`, there is none.",
+            pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
+        ),
+    ] = ""
+    companions: Annotated[
+        tuple[str, ...],
+        Meta(description="Globs of further files of the component, packed next to the library: libacme_*.so, *.bin."),
+    ] = ()
+
+    @property
+    def distribution(self) -> str:
+        """The name of the wheel."""
+        return f"onnxruntime-ep-{self.id}"
+
+    @property
+    def module(self) -> str:
+        """The name of its Python module."""
+        return self.distribution.replace("-", "_")
+
+    @property
+    def nuget_id(self) -> str:
+        """`Acme.ML.OnnxRuntime.EP.Tiny`; "" for none."""
+        name = "".join(part[:1].upper() + part[1:] for part in self.id.split("-"))
+        return f"{self.vendor}.ML.OnnxRuntime.EP.{name}" if self.vendor else ""
+
+    @property
+    def supported(self) -> str:
+        """The supported versions in words: `1.23 or newer, but not 1.24.1`."""
+        return f"{self.minimum} or newer" + (f", but not {', '.join(self.excepted)}" if self.excepted else "")
+
+    def excepts(self, version: str) -> bool:
+        """Whether a release is one of the excepted ones, or of an excepted minor version."""
+        return any(version == one or version.startswith(f"{one}.") for one in self.excepted)
+
+    def definitions(self, version: str) -> list[str]:
+        """What `latebind_ep()` in CMake defines for <latebind/ep.h>; `version` is the provider's own, as in SemVer."""
+        minor, _, patch = self.minimum.removeprefix("1.").partition(".")
+        refused = [*(f"1.{minor}.{older}" for older in range(int(patch or 0))), *self.excepted]
+        return [
+            f"MINIMUM={minor}",
+            f'EXCEPT="{",".join(refused)}"',
+            f'NAME="{self.names[0]}"',
+            f'VERSION="{version}"',
+            f'RANGE="{self.supported}"',
+        ]
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """The key, the problem and advice for each value that types cannot refuse."""
+        for key, versions in (("minimum", (self.minimum,)), ("excepted", self.excepted)):
+            for version in versions:
+                if not _RELEASE.match(version):
+                    yield key, f"{version!r} is not a release of ONNX Runtime", "Write it as 1.23 or 1.23.2."
+        if _RELEASE.match(self.minimum) and int(self.minimum.split(".")[1]) < int(EP_FLOOR.split(".")[1]):
+            text = f"ONNX Runtime {self.minimum} cannot register an execution provider from Python"
+            yield "minimum", text, f'Write minimum = "{EP_FLOOR}".'
+        for name in self.names:
+            if not re.match(r"^[A-Za-z][A-Za-z0-9_]*$", name):
+                advice = 'Write one as "AcmeExecutionProvider".'
+                yield "names", f"{name!r} is not the name of an execution provider", advice

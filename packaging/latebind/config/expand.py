@@ -1,0 +1,60 @@
+"""Fills in what follows from the `ep` table of a package: exports, wheel, NuGet package and runtime."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from latebind.config.document import Document, NugetConfig, Package, RuntimeUse, WheelConfig
+from latebind.config.ep import EP_EXPORTS, EP_RUNTIME
+
+if TYPE_CHECKING:
+    from latebind.config.reader import Reader
+
+
+def expand(document: Document, reader: Reader) -> Document:
+    """The document with all that execution providers imply; what contradicts that is a problem."""
+    eps = {name: package for name, package in document.package.items() if package.ep is not None}
+    for name, package in document.package.items():
+        _check(name, package, document, reader)
+    if not eps:
+        return document
+    minimums = {package.ep.minimum: None for package in eps.values() if package.ep is not None}
+    if len(minimums) > 1:
+        reader.problem(("package",), "execution providers of one project have different minimums", "Write one number.")
+    packages = {name: _expanded(package) for name, package in document.package.items()}
+    runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
+    return replace(document, package=packages, runtime=(*document.runtime, runtime))
+
+
+def _expanded(package: Package) -> Package:
+    ep = package.ep
+    if ep is None:
+        return package
+    return replace(
+        package,
+        exports=package.exports or EP_EXPORTS,
+        runtime=EP_RUNTIME,
+        wheel=WheelConfig(source="", name=ep.distribution),
+        nuget=package.nuget or (NugetConfig(id=ep.nuget_id) if ep.nuget_id else None),
+    )
+
+
+def _check(name: str, package: Package, document: Document, reader: Reader) -> None:
+    here = ("package", name)
+    if package.ep is None:
+        if not package.exports:
+            reader.problem(here, f"package.{name}.exports is missing")
+        return
+    if any(use.name == EP_RUNTIME for use in document.runtime):
+        text = f"the supported versions of {EP_RUNTIME} are in [[runtime]] and in package.{name}.ep"
+        reader.problem((*here, "ep"), text, "Take the [[runtime]] out: an execution provider is given the runtime.")
+    if package.wheel is not None:
+        text = f"package.{name}.wheel is made from package.{name}.ep"
+        reader.problem((*here, "wheel"), text, "Take the table wheel out.")
+    if package.nuget is not None and (package.nuget.managed or package.nuget.runtime):
+        text = f"the assembly of package.{name} is generated, and it requires no runtime"
+        reader.problem((*here, "nuget"), text, "Take managed and runtime out.")
+    for key, text, advice in package.ep.problems():
+        reader.problem((*here, "ep", key), f"package.{name}.ep.{key}: {text}", advice)

@@ -1,0 +1,70 @@
+"""Packages of an execution provider: what is in them, and what is refused."""
+
+import subprocess
+import sys
+import zipfile
+
+import pytest
+from latebind.build.kinds.table import plan_files
+from latebind.config.file import load
+from latebind.errors import BuildError
+
+from tests.client import hashes, packed
+from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
+
+WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
+SECOND = """\
+add_library(more SHARED {})
+target_compile_definitions(more PRIVATE LATEBIND_EP_NAME="" LATEBIND_EP_VERSION="" LATEBIND_EP_EXCEPT="")
+install(TARGETS more COMPONENT tiny)
+"""
+
+
+def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
+    folder = write_ep(tmp_path / "tiny")
+    made = packed(folder)
+
+    assert WHEEL in {row.file for row in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
+        wheel.extractall(tmp_path / "site")
+        info = "onnxruntime_ep_tiny_npu-1.2.0rc1.dist-info"
+        metadata = wheel.read(f"{info}/METADATA").decode()
+        assert {"onnxruntime_ep_tiny_npu/py.typed", f"{info}/licenses/LICENSE", f"{info}/RECORD"} <= {*wheel.namelist()}
+    assert "Requires-Dist" not in metadata
+    assert "Supported ONNX Runtime: 1.23.1 or newer, but not 1.25." in metadata
+    code = (
+        "import ctypes, onnxruntime_ep_tiny_npu as ep; create = ctypes.CDLL(ep.get_library_path()).CreateEpFactories; "
+        "create.restype = ctypes.c_char_p; print(ep.get_ep_names(), ep.get_ep_name(), create().decode())"
+    )
+    run = [sys.executable, "-c", code]
+    said = subprocess.run(run, cwd=tmp_path / "site", capture_output=True, text=True, check=True).stdout
+    assert said == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
+    assert hashes(packed(write_ep(tmp_path / "again"))) == hashes(made)
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"source": SOURCE.replace("ReleaseEpFactory", "Release")}, "symbol 'ReleaseEpFactory' failed"),
+        ({"cmake": CMAKE + SECOND.format("tiny_ep.c")}, "more than one library of component tiny exports CreateEpFac"),
+        ({"cmake": CMAKE + SECOND.format("more.c")}, "libmore.so, which is neither libtiny_ep.so nor a companion"),
+        ({"cmake": CMAKE.replace("tiny_ep tiny", "tiny_ep other")}, '"other" has no `ep` table in latebind.toml'),
+    ],
+    ids=["missing export", "two libraries", "a stray library", "another name"],
+)
+def test_a_component_that_is_not_an_execution_provider_is_refused(tmp_path, changed, message):
+    folder = write_ep(tmp_path / "tiny", **changed)
+    (folder / "native/more.c").write_text("int more;\n")
+    with pytest.raises(BuildError) as caught:
+        packed(folder)
+    assert message in str(caught.value)
+
+
+def test_companions_are_packed_next_to_the_library(tmp_path):
+    install = "install(FILES model.bin DESTINATION share COMPONENT tiny)\n"
+    config = CONFIG.replace("vendor =", 'companions = ["*.bin"], vendor =')
+    folder = write_ep(tmp_path / "tiny", cmake=CMAKE + install, config=config)
+    (folder / "native" / "model.bin").write_bytes(b"weights")
+    packed(folder)
+    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
+        assert wheel.read("onnxruntime_ep_tiny_npu/model.bin") == b"weights"

@@ -1,0 +1,40 @@
+"""The `ep` table: what it implies, and what is refused with a line."""
+
+import pytest
+from latebind.config.file import load
+from latebind.errors import ConfigError
+
+from tests.epclient import CONFIG, EP, write_ep
+
+
+def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
+    config = load(write_ep(tmp_path) / "latebind.toml")
+    package = config.packages["tiny"]
+    assert package.exports == ("CreateEpFactories", "ReleaseEpFactory")
+    assert config.wheel_name("tiny") == "onnxruntime-ep-tiny-npu"
+    assert (package.nuget.id, package.nuget.runtime) == ("Acme.ML.OnnxRuntime.EP.TinyNpu", "")
+    assert config.runtime_of("tiny").minimum == "1.23.1"
+    assert [version for version in ("1.25.0", "1.25.1", "1.24.0", "1.2") if package.ep.excepts(version)] == [
+        "1.25.0", "1.25.1",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ('id = "tiny-npu"', 'id = "Tiny_NPU"', 14, "package.tiny.ep.id must match"),
+        ('"1.23.1"', '"1.22"', 14, "ONNX Runtime 1.22 cannot register an execution provider from Python"),
+        ('["1.25"]', '["2.0"]', 14, "'2.0' is not a release of ONNX Runtime"),
+        ('"TinyExecutionProvider"', '"Tiny EP"', 14, "'Tiny EP' is not the name of an execution provider"),
+        (EP, f'{EP}\nwheel = {{ source = "python" }}', 15, "package.tiny.wheel is made from package.tiny.ep"),
+        (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "the assembly of package.tiny is generated"),
+        (EP, f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"', 14, "are in [[runtime]] and in package"),
+        (EP, "", 12, "package.tiny.exports is missing"),
+    ],
+)
+def test_a_contradiction_is_refused(tmp_path, old, new, line, message):
+    file = write_ep(tmp_path, config=CONFIG.replace(old, new)) / "latebind.toml"
+    with pytest.raises(ConfigError) as caught:
+        load(file)
+    assert message in str(caught.value)
+    assert f"latebind.toml:{line}" in str(caught.value)
