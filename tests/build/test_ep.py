@@ -10,6 +10,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 
 from tests.client import hashes, packed
+from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
 
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
@@ -68,3 +69,25 @@ def test_companions_are_packed_next_to_the_library(tmp_path):
     packed(folder)
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         assert wheel.read("onnxruntime_ep_tiny_npu/model.bin") == b"weights"
+
+
+def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
+    for key, value in dotnet_environment().items():
+        monkeypatch.setenv(key, value)
+    config = CONFIG.replace("vendor =", 'companions = ["*.bin"], vendor =')
+    install = "install(FILES model.bin DESTINATION share COMPONENT tiny)\n"
+    made = []
+    for name in ("one", "two"):
+        folder = write_ep(tmp_path / name, cmake=CMAKE + install, config=config)
+        (folder / "native" / "model.bin").write_bytes(b"weights")
+        made.append(hashes(packed(folder)))
+    assert made[0] == made[1]
+    planned = {row.file for row in plan_files(load(folder / "latebind.toml"), ["linux-x64"])}
+    assert planned == set(made[0])
+    with zipfile.ZipFile(folder / "dist/Acme.ML.OnnxRuntime.EP.TinyNpu.1.2.0-rc.1.nupkg") as package:
+        nuspec = package.read("Acme.ML.OnnxRuntime.EP.TinyNpu.nuspec").decode()
+        names = package.namelist()
+    assert "<dependency " not in nuspec
+    assert "Supports ONNX Runtime 1.23.1 or newer, but not 1.25." in nuspec
+    assert {"lib/netstandard2.0/Acme.ML.OnnxRuntime.EP.TinyNpu.dll", "runtimes/linux-x64/native/libtiny_ep.so",
+            "runtimes/linux-x64/native/model.bin"} <= {*names}  # fmt: skip

@@ -23,7 +23,7 @@ def lines_of(folder):
 
 @pytest.mark.parametrize("path", list(EXAMPLES.glob("*/latebind.toml")), ids=lambda path: path.parent.name)
 def test_an_example_is_short(path):
-    most = 320 if path.parent.name == "ep-tiny" else 200  # an execution provider implements 20 callbacks
+    most = 480 if path.parent.name == "ep-tiny" else 200  # an execution provider implements 20 callbacks
     assert 0 < lines_of(path.parent) < most
 
 
@@ -68,7 +68,7 @@ def test_ep_tiny(installed, example, official_header):
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
 
-    shown = packed_audited_verified(installed, project, "works or unsupported or upgraded or odd")
+    shown = packed_audited_verified(installed, project, "wheel/* and (works or unsupported or upgraded or odd)")
 
     assert "TinyExecutionProvider 1.0.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
 

@@ -20,10 +20,12 @@ from latebind.build.stage import manifest_text
 from latebind.config.ep import EP_EXPORTS
 from latebind.errors import BuildError
 from latebind.filenames import tag
-from latebind.system.archive import Entry, write_zip
+from latebind.system.archive import Entry, write_text, write_zip
 from latebind.templates import render
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.config.ep import EpConfig
@@ -103,6 +105,24 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
     rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
     write_zip(path, rows)
     return path
+
+
+def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folder: Path) -> Path:
+    """Write the managed project whose assembly finds the library, and return its folder."""
+    ep, nuget = ep_of(config, package), config.packages[package].nuget
+    name = nuget.id if nuget is not None else ep.nuget_id
+    files = [(stage.rid, ep_files(config, package, stage).library.name) for stage in stages]
+    own = f"{name.rpartition('.')[2].replace('-', '')}Ep"
+    code = render("ep_helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": own})
+    write_text(folder / f"{own}.cs", code)
+    company = ", ".join(config.project.authors) or config.project.name
+    write_text(folder / f"{name}.csproj", render("ep_helper.csproj.j2", assembly=name, company=company))
+    return folder
+
+
+def _namespace(id_: str) -> str:
+    """The id as a namespace of C#."""
+    return ".".join(part if part[:1].isalpha() else f"_{part}" for part in id_.replace("-", "_").split("."))
 
 
 def _exports_entry(path: Path) -> bool:

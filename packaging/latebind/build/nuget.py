@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.build import nugetfiles
+from latebind.build.ep import ep_files
 from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import is_library
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
@@ -78,7 +80,7 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     one name, a managed and a native file whose names differ by case alone, metadata that a feed would refuse.
     """
     nuget = settings(config, package)
-    if bool(nuget.managed) != bool(managed):
+    if bool(nuget.managed or config.packages[package].ep) != bool(managed):
         what = "was not built" if nuget.managed else "is not configured (nuget.managed)"
         raise BuildError(f"the managed part of {nuget.id} {what}", where=f"package.{package}")
     if not stages:
@@ -128,9 +130,20 @@ def settings(config: Config, package: str) -> NugetConfig:
     return nuget
 
 
+def _native(job: _Job) -> list[Entry]:
+    """The libraries of the targets, and what an execution provider has next to its own."""
+    further = [
+        Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
+        for stage in (job.stages if job.config.packages[job.package].ep else ())
+        for file in ep_files(job.config, job.package, stage).companions
+        if not is_library(file.name)
+    ]
+    return [*nugetfiles.native(job.stages, job.component), *further]
+
+
 def _whole(job: _Job) -> Artifact:
     files = [
-        *nugetfiles.native(job.stages, job.component),
+        *_native(job),
         *nugetfiles.managed(job.managed),
         *nugetfiles.targets_entries(job.nuspec.id, [stage.rid for stage in job.stages]),
         *nugetfiles.header_entries(job.nuspec.id, job.stages, job.component),
@@ -143,9 +156,7 @@ def _split(job: _Job) -> list[Artifact]:
     whole = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
-    nugetfiles.refuse_twins(
-        [*nugetfiles.native(job.stages, job.component), *nugetfiles.managed(job.managed)], where=whole.id
-    )
+    nugetfiles.refuse_twins([*_native(job), *nugetfiles.managed(job.managed)], where=whole.id)
     pins = tuple(Dependency(id=part_id(whole.id, rid), range=exactly(whole.version)) for rid in rids)
     top = replace(job, stages=(), nuspec=replace(whole, dependencies=(*whole.dependencies, *pins)))
     files = [
@@ -163,7 +174,7 @@ def _split(job: _Job) -> list[Artifact]:
             dependencies=(),
         )
         files = [
-            *nugetfiles.native([stage], job.component),
+            *_native(replace(job, stages=(stage,))),
             *nugetfiles.managed(()),
             *nugetfiles.targets_entries(own.id, [stage.rid], part_of=whole.id),
         ]

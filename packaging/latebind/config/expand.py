@@ -23,21 +23,25 @@ def expand(document: Document, reader: Reader) -> Document:
     minimums = {package.ep.minimum: None for package in eps.values() if package.ep is not None}
     if len(minimums) > 1:
         reader.problem(("package",), "execution providers of one project have different minimums", "Write one number.")
-    packages = {name: _expanded(package) for name, package in document.package.items()}
+    about = document.project.description.rstrip(".")
+    packages = {name: _expanded(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
     return replace(document, package=packages, runtime=(*document.runtime, runtime))
 
 
-def _expanded(package: Package) -> Package:
+def _expanded(package: Package, about: str) -> Package:
     ep = package.ep
     if ep is None:
         return package
+    nuget = package.nuget or (NugetConfig(id=ep.nuget_id) if ep.nuget_id else None)
+    if nuget is not None and not nuget.description:
+        nuget = replace(nuget, description=f"{about or ep.names[0]}. Supports ONNX Runtime {ep.supported}.")
     return replace(
         package,
         exports=package.exports or EP_EXPORTS,
         runtime=EP_RUNTIME,
         wheel=WheelConfig(source="", name=ep.distribution),
-        nuget=package.nuget or (NugetConfig(id=ep.nuget_id) if ep.nuget_id else None),
+        nuget=nuget,
     )
 
 

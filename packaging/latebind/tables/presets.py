@@ -49,6 +49,8 @@ class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The NuGet packages that supply the runtime."""
 
     ids: tuple[str, ...] = ()
+    helpers: tuple[str, ...] = ()
+    """Globs of what the packages hold next to the runtime's library, and its wheel as well."""
 
 
 class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

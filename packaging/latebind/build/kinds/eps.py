@@ -1,11 +1,12 @@
-"""Wheels of plugin execution providers for ONNX Runtime: one for each target, with a module that is generated."""
+"""Packages of plugin execution providers for ONNX Runtime: wheels and nupkgs, whose helpers are generated."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.build.ep import pack_ep_wheel
+from latebind.build.ep import pack_ep_wheel, write_ep_helper
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
+from latebind.build.kinds.nupkgs import nupkg_kind
 from latebind.filenames import wheel_file
 from latebind.system.tree import hash_file
 from latebind.tables.targets import target
@@ -59,4 +60,8 @@ EP_WHEELS = PackageKind(
     jobs=_jobs,
     key=_key,
     make=_make,
+)
+EP_NUPKGS = nupkg_kind(
+    lambda package: package.ep is not None,
+    lambda run, job: write_ep_helper(run.config, job.package, job.stages, run.workdir / "build" / "ep" / job.package),
 )

@@ -35,6 +35,11 @@ class Application:
     framework: str = ""
     """The TargetFramework attribute of the managed assembly that was loaded."""
 
+    @property
+    def loaded(self) -> set[str]:
+        """The names of the libraries: a package may hold one that its others open only sometimes."""
+        return {path.rpartition("/")[2] for path in self.libraries}
+
 
 Proof: TypeAlias = "Callable[[Application], list[str]]"
 """What is wrong with an application; [] when nothing is."""
@@ -73,13 +78,13 @@ def from_the_packages(seen: Application) -> list[str]:
 
 
 def apart(seen: Application) -> list[str]:
-    """Each native library was loaded out of its own package's folder, and there are as many folders as packages."""
+    """Each loaded native library came out of its package's folder, and there are as many folders as packages."""
     homes = {
         path.rpartition("/")[2]: path.partition("/runtimes/")[0]
         for path in seen.libraries
         if path.startswith(f"{seen.cache}/") and "/runtimes/" in path
     }
-    wanted = {member.file for member in _native(seen.packages) if member.rid == seen.rid}
+    wanted = {member.file for member in _native(seen.packages) if member.rid == seen.rid} & seen.loaded
     wrong = [f"{file} was not loaded out of a package in {seen.cache}" for file in sorted(wanted - set(homes))]
     folders = sorted(set(homes.values()))
     if len(folders) != seen.parts:
@@ -89,13 +94,13 @@ def apart(seen: Application) -> list[str]:
 
 
 def next_to_it(seen: Application) -> list[str]:
-    """Each native library was loaded from the application's folder, where build files copied it from the package."""
+    """Build files copied the native libraries next to the application, and they were loaded from there."""
     wrong = []
     for member in _native(seen.packages):
         if member.rid == seen.rid:
             path = seen.out / member.file
             wrong += _differences(path, [member])
-            if path.is_file() and str(path) not in seen.libraries:
+            if path.is_file() and member.file in seen.loaded and str(path) not in seen.libraries:
                 wrong.append(f"{member.file} was not loaded from the application's folder")
     return wrong
 

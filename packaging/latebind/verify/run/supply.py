@@ -208,6 +208,8 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
     """
     try:
         data = library.read_bytes()
+        helpers = [path for glob in runtime.nuget.helpers for path in sorted(library.parent.glob(glob))]
+        further = [Entry(name=f"runtimes/{rid}/native/{path.name}", data=path.read_bytes()) for path in helpers]
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
     nuspec = Nuspec(
@@ -221,6 +223,7 @@ def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Ri
     files = [
         Entry(name=f"runtimes/{rid}/native/{name}", data=data),
         Entry(name="lib/netstandard2.0/_._", data=b""),
+        *further,
     ]
     path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
     write_nupkg(path, nuspec, render_nuspec(nuspec), files)
