@@ -5,9 +5,22 @@ from latebind.audit.audit import audit_here
 from latebind.audit.catalog import FAMILIES, checks, own_checks
 from latebind.audit.profiles import DECLARED
 
-from tests.audit.cases import hygiene, layout, linkage, macos, metadata, nugetrules, rid, sdists, symbols, tags, windows
+from tests.audit.cases import (
+    hygiene,
+    layout,
+    linkage,
+    macos,
+    metadata,
+    nugetrules,
+    providers,
+    rid,
+    sdists,
+    symbols,
+    tags,
+    windows,
+)
 
-PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists)
+PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, providers)
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.
 ELSEWHERE = {"LB605"}

@@ -27,6 +27,7 @@ FAMILIES: Mapping[str, str] = {
     "LB5": "Metadata",
     "LB6": "Hygiene",
     "LB7": "Runtime identifiers",
+    "LB8": "Execution providers",
 }
 _MODULES = (
     "runtime",
@@ -49,6 +50,7 @@ _MODULES = (
     "macos",
     "windows",
     "rid",
+    "providers",
 )
 
 

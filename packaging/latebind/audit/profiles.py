@@ -27,10 +27,12 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB501", "LB502", "LB503",
         "LB602", "LB603", "LB606", "LB607", "LB611", "LB615", "LB617",
         "LB701", "LB702",
+        "LB801", "LB804", "LB808",
     ),
     "runtime": (
         "LB101", "LB102", "LB103", "LB104", "LB105", "LB109",
         "LB504", "LB506",
+        "LB806",
     ),
     "all": (
         "LB110",
@@ -40,6 +42,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB505", "LB507",
         "LB608", "LB609", "LB610", "LB612", "LB613", "LB614",
         "LB616",
+        "LB802", "LB803", "LB805", "LB807",
     ),
 }  # fmt: skip
 """The checks of `loads` and `runtime`; below `all`, those that are in neither."""

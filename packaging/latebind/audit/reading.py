@@ -14,9 +14,10 @@ from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.nested import is_archive, native_members
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
-from latebind.audit.strings import Sought, find_strings
+from latebind.audit.strings import Sought, find_strings, helper_names, provider_names
 from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
 from latebind.binary import is_managed, read_images, sniff
+from latebind.config.ep import EP_EXPORTS
 from latebind.errors import InputError, LatebindError
 from latebind.text import human_size
 
@@ -111,7 +112,8 @@ def wheel_name(file_name: str) -> WheelName | None:
 
 def _is_text(name: str, kind: SubjectKind) -> bool:
     if kind == "wheel":
-        return posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
+        is_module = name.count("/") == 1 and name.endswith("/__init__.py")
+        return is_module or posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
     if kind == "sdist":
         return name.count("/") == 1 and name.endswith("/pyproject.toml")
     if kind != "nupkg":
@@ -138,7 +140,9 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
             where=tempfile.gettempdir(),
             advice="Set TMPDIR to a folder with more room.",
         ) from error
-    if is_archive(raw.name, file.head) and not file.is_native:
+    if file.is_managed:
+        file = replace(file, names=helper_names(data))
+    elif is_archive(raw.name, file.head) and not file.is_native:
         file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None
 
@@ -181,6 +185,8 @@ def _with_image(file: File, data: Data, sought: Sought) -> File:
     if file.died:
         return file
     try:
-        return replace(file, images=read_images(data, file.name))
+        images = read_images(data, file.name)
     except InputError as error:
         return replace(file, problem=error.message)
+    is_provider = any(row.name == EP_EXPORTS[0] for image in images for row in image.exports)
+    return replace(file, images=images, names=provider_names(data) if is_provider else ())

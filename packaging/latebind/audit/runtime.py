@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import links, own_name, some
+from latebind.config.ep import EP_EXPORTS
 from latebind.text import human_size, plural
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def runtime_linked(package: Contents, file: File, image: Image, runtime: Runtime
     not at all, and the loader's message names neither the missing package nor its version.
     """
     linked = dict(row for row in links(image) if fits_any(row[0], runtime.linked_globs))
+    if _is_own(package, runtime) and all(posixpath.basename(name).lower() in package.bases for name in linked):
+        return
     if linked and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
     elif linked and not _is_named(file.base, file, runtime):
@@ -98,7 +101,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
     count as a copy, even if its file is named like one.
     """
-    rows = [file for file in package.native if _is_named(file.base, file, runtime)]
+    rows = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
     if rows and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
         return
@@ -192,6 +195,11 @@ def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
     """Whether the package is one that supplies the runtime, so that it has to contain it."""
     suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids)}
     return package.project.lower() in suppliers
+
+
+def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
+    """Whether an execution provider may contain the runtime: it is the vendor's own, and not the one that it is for."""
+    return EP_EXPORTS[0] in package.exported and not runtime.plugin_symbols
 
 
 def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from latebind.binary import Data, Format
 
@@ -28,6 +28,10 @@ _OF_BUILD = re.compile(
 """What follows a folder for temporary files if something was built there."""
 # Strings of programs that use such a folder at run time.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
+
+_PROVIDER = re.compile(rb"[A-Za-z]\w{0,99}ExecutionProvider(?![A-Za-z0-9_])")
+_HELPER = re.compile(rb"\0(GetLibraryPath|GetEpNames?)(?=\0)")  # in the metadata of an assembly
+_MAX_NAMES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +69,20 @@ def _windows(data: Data) -> Iterator[tuple[int, int]]:
         yield start, min(start + _WINDOW + _OVERLAP, len(data))
         if hasattr(data, "madvise"):  # not on Windows
             data.madvise(mmap.MADV_DONTNEED, start, min(_WINDOW, len(data) - start))
+
+
+def provider_names(data: Data) -> tuple[str, ...]:
+    """What in a binary looks like the name of an execution provider."""
+    return _words(_PROVIDER.findall(data))
+
+
+def helper_names(data: Data) -> tuple[str, ...]:
+    """The functions of an execution provider's helper that a .NET assembly names."""
+    return _words(_HELPER.findall(data))
+
+
+def _words(found: Iterable[bytes]) -> tuple[str, ...]:
+    return tuple(sorted({word.decode("ascii", "replace") for word in found}))[:_MAX_NAMES]
 
 
 def _path_at(data: Data, start: int, end: int) -> str | None:

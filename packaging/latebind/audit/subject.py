@@ -50,6 +50,8 @@ class File:
     """The first paths of a build machine that the file contains."""
     nested: tuple[str, ...] = ()
     """The native files of an archive inside the package, which are not audited."""
+    names: tuple[str, ...] = ()
+    """What an execution provider's library names itself, or the helpers that a .NET assembly has."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""

@@ -15,7 +15,7 @@ from packaging.version import Version
 from latebind.binary import read_images
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.promise import refuse_newer, refuse_unexported
-from latebind.build.sbom import SBOM_FILE, sbom
+from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import manifest_text
 from latebind.config.ep import EP_EXPORTS
 from latebind.errors import BuildError
@@ -161,7 +161,7 @@ def _info(config: Config, package: str, stage: Stage) -> list[tuple[str, bytes]]
     found = [
         ("METADATA", _metadata(config, ep).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
-        (f"sboms/{SBOM_FILE}", sbom(config, package, [stage], purl)),
+        (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, _manifest(config, package, stage).encode()),
     ]
     if project.license_file:

@@ -105,7 +105,18 @@ def plugin(bench: Bench, **how: bool) -> bytes:
     return provider(bench, "CreateEpFactories", "ReleaseEpFactory", **how)
 
 
+def of_vendor(bench: Bench, soname: str, name: str):
+    """A wheel of an execution provider that links a library, and contains it."""
+    own = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
+    source = f"int CreateEpFactories(void) {{ return 1; }}\n{STRANGER}"
+    return bench.wheel({LIB: bench.compiler.shared(source, own).read_bytes(), f"latenn/{soname}": own.read_bytes()})
+
+
 CASES = [
+    Case("LB101", "an execution provider contains ONNX Runtime and links it; OpenVINO it may, as its vendor's own",
+         lambda bench: of_vendor(bench, "libonnxruntime.so.1", "libonnxruntime.so"),
+         lambda bench: of_vendor(bench, "libopenvino.so.2641", "libopenvino.so"), at=f"!{LIB}",
+         says="libonnxruntime.so.1"),
     Case("LB101", "a wheel's library is linked to the runtime", lambda bench: bench.wheel({LIB: bench.linked()}),
          lambda bench: bench.wheel({LIB: late(bench)}), at=f"!{LIB}", says="libonnxruntime.so.1"),
     Case("LB101", "a bare library is linked to a copy that auditwheel renamed",

@@ -101,6 +101,8 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
     return Case(code=code, what=f"macOS: {what}", bad=bad, good=good, says=says, **{"at": f"!{LIB}", **how})
 
 
+ENTRY = "int CreateEpFactories(void) { return 1; }\n"
+SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 CASES = [
     row("LB101", "linked", lambda bench: bench.mac(linked(bench)), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
     row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
@@ -193,5 +195,8 @@ CASES = [
     row("LB612", "a debug map", debug, whole, "debug map", severity="note"),
     row("LB613", "a program that is not PIE", program(pie=False), program(pie=True), "MH_PIE", at="latenn",
          severity="warning"),
+    row("LB801", "one entry point alone", of(ENTRY), of(f"{ENTRY}{SECOND}"), "ReleaseEpFactory"),
+    row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
+        severity="warning"),
     row("LB615", "unsigned arm64 code", lambda bench: bench.mac(unsigned(bench)), of(GOOD), "no LC_CODE_SIGNATURE"),
 ]  # fmt: skip

@@ -72,6 +72,9 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
     return Case(code=code, what=f"Windows: {what}", bad=bad, good=good, says=says, **{"at": f"!{LIB}", **how})
 
 
+ENTRY = "int CreateEpFactories(void) { return 1; }\n"
+SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
+BOTH = ["CreateEpFactories", "ReleaseEpFactory"]
 CASES = [
     row("LB101", "linked", lambda bench: bench.windows(linked(bench)), of(LATE), "import of onnxruntime.dll"),
     row("LB101", "linked with delay", lambda bench: bench.windows(linked(bench, DELAYED, "-delayload:onnxruntime.dll")),
@@ -160,6 +163,10 @@ CASES = [
     row("LB613", "no ASLR", of(F, "-dynamicbase:no"), of(F), "DYNAMIC_BASE", severity="warning"),
     row("LB613", "no NX", of(F, "-nxcompat:no"), of(F), "NX_COMPAT", severity="note"),
     row("LB613", "weak ASLR", of(F, "-highentropyva:no"), of(F), "HIGH_ENTROPY_VA", severity="note"),
+    row("LB801", "one entry point alone", of(ENTRY, exports=BOTH[:1]), of(f"{ENTRY}{SECOND}", exports=BOTH),
+        "ReleaseEpFactory"),
+    row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{SECOND}{F}", exports=[*BOTH, "latenn_f"]),
+        of(f"{ENTRY}{SECOND}", exports=BOTH), "latenn_f", severity="warning"),
     row("LB614", "the PDB's whole path", of(F, "-debug", r"-pdbaltpath:D:\a\latenn\build\latenn.pdb"), of(F, "-debug"),
         r"D:\a\latenn\build\latenn.pdb", severity="note"),
 ]  # fmt: skip

@@ -1,0 +1,266 @@
+"""Checks LB8xx: packages of plugin execution providers for ONNX Runtime, recognized by what their library exports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.layout import native_place
+from latebind.audit.opc import readable_nuspec
+from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.symbols import offered
+from latebind.audit.wording import some
+from latebind.config.ep import EP_EXPORTS
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.policy import Policy
+    from latebind.audit.subject import Contents, File
+    from latebind.binary import Image
+    from latebind.tables.presets import RuntimePreset
+
+_LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
+_NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
+_PYTHON_HELPERS = ("get_library_path", "get_ep_names")
+_DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
+_RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORECASE)
+_MAX_MODULE = 1 << 20
+
+
+def providers(package: Contents) -> list[File]:
+    """The libraries that ONNX Runtime registers as execution providers; a runtime's own libraries do not count."""
+    return [file for file in package.native if _is_provider(file)]
+
+
+def _is_provider(file: File) -> bool:
+    exported = {row.name for image in file.images for row in image.exports}
+    return EP_EXPORTS[0] in exported and exported.isdisjoint({"OrtGetApiBase", "GetProvider", "Provider_GetHost"})
+
+
+@check(
+    "LB801",
+    "Execution provider without an entry point",
+    "error",
+    because="ONNX Runtime refuses to register the library.",
+    scope="binary",
+    formats=EVERY_FORMAT,
+    example="libacme_ep.so exports CreateEpFactories and ReleaseEpFactories",
+    cure="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
+)
+def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
+    exported = {row.name for row in image.exports}
+    if _is_provider(file) and EP_EXPORTS[1] not in exported:
+        near = sorted(name for name in exported if "EpFactor" in name)  # the other entry point, at least
+        yield Hit(message=f"does not export {EP_EXPORTS[1]}", evidence=tuple(f"exports {name}" for name in near))
+
+
+@check(
+    "LB802",
+    "Execution provider exports more than its entry points",
+    "warning",
+    because="It works until another library of the process has a symbol of the same name.",
+    scope="binary",
+    formats=EVERY_FORMAT,
+    example="libacme_ep.so exports 2,638 other symbols",
+    cure="Hide everything else: latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+)
+def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A process may hold several execution providers, each with its own copy of the same C++ libraries.
+
+    On Linux, symbols of one library replace those of the same name in another that is loaded later.
+    """
+    more = sorted({row.name for row in offered(image)} - {*EP_EXPORTS})
+    if _is_provider(file) and more:
+        yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
+
+
+@check(
+    "LB803",
+    "Helper of an execution provider missing",
+    "warning",
+    because="The library can still be registered by a path that the user finds out.",
+    scope="package",
+    kinds=("wheel", "nupkg"),
+    formats=EVERY_FORMAT,
+    example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
+    cure="Make the packages from an `ep` table with latebind pack, or add the functions.",
+)
+def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """Applications ask the package for the path of its library and the names of its providers.
+
+    In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
+    `GetEpNames()` of an assembly. ONNX Runtime's guide for plugin execution providers has them.
+    """
+    found = providers(package)
+    if not found or package.is_symbols:
+        return
+    if package.kind == "nupkg":
+        known = {name for file in package.files for name in file.names if file.is_managed}
+        missing = [name for name in _DOTNET_HELPERS if name not in known]
+        inner = found[0].name
+    else:
+        inner = f"{found[0].name.partition('/')[0]}/__init__.py"
+        tree = _module(package, inner)
+        known = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
+        missing = [] if "*" in known else [name for name in _PYTHON_HELPERS if name not in known]
+    if missing:
+        what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
+        yield Hit(inner=inner, message=f"{what} {' and '.join(missing)}", evidence=(f"library {found[0].name}",))
+
+
+@check(
+    "LB804",
+    "Helper names a library that the package lacks",
+    "error",
+    because="Registering the library fails for every user.",
+    scope="package",
+    kinds=("wheel",),
+    formats=EVERY_FORMAT,
+    example="get_library_path() gives libacme_ep.so, and the wheel holds libacme_ep.so.1",
+    cure="Name the file that the wheel of this platform holds.",
+)
+def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
+    """The module of a wheel gives the path of its library, whose file name differs between platforms."""
+    for file in providers(package)[:1]:
+        inner = f"{file.name.partition('/')[0]}/__init__.py"
+        named = sorted(text for text in _texts(package, inner) if _LIBRARY.fullmatch(text))
+        if named and not any(name.lower() in package.bases for name in named):
+            yield Hit(
+                inner=inner,
+                message=f"names {', '.join(named)}, and the wheel holds {file.base}",
+                evidence=(f"library {file.name}",),
+            )
+
+
+@check(
+    "LB805",
+    "Helper and library disagree on the provider's name",
+    "warning",
+    because="Applications that select devices by that name find none; but a library may compose its name when it runs.",
+    scope="package",
+    kinds=("wheel",),
+    formats=EVERY_FORMAT,
+    example="get_ep_names() gives AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
+    cure="Return the name that the library's factory returns.",
+)
+def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
+    """Devices are found by `device.ep_name == get_ep_name()`. A name that the library does not contain matches none."""
+    for file in providers(package)[:1]:
+        inner = f"{file.name.partition('/')[0]}/__init__.py"
+        named = sorted(text for text in _texts(package, inner) if _NAME.fullmatch(text))
+        inside = {name for row in providers(package) for name in row.names}
+        wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
+        if wrong and inside:
+            yield Hit(
+                inner=inner,
+                message=f"names {', '.join(wrong)}, which {file.base} does not contain",
+                evidence=tuple(f"string {name!r}" for name in sorted(inside)),
+            )
+
+
+@check(
+    "LB806",
+    "Execution provider requires a package of the runtime",
+    "warning",
+    because="It fails for users of another package of the runtime.",
+    scope="package",
+    kinds=("nupkg",),
+    formats=EVERY_FORMAT,
+    example="the nuspec depends on Microsoft.ML.OnnxRuntime",
+    cure="Remove the dependency; write the supported versions into the description.",
+)
+def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """Applications choose one of several packages of ONNX Runtime, and the library registers with any of them.
+
+    A dependency adds the plain package next to the user's own choice. For wheels, LB506 reports the same.
+    """
+    nuspec = readable_nuspec(package) if providers(package) else None
+    ids = {name.lower() for name in runtime.nuget.ids}
+    for row in nuspec[1].dependencies if nuspec else ():
+        if row.id.lower().removesuffix(".managed") in ids:
+            yield Hit(message=f"depends on {row.id} {row.version}", evidence=(f"{row.id} {row.version}",))
+
+
+@check(
+    "LB807",
+    "Supported versions of the runtime not documented",
+    "warning",
+    because="Users learn it nowhere else. An error if a minimum is configured and not named.",
+    scope="package",
+    kinds=("wheel", "nupkg"),
+    formats=EVERY_FORMAT,
+    example="METADATA names no version of ONNX Runtime",
+    cure='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
+)
+def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+    """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
+    if not providers(package):
+        return
+    names = [name for name in package.texts if name.endswith((".dist-info/METADATA", ".nuspec"))]
+    text = "\n".join(package.texts[name].decode("utf-8", "replace") for name in names)
+    minimum = policy.minimums.get("onnxruntime", "")
+    inner = names[0] if names else ""
+    if minimum and not re.search(rf"(?<![\d.]){re.escape(minimum)}(?!\d|\.\d)", text):
+        message = f"does not name {minimum}, the configured minimum"
+        yield Hit(inner=inner, message=message, evidence=(f"minimum = {minimum}",), severity="error")
+    elif not _RANGE.search(text):
+        yield Hit(inner=inner, message="names no version of ONNX Runtime", evidence=tuple(names))
+
+
+@check(
+    "LB808",
+    "Execution provider missing for a RID",
+    "error",
+    because="On that system the helper finds nothing.",
+    scope="package",
+    kinds=("nupkg",),
+    formats=EVERY_FORMAT,
+    example="runtimes/win-arm64/native/ holds acme_runtime.dll only",
+    cure="Add the provider's library for the RID, or remove its folder.",
+)
+def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
+    """Every RID with native files needs the library itself; its companions alone are of no use."""
+    own = {native_place(file.name)[0] for file in providers(package)} - {""}
+    seen: set[str] = set()
+    for file in package.native if own else ():
+        rid, _ = native_place(file.name)
+        if rid and rid not in own | seen:
+            seen.add(rid)
+            yield Hit(
+                inner=file.name,
+                message=f"{rid} has native files and no execution provider",
+                evidence=(f"providers: {', '.join(sorted(own))}",),
+            )
+
+
+def _module(package: Contents, inner: str) -> ast.Module | None:
+    """The syntax tree of a module, None when there is none or it cannot be parsed."""
+    text = package.texts.get(inner)
+    if text is None or len(text) > _MAX_MODULE:
+        return None
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _texts(package: Contents, inner: str) -> set[str]:
+    """The string constants of a module."""
+    tree = _module(package, inner)
+    nodes = ast.walk(tree) if tree else iter(())
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def _defined(node: ast.AST) -> list[str]:
+    """The names that a statement defines, with "*" for an import of everything."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    if isinstance(node, ast.ImportFrom):
+        return [row.asname or row.name for row in node.names]
+    if isinstance(node, ast.Assign):
+        return [row.id for row in node.targets if isinstance(row, ast.Name)]
+    return []

@@ -1,0 +1,166 @@
+"""Bad subjects for LB8xx."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.policy import Policy
+
+from tests.audit.cases.case import Case
+from tests.audit.corpus import pe
+
+if TYPE_CHECKING:
+    from tests.audit.corpus import Bench
+
+LIB = "ep_acme/libacme_ep.so"
+MODULE = "ep_acme/__init__.py"
+NATIVE = "runtimes/linux-x64/native/libacme_ep.so"
+NAMES = 'const char *latenn_name(void) { return "AcmeExecutionProvider"; }\n'
+HIDDEN = '__attribute__((visibility("hidden"))) '
+ENTRIES = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void) { return 1; }\n"
+HELPERS = """\
+def get_library_path():
+    return "libacme_ep.so"
+
+
+def get_ep_names():
+    return ["AcmeExecutionProvider"]
+"""
+SUPPORTS = "\nSupports ONNX Runtime 1.23 or newer."
+MINIMUM = Policy(minimums={"onnxruntime": "1.23"})
+ASSEMBLY = "lib/netstandard2.0/Acme.dll"
+
+
+def library(bench: Bench, source: str = ENTRIES) -> bytes:
+    return bench.compiler.shared(f"{source}{HIDDEN}{NAMES}{USED}", name="libacme_ep.so").read_bytes()
+
+
+USED = f"{HIDDEN}const char *(*volatile latenn_kept)(void) = latenn_name;\n"
+
+
+def wheel(*, source: str = ENTRIES, module: str = HELPERS, metadata: str = SUPPORTS, name: str = LIB):
+    """A wheel of an execution provider; what is given is broken."""
+    return lambda bench: bench.wheel({name: library(bench, source), MODULE: module.encode()}, metadata=metadata)
+
+
+def nupkg(helpers: bytes = b"\0GetLibraryPath\0GetEpNames\0", extra: str = "", more: tuple[str, ...] = ()):
+    """A nupkg of an execution provider."""
+
+    def make(bench: Bench):
+        files = {NATIVE: library(bench), ASSEMBLY: pe(managed=True) + helpers, **dict.fromkeys(more, bench.good())}
+        return bench.nupkg(files, extra=extra)
+
+    return make
+
+
+def depends(name: str) -> str:
+    return f'<dependencies><dependency id="{name}" version="1.23.0" /></dependencies>'
+
+
+CASES = [
+    Case(
+        "LB801",
+        "the second entry point has a plural name",
+        wheel(source=ENTRIES.replace("ReleaseEpFactory", "ReleaseEpFactories")),
+        wheel(),
+        at=f"!{LIB}",
+        says="ReleaseEpFactories",
+    ),
+    Case(
+        "LB802",
+        "a function of the vendor is exported",
+        wheel(source=f"{ENTRIES}int acme_log(void) {{ return 1; }}\n"),
+        wheel(),
+        at=f"!{LIB}",
+        says="acme_log",
+        severity="warning",
+    ),
+    Case(
+        "LB803",
+        "the module has no helper for the path",
+        wheel(module=HELPERS.replace("get_library_path", "path")),
+        wheel(),
+        at=f"!{MODULE}",
+        says="get_library_path",
+        severity="warning",
+    ),
+    Case(
+        "LB803",
+        "the module cannot be parsed",
+        wheel(module="def get_library_path(:"),
+        wheel(module="from ._impl import get_ep_names, get_library_path"),
+        at=f"!{MODULE}",
+        says="get_ep_names",
+        severity="warning",
+    ),
+    Case(
+        "LB803",
+        "no assembly has the helpers",
+        nupkg(helpers=b""),
+        nupkg(),
+        at=f"!{NATIVE}",
+        says="GetLibraryPath",
+        severity="warning",
+    ),
+    Case(
+        "LB804",
+        "the library has a version in its name",
+        wheel(name=f"{LIB}.1"),
+        wheel(),
+        at=f"!{MODULE}",
+        says="libacme_ep.so.1",
+    ),
+    Case(
+        "LB805",
+        "the helper gives another name",
+        wheel(module=HELPERS.replace("AcmeExecutionProvider", "AcmeNpuExecutionProvider")),
+        wheel(),
+        at=f"!{MODULE}",
+        says="AcmeNpuExecutionProvider",
+        severity="warning",
+    ),
+    Case(
+        "LB806",
+        "it depends on the runtime's package",
+        nupkg(extra=depends("Microsoft.ML.OnnxRuntime")),
+        nupkg(extra=depends("Acme.Tools")),
+        at=".nupkg",
+        says="Microsoft.ML.OnnxRuntime",
+        severity="warning",
+    ),
+    Case(
+        "LB806",
+        "it depends on the runtime's assembly",
+        nupkg(extra=depends("Microsoft.ML.OnnxRuntime.Managed")),
+        nupkg(),
+        at=".nupkg",
+        says="OnnxRuntime.Managed",
+        severity="warning",
+    ),
+    Case(
+        "LB807",
+        "no version is named",
+        wheel(metadata="\nFor ONNX Runtime."),
+        wheel(),
+        at="METADATA",
+        says="no version",
+        severity="warning",
+    ),
+    Case(
+        "LB807",
+        "another minimum than the configured one is named",
+        wheel(metadata="\nSupports ONNX Runtime 1.2.3."),
+        wheel(),
+        at="METADATA",
+        says="1.23",
+        policy=MINIMUM,
+    ),
+    Case(
+        "LB808",
+        "a RID has a companion alone",
+        nupkg(more=("runtimes/win-x64/native/acme.dll",)),
+        nupkg(more=("runtimes/linux-x64/native/libacme.so",)),
+        at="!runtimes/win-x64/native/acme.dll",
+        says="linux-x64",
+    ),
+]
