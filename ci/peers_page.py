@@ -73,8 +73,9 @@ DIFFERENCES = (
     Difference(
         tool="delvewheel", pattern=rf"not found: (?:{_VC}(?:, |;|$))*(?!{_VC})\w", title="Other DLL not found",
         codes=("LB107",),
-        why="delvewheel searches the folder of the DLL and PATH, so it misses `ortools/.libs` and `kivy-deps`. latebind accepts a DLL anywhere in the wheel, since "
-        "`os.add_dll_directory()` can add its folder, and Windows' own DLLs that delvewheel does not list.",
+        why="delvewheel searches the folder of the DLL and PATH, so it misses `ortools/.libs` and `kivy-deps`. "
+        "latebind accepts a DLL anywhere in the wheel, since `os.add_dll_directory()` can add its folder, and Windows' "
+        "own DLLs that delvewheel does not list.",
     ),
     Difference(
         tool="abi3audit", pattern="not in the stable ABI", title="Name outside the stable ABI", codes=("LB309",),
