@@ -16,6 +16,7 @@ import gen_loader
 import peers_page
 import reference_cli
 import sabotage_page
+from latebind.adopt.new import provider_files
 from latebind.audit.pages import check_index
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
@@ -35,9 +36,16 @@ def outputs() -> dict[Path, str]:
         ROOT / "docs" / "checks" / "index.md": check_index(),
         ROOT / "docs" / "census.md": census.page(),
         ROOT / "docs" / "compare.md": peers_page.page(),
+        **{ROOT / "examples/ep-tiny" / path: text for path, text in _example().items()},
         **{ROOT / path: text for path, text in gen_loader.outputs().items()},
         **{ROOT / path: text for path, text in sabotage_page.outputs().items()},
     }
+
+
+def _example() -> dict[str, str]:
+    """The example of an execution provider: what `latebind new` makes, without the files of a repository."""
+    files = provider_files("tiny", "Acme")
+    return {path: text for path, text in files.items() if path != "README.md" and not path.startswith(".")}
 
 
 def main() -> int:

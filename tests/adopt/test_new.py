@@ -6,6 +6,7 @@ import re
 import msgspec
 import pytest
 from latebind.adopt.new import check_name, project_files
+from latebind.config.file import load
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 
@@ -36,6 +37,23 @@ def test_the_files_are_the_same_for_the_same_name():
     assert files["latebind.toml"].startswith(f"#:schema {SCHEMA_ID}\n")
     assert msgspec.toml.decode(files["latebind.toml"])["project"]["authors"] == ["A Person"]
     assert not [path for path, text in files.items() if re.search(r"\{[{%]|[ \t]$", text, re.MULTILINE)]
+
+
+def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
+    made = latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep")
+    assert made.returncode == 0, made.stderr
+    assert "onnxruntime_ep_c_api.h" in made.stdout
+    project = tmp_path / "acme-npu"
+    config = load(project / "latebind.toml")
+    assert config.wheel_name("acme_npu") == "onnxruntime-ep-acme-npu"
+    package = config.packages["acme_npu"].nuget.id
+    assert package == "AcmeNpu.ML.OnnxRuntime.EP.AcmeNpu"
+    assert f'Include="{package}"' in (project / "verify/dotnet/Smoke.csproj").read_text("utf-8")
+    assert not [path for path in project.rglob("*") if path.is_file() and "iny" in path.read_text("utf-8")]
+
+    packed = latebind("-C", project, "pack", "--target", "linux-x64")
+    assert packed.returncode == 2
+    assert "Put the headers of ONNX Runtime 1.23 or newer into native/include" in packed.stderr
 
 
 @pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", ""])

@@ -70,7 +70,7 @@ def test_ep_tiny(installed, example, official_header):
 
     shown = packed_audited_verified(installed, project, "wheel/* and (works or unsupported or upgraded or odd)")
 
-    assert "TinyExecutionProvider 1.0.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
+    assert "TinyExecutionProvider 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
 
 
 @pytest.mark.slow

@@ -162,7 +162,7 @@ static const char* ORT_API_CALL factory_name(const OrtEpFactory* self) {
   return (void)self, LATEBIND_EP_NAME;
 }
 static const char* ORT_API_CALL vendor(const OrtEpFactory* self) {
-  return (void)self, "Acme";
+  return (void)self, "Tiny";
 }
 static const char* ORT_API_CALL ep_version(const OrtEpFactory* self) {
   return (void)self, LATEBIND_EP_VERSION;

@@ -1,4 +1,4 @@
-"""Makes a new project: a C or C++ library that binds ONNX Runtime late, its packages, and what verifies them."""
+"""Makes a new project: a library that binds ONNX Runtime late or an execution provider, and what verifies it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LANGUAGES = ("c", "c++")
+PROJECT_KINDS = ("library", "ep")
 RUNTIMES = ("onnxruntime",)
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
@@ -63,7 +64,34 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
     return {path: render(template, **values) for path, template in templates.items()}
 
 
-def make_project(folder: Path, language: str) -> list[str]:
+def provider_files(name: str, author: str) -> dict[str, str]:
+    """Every file of a new execution provider, as project_files(). The example ep-tiny is made by it."""
+    module = module_name(name)
+    values = {
+        "name": name,
+        "module": module,
+        "id": module.strip("_").replace("_", "-"),
+        "camel": "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name)),
+        "author": author or f"The {name} authors",
+        "schema": SCHEMA_ID,
+        "version": __version__,
+    }
+    templates = {
+        ".github/workflows/latebind.yml": "init/workflow.yml.j2",
+        ".gitignore": "init/gitignore.j2",
+        "LICENSE": "new/LICENSE.j2",
+        "README.md": "new_ep/README.md.j2",
+        "latebind.toml": "new_ep/latebind.toml.j2",
+        "native/CMakeLists.txt": "new_ep/CMakeLists.txt.j2",
+        f"native/{module}_ep.c": "new_ep/ep.c.j2",
+        "verify/dotnet/Program.cs": "new_ep/Program.cs.j2",
+        "verify/dotnet/Smoke.csproj": "new_ep/Smoke.csproj.j2",
+        "verify/smoke.py": "new_ep/smoke.py.j2",
+    }
+    return {path: render(template, **values) for path, template in templates.items()}
+
+
+def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
     Raises InputError: the name cannot be that of a package, or the folder is there and not empty.
@@ -75,7 +103,8 @@ def make_project(folder: Path, language: str) -> list[str]:
             where=str(folder),
             advice="Choose another name. For a project that is there already: latebind init.",
         )
-    files = project_files(folder.name, language, git_output(folder.parent, "config", "user.name"))
+    author = git_output(folder.parent, "config", "user.name")
+    files = provider_files(folder.name, author) if kind == "ep" else project_files(folder.name, language, author)
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         write_text(folder / path, text)

@@ -6,6 +6,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     "new": (
         ("latebind new demo", "a C library with a wheel and a NuGet package"),
         ("latebind new demo --language c++", "the same in C++"),
+        ("latebind new demo --kind ep", "an execution provider for ONNX Runtime"),
     ),
     "init": (
         ("latebind init", "show what would change in the CMake project here"),

@@ -20,6 +20,15 @@ next:
   latebind audit     # check every file in the packages
   latebind verify    # install them in clean environments and run the library
 """
+_NEXT_EP = """Created {name}/: an execution provider for ONNX Runtime 1.23 or newer ({files})
+
+next:
+  cd {folder}
+  cp .../onnxruntime_c_api.h .../onnxruntime_ep_c_api.h native/include/  # ONNX Runtime's headers, 1.23 or newer
+  latebind pack      # build it; wheel and NuGet package in dist/
+  latebind audit     # check every file in the packages
+  latebind verify    # register the provider in clean environments and run a model
+"""
 
 
 def declare_new(add: Add) -> None:
@@ -27,6 +36,9 @@ def declare_new(add: Add) -> None:
     new = add("new", _new, "create a project that builds, packs, audits and verifies at once")
     add_format(new)
     new.add_argument("folder", type=Path, metavar="NAME", help="name of the project, or a path that ends with it")
+    new.add_argument(
+        "--kind", choices=("library", "ep"), default="library", help="ep: an execution provider in C; default: library"
+    )
     new.add_argument("--runtime", choices=("onnxruntime",), default="onnxruntime", help="default: onnxruntime")
     new.add_argument("--language", choices=("c", "c++"), default="c", help="default: c")
 
@@ -37,11 +49,14 @@ def _new(arguments: argparse.Namespace) -> int:
     from latebind.text import plural  # noqa: PLC0415
 
     folder = arguments.project / arguments.folder
-    files = make_project(folder.resolve(), arguments.language)
+    files = make_project(folder.resolve(), arguments.language, arguments.kind)
     if arguments.format == "json":
         print_json({"folder": str(folder.resolve()), "files": sorted(files)})
         return 0
     title = f"{preset(arguments.runtime).title} {preset(arguments.runtime).floor} or newer"
     shown = {"name": folder.resolve().name, "folder": folder.as_posix(), "files": plural(len(files), "file")}
+    if arguments.kind == "ep":
+        print(_NEXT_EP.format(**shown), end="")
+        return 0
     print(_NEXT.format(language=arguments.language.upper(), runtime=title, **shown), end="")
     return 0

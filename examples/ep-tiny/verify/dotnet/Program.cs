@@ -6,7 +6,7 @@ using System.Reflection;
 using System.Runtime.InteropServices;
 using System.Runtime.Versioning;
 using System.Text;
-using Acme.ML.OnnxRuntime.EP.Tiny;
+using Tiny.ML.OnnxRuntime.EP.Tiny;
 
 namespace Smoke
 {
