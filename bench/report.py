@@ -32,8 +32,8 @@ together (user and system), which a busy machine distorts less.
 _ABOUT = {
     "audit": """`latebind audit` of all wheels at once, by default and with all checks, compared with `auditwheel show`,
 `delvewheel show`, `delocate-listdeps` and `abi3audit`, each on the wheels that it is made for, and with plain Python
-that inflates every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is the peak of a fresh worker for
-each wheel; the member in flight is the largest of the wheel.""",
+that inflates every member with `zipfile` and hashes it with `hashlib`, in one thread. The memory is
+the peak of a fresh worker for each wheel; the member in flight is the largest of the wheel.""",
     "latency": """Chains of 1, 5 and 10 Relu, small (16 floats) and large (600 KB), of fixed and of open shapes, each
 by `latenn.Model.run` and by `InferenceSession.run` of the same runtime in one process, in short turns, on inputs that
 change with every call; "bound" is compared with `run_with_iobinding`; "one thread" means that the runtime uses only the
