@@ -73,6 +73,42 @@ def test_ep_tiny(installed, example, official_header):
     assert "TinyExecutionProvider 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
 
 
+NEGOTIATED = "TRY(lb_ep_negotiate(base, &ort, &version));"
+UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
+END = "static OrtEpFactory factory;"
+ABORT = f"{END}\n__attribute__((destructor)) static void end(void) {{ abort(); }}"
+NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("official_header", ["newest"], indirect=True)
+@pytest.mark.parametrize(
+    ("old", "new", "case", "says"),
+    [
+        (NEGOTIATED, UNCHECKED, "unsupported", "ended with status -11"),
+        (NEGOTIATED, UNCHECKED, "wheel/*/onnxruntime-1.23*/works", "ended with status -11"),
+        (NEGOTIATED, "version = 23;\n  ort = base->GetApi(1);", "unsupported", "loading was expected to fail"),
+        (".GetName = factory_name", ".GetName = vendor", "wheel/*1.31*/works", "names: is not what it must be"),
+        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "wheel/*1.31*/works", "numbers: is not what it must be"),
+        (END, ABORT, "wheel/*1.31*/works", "ended with status -6"),
+        (*NO_DEVICE, "wheel/*1.31*/works", "not run: no-device (TinyExecutionProvider found none)"),
+    ],
+    ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device"],
+)  # fmt: skip
+def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
+    installed, example, official_header, old, new, case, says
+):
+    project = example("ep-tiny")
+    shutil.copytree(official_header.parent, project / "native/include")
+    source = project / "native/tiny_ep.c"
+    text = source.read_text("utf-8")
+    assert old in text
+    source.write_text(text.replace(old, new), encoding="utf-8")
+    ended = run(installed, "-C", project, "verify", "-k", case, allowed=(0, 1))
+    assert " 0 failed" not in ended.stdout or "no-device" in says
+    assert says in " ".join(ended.stdout.split()), ended.stdout
+
+
 @pytest.mark.slow
 def test_openvino_late(installed, example):
     packed_audited_verified(installed, example("openvino-late"), "openvino or absent")

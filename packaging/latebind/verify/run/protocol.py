@@ -76,6 +76,8 @@ class ConsumerResult(msgspec.Struct, frozen=True):
     """Files of the packages and the runtime that are mapped into the process."""
     report: RuntimeReport | None = None
     assembly: ManagedAssembly = ManagedAssembly()
+    no_device: str = ""
+    """Why nothing was computed: an execution provider was registered, and this machine has no device for it."""
     error: LoadError | None = None
     newest: Recorded | None = None
     """The call that needs the newest runtime, where a stub recorded it."""

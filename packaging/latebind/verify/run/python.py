@@ -99,6 +99,8 @@ def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outc
 
 def _judged(bench: Bench, ready: Installed, wheels: list[Artifact], *, binds: tuple[str, ...]) -> Outcome:
     ended, view = _consumed(bench, ready, wheels)
+    if ended.status == 0 and ended.result.no_device:
+        raise NotRun("no-device", ended.result.no_device)
     wanted = Expectation(
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots)),
