@@ -125,9 +125,7 @@ def page() -> str:
         row.file: _codes(row.found) for row in rows if row.tool == "latebind" and not row.found.startswith("not run")
     }
     wheels = len({row.file for row in census.read_table(census.TABLE)})
-    left = (
-        f"{len(ours)} of the census's {wheels} wheels were read. The others have over 60 MB, or are still to be read."
-    )
+    left = f"{len(ours)} of the census's {wheels} wheels were read. The others have over 60 MB."
     parts = [_INTRODUCTION, left, _tools(rows), "## What the others report", _theirs(rows, ours)]
     parts += ["## Errors that no other tool reports", _alone(rows)]
     parts += ["## What only latebind has rules for", _only(ours)]
