@@ -35,7 +35,7 @@ int lb_stub_bind(lb_stub* stub) {
   if (lb_os_load(&stub->is_filled)) return 0;
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_neighbours around = lb_neighbours_of(stub->below);
+  lb_neighbours around = lb_neighbours_of(stub->below, stub->npm ? stub->npm : "");
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
   options.directories = (const char* const*)around.folders;

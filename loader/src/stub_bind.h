@@ -16,6 +16,7 @@ uintptr_t lb_give(uintptr_t result);
 typedef struct lb_stub {
   const lb_runtime* runtime;
   const char* below; /* where site-packages have it: "onnxruntime/capi" */
+  const char* npm;   /* the npm package that has it, or NULL: "onnxruntime-node" */
   uint32_t flags;    /* LB_FLAG_* */
   /* Called once when the runtime is bound, under the lock of binding, with the report as JSON. Publishes `is_filled`
    * when calls may reach the runtime. */

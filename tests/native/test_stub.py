@@ -252,6 +252,28 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
     assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
+@pytest.mark.parametrize(("own", "theirs"), [
+    ("app", "app/runtimes/linux-x64/native/libonnxruntime.so"),
+    ("app/runtimes/linux-x64/native", "app/libonnxruntime.so"),
+    ("x/node_modules/@scope/y-linux-x64", "x/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),
+    ("x/build/Release", "x/node_modules/onnxruntime-node/bin/napi-v3/linux/x64/libonnxruntime.so"),
+    ("app/_internal/pkg/lib", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2"),
+])  # fmt: skip
+def test_layouts_of_applications_are_searched(users, tmp_path, own, theirs):
+    (tmp_path / own).mkdir(parents=True)
+    shutil.copy(users / "user_c", tmp_path / own)
+    program = tmp_path / own / "user_c"
+    (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
+    assert run(program).returncode == 1
+    wrong = tmp_path / theirs.replace("x64", "arm64").replace("capi", "other").replace("app/lib", "app/else/lib")
+    wrong.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(library(ORT_VERSIONS[0]), wrong)
+    assert run(program).returncode == 1, "another platform's, or a folder that nobody meant"
+    shutil.copy(library(ORT_VERSIONS[0]), tmp_path / theirs)
+    found = run(program)
+    assert found.returncode == 0, found.stdout + found.stderr
+
+
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):
     package = tmp_path / "site-packages" / "pkg" / "lib"
     package.mkdir(parents=True)
