@@ -35,10 +35,10 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
     Raises BuildError when the package has no wheel, or its sources or its test script are outside the
     repository; InputError when its wheel source has no readable pyproject.toml, or the script is not there.
     """
-    wheel = config.packages[package].wheel if package in config.packages else None
+    wheel = config.packages[package].wheel if package in config.wheel_sources else None
     if wheel is None:
-        known = ", ".join(name for name, row in config.packages.items() if row.wheel is not None)
-        raise BuildError(f"{package!r} is not a package with a wheel", advice=f"Name one of: {known}.")
+        known = ", ".join(config.wheel_sources) or "none here"
+        raise BuildError(f"{package!r} is not a package with a wheel source", advice=f"Name one of: {known}.")
     root = _repository(config.root)
     source = _inside(root, config.root / wheel.source, f"package.{package}.wheel.source")
     rows = [target(rid) for rid in config.document.targets.include]

@@ -259,9 +259,9 @@ def hatch_register_build_hook() -> type[BuildHookInterface]:  # type: ignore[typ
 
 def _package(config: Config, table: dict[str, Any]) -> str:
     name = table.get("package", "")
-    if name in config.packages and config.packages[name].wheel is not None:
+    if name in config.wheel_sources:
         return str(name)
-    known = ", ".join(key for key, package in config.packages.items() if package.wheel is not None)
+    known = ", ".join(config.wheel_sources)
     raise BuildError(
         f"{name!r} is not a package with a wheel in {config.file.name}",
         where="pyproject.toml, [tool.hatch.*.hooks.latebind]",
