@@ -169,7 +169,7 @@ def test_text_names_the_first_of_many_causes_and_says_what_differs_in_the_rest()
     rows = [missing("a.so", f"lib{number}.so") for number in range(70)]
     lines = shown(*rows)
     assert len(lines) == 13
-    assert lines[-3].strip().startswith("and 65 more of LB107: lib13.so, lib14.so, lib15.so, lib16.so, ")
+    assert lines[-3].strip().startswith("and 65 more of LB107 (-v): lib13.so, lib14.so, lib15.so, lib16.so, ")
     assert len(shown(*rows, verbose=True)) == 142
 
 

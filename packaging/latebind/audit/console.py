@@ -70,7 +70,7 @@ def _check(
     if rest := rows[len(some) :]:
         words = _differing([row.first.message for row in rows])[len(some) :]
         listed = f": {', '.join(words[:_MOST_WORDS])}" if all(words) else ""
-        yield _short(f"{_INDENT}and {len(rest)} more of {rows[0].first.code}{listed}, ... (-v)")
+        yield _short(f"{_INDENT}and {len(rest)} more of {rows[0].first.code} (-v){listed}")
     yield f"{_INDENT}fix: {rows[0].first.fix}"
 
 

@@ -15,7 +15,7 @@ from latebind.binary.floors import is_glibc
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
@@ -221,12 +221,20 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
         unsafe = [path for path in bad if _is_writable(path)]
         if bad:
             shown = ", ".join(path or "'' (the current folder)" for path in bad)
-            who = ": other users can write there" if unsafe else ""
+            where = "there" if unsafe == bad else "to " + " and ".join(path or "the current folder" for path in unsafe)
+            who = f"; other users can write {where}" if unsafe else ""
             yield Hit(
                 message=f"{table} points outside the package: {shown}{who}",
                 evidence=tuple(f"{table} {path}" for path in bad),
+                fix=_PATH_FIXES[image.format],
                 severity=_path_severity(package, image, bad, is_unsafe=bool(unsafe)),
             )
+
+
+_PATH_FIXES: Mapping[Format, str] = {
+    "elf": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with $ORIGIN.",
+    "macho": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with @loader_path.",
+}
 
 
 def _is_writable(path: str) -> bool:

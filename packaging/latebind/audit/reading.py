@@ -142,7 +142,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
         ) from error
     if file.is_managed:
         file = replace(file, names=helper_names(data))
-    elif is_archive(raw.name, file.head) and not file.is_native:
+    elif not file.is_native and is_archive(raw.name, data[:_PEEK]):
         file = replace(file, nested=native_members(data))
     return file, data if keep or file.is_native else None
 

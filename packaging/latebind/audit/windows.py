@@ -27,7 +27,8 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     scope="binary",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
-    cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package.",
+    cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
+    "Until then, users have to install Microsoft's Visual C++ Redistributable.",
 )
 def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.

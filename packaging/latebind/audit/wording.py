@@ -35,7 +35,7 @@ SYSTEMS: Mapping[Format, str] = {"elf": "Linux", "macho": "macOS", "pe": "Window
 
 
 def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
-    """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline; --profile loads: 37 of 61 checks`."""
+    """`a.whl: 1 error, 0 warnings, 5 notes not shown (-v), 12 in the baseline; 37 of 61 checks (--profile loads)`."""
     counts: Counter[str] = Counter(row.severity for row in report.findings)
     words = [plural(counts[name], name) for name in SEVERITIES]
     for number, name in enumerate(SEVERITIES[:2]):
@@ -48,7 +48,8 @@ def count_line(report: AuditReport, *, notes_hidden: bool = False) -> str:
     if skipped := len({row.check for row in report.skipped}):
         words.append(f"{plural(skipped, 'check')} skipped for some files")
     what = report.packages[0] if len(report.packages) == 1 else plural(report.subjects, "package")
-    chosen = "" if report.choice == "--profile all" else f"; {report.choice}"
+    options, _, ran = report.choice.partition(": ")
+    chosen = f"; {ran} ({options})" if ran else "" if options == "--profile all" else f"; {options}"
     return f"{what}: {', '.join(words)}{chosen}"
 
 
