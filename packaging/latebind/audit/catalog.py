@@ -32,6 +32,7 @@ FAMILIES: Mapping[str, str] = {
 _MODULES = (
     "runtime",
     "linkage",
+    "searchpaths",
     "symbols",
     "tags",
     "modules",

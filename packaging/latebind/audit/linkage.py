@@ -1,4 +1,4 @@
-"""Checks LB106-LB109: whether everything a binary needs is available, and where it searches."""
+"""Checks LB106 and LB107: whether everything a binary needs is available."""
 
 from __future__ import annotations
 
@@ -10,22 +10,19 @@ from latebind.audit import platforms
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.runtime import fits_any
 from latebind.audit.supply import dependencies, must_load, other_folder, stops_all, supplier
-from latebind.audit.wording import SYSTEMS, first, needs, search_paths, some
+from latebind.audit.wording import SYSTEMS, first, needs, some
 from latebind.binary.floors import is_glibc
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
     from latebind.binary import Format, Image
-    from latebind.model import Severity
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
-_OF_USERS = ("/home/", "/Users/", "/root/")
-_FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # noqa: S108  # not used as folders here
 
 
 @check(
@@ -77,7 +74,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:
     """Whether it needs a library whose symbols are not known: one outside the package, on macOS a framework, too."""
-    inside = {name for row in _provided_libraries(package) for name in (row, row.lower())}
+    inside = {name for row in provided_libraries(package) for name in (row, row.lower())}
     known = is_glibc if image.format == "elf" else _is_c_library_of_macos
     return any(posixpath.basename(name) not in inside and not known(name) for name in image.needed)
 
@@ -130,7 +127,7 @@ def library_missing(package: Contents, file: File, image: Image, policy: Policy)
     by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
     for name in image.needed:
         base = posixpath.basename(name).lower()
-        if base in files or _is_system(package, image, name):
+        if base in files or of_system(package, image, name):
             continue
         if inside := by_soname.get(name.lower()):  # loaders look for the file name
             yield Hit(
@@ -181,7 +178,8 @@ def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | N
     return None
 
 
-def _is_system(package: Contents, image: Image, name: str) -> bool:
+def of_system(package: Contents, image: Image, name: str) -> bool:
+    """Whether every system of the image's format has the library, or Python does, or another check judges it."""
     if image.format == "macho":
         return platforms.is_macos(name)
     if image.format == "elf":
@@ -198,104 +196,6 @@ def _promises(format_: Format, platform: str) -> bool:
     return platforms.tag_format(platform) == format_
 
 
-@check(
-    "LB108",
-    "Search path outside the package",
-    "warning",
-    because="A library of the build machine is missing elsewhere. An error if other users can write to the folder, "
-    "a note if nothing is searched there.",
-    scope="binary",
-    formats=("elf", "macho"),
-    example="liblatenn.so: RUNPATH /home/ci/build/lib",
-    cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
-)
-def search_path_outside(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A folder of the build machine is missing elsewhere, or holds another library than expected.
-
-    An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
-    inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. An entry is a
-    note where the package or the system has every needed library, unless it is in some user's folder.
-    """
-    for table, paths in search_paths(image):
-        bad = [path for path in paths if not _stays_inside(package, file, path)]
-        unsafe = [path for path in bad if _is_writable(path)]
-        if bad:
-            shown = ", ".join(path or "'' (the current folder)" for path in bad)
-            where = "there" if unsafe == bad else "to " + " and ".join(path or "the current folder" for path in unsafe)
-            who = f"; other users can write {where}" if unsafe else ""
-            yield Hit(
-                message=f"{table} points outside the package: {shown}{who}",
-                evidence=tuple(f"{table} {path}" for path in bad),
-                fix=_PATH_FIXES[image.format],
-                severity=_path_severity(package, image, bad, is_unsafe=bool(unsafe)),
-            )
-
-
-_PATH_FIXES: Mapping[Format, str] = {
-    "elf": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with $ORIGIN.",
-    "macho": "Link without it: set CMAKE_SKIP_RPATH ON, or start every path with @loader_path.",
-}
-
-
-def _is_writable(path: str) -> bool:
-    """Whether a search path is one where other users can put files: relative to the current folder, or /tmp."""
-    return path.startswith(_FOR_ALL) or not path.startswith(("/", "$", "@"))
-
-
-def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
-    """A warning where something is searched there, or where a user who has that name can put it."""
-    searched = image.needed if image.format == "elf" else [row for row in image.needed if row.startswith("@rpath/")]
-    if image.format == "macho" and not searched:
-        return "note"
-    if is_unsafe:
-        return "error"
-    inside = _provided_libraries(package)
-    is_used = any(posixpath.basename(row) not in inside and not _is_system(package, image, row) for row in searched)
-    is_of_user = any(path.startswith(_OF_USERS) for path in paths)
-    return "warning" if is_used or is_of_user else "note"
-
-
-@check(
-    "LB109",
-    "Search path present",
-    "note",
-    because="Nothing fails.",
-    scope="binary",
-    formats=("elf", "macho"),
-    example="liblatenn.so: RUNPATH $ORIGIN",
-    cure="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",
-)
-def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.
-
-    Libraries that need each other use it on purpose.
-    """
-    inside = _provided_libraries(package)
-    serves = any(posixpath.basename(name) in inside for name in image.needed)
-    for table, paths in search_paths(image):
-        good = [path for path in paths if _stays_inside(package, file, path)]
-        if good:
-            use = "finds libraries of the package" if serves else "is not needed to find a library of the package"
-            yield Hit(
-                message=f"{table} {use}: {':'.join(good)}",
-                evidence=tuple(f"{table} {path}" for path in good),
-            )
-
-
-def _provided_libraries(package: Contents) -> set[str]:
+def provided_libraries(package: Contents) -> set[str]:
+    """The file names and own names of the package's libraries."""
     return {name for file, image in package.images for name in (file.base, image.soname) if name}
-
-
-def _stays_inside(package: Contents, file: File, path: str) -> bool:
-    if file.format == "macho" and platforms.is_macos(f"{path}/"):
-        return True
-    for origin in ("${ORIGIN}", "$ORIGIN", "@loader_path"):
-        if path.startswith(origin):
-            rest = path[len(origin) :].lstrip("/")
-            break
-    else:
-        return False
-    if package.kind in ("binary", "folder"):
-        return True  # where it will be installed is not known
-    joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
-    return joined == "/root" or joined.startswith("/root/")
