@@ -37,30 +37,39 @@ class Difference:
     pattern: str
     title: str
     codes: tuple[str, ...] = ()
+    is_failure: bool = False
+    """Whether a package with it fails for someone on its tags."""
+    is_unfounded: bool = False
+    """Whether each wheel on which latebind reports nothing was read by hand, and the other tool is wrong."""
     why: str
 
 
 DIFFERENCES = (
     Difference(
         tool="auditwheel", pattern="^needs ", title="The tag promises an older system",
+        is_failure=True,
         codes=("LB301", "LB304", "LB307"),
         why="The same rule. A plain `linux` tag is LB307. Where newer parts are optional, latebind reports a note.",
     ),
     Difference(
-        tool="auditwheel", pattern="no tag fits", title="No tag fits", codes=("LB107", "LB301", "LB304"),
+        tool="auditwheel", pattern="no tag fits", title="No tag fits",
+        is_failure=True, codes=("LB107", "LB301", "LB304"),
         why="auditwheel reads one wheel, so libraries of `torch` or `PyQt6-Qt6` count as missing. latebind reads "
         "`Requires-Dist`: what a dependency or a driver installs is a note.",
     ),
     Difference(
         tool="auditwheel", pattern="unsupported_isa", title="Instructions beyond the base x86-64",
+        is_failure=True,
         why="**latebind misses it**: it does not read the processor level of ELF files.",
     ),
     Difference(
-        tool="delocate-wheel", pattern="not found", title="Library not found", codes=("LB107", "LB110"),
+        tool="delocate-wheel", pattern="not found", title="Library not found",
+        is_failure=True, codes=("LB107", "LB110"),
         why="The same rule. delocate, too, does not know libraries of dependencies.",
     ),
     Difference(
-        tool="delocate-wheel", pattern="needs macOS", title="The tag promises an older macOS", codes=("LB308", "LB302"),
+        tool="delocate-wheel", pattern="needs macOS", title="The tag promises an older macOS",
+        is_failure=True, codes=("LB308", "LB302"),
         why="The same rule.",
     ),
     Difference(
@@ -68,11 +77,13 @@ DIFFERENCES = (
         why="delocate asks every library for each architecture. latebind accepts one file for each.",
     ),
     Difference(
-        tool="delvewheel", pattern=_VC, title="Visual C++ run-time library not found", codes=("LB111", "LB112"),
+        tool="delvewheel", pattern=_VC, title="Visual C++ run-time library not found",
+        is_failure=True, codes=("LB111", "LB112"),
         why="The same rule. latebind reports a note for the two DLLs that CPython installs.",
     ),
     Difference(
         tool="delvewheel", pattern=rf"not found: (?:{_VC}(?:, |;|$))*(?!{_VC})\w", title="Other DLL not found",
+        is_failure=True, is_unfounded=True,
         codes=("LB107",),
         why="delvewheel searches the DLL's folder and PATH, so it misses `ortools/.libs` and kivy-deps. latebind "
         "reads `Requires-Dist`, and accepts a DLL anywhere in the wheel, since "
@@ -121,15 +132,44 @@ DIFFERENCES = (
 def page() -> str:
     """docs/compare.md, by the tables alone."""
     rows = peers.read_table()
-    ours = {
-        row.file: _codes(row.found) for row in rows if row.tool == "latebind" and not row.found.startswith("not run")
-    }
+    ours = of_latebind(rows)
     wheels = len({row.file for row in census.read_table(census.TABLE)})
     left = f"{len(ours)} of the census's {wheels} wheels were read. The others have over 60 MB."
-    parts = [_INTRODUCTION, left, _tools(rows), "## What the others report", _theirs(rows, ours)]
+    parts = [_INTRODUCTION, left, _tools(rows), _recall(rows, ours)]
+    parts += ["## What the others report", _theirs(rows, ours)]
     parts += ["## Errors that no other tool reports", _alone(rows)]
     parts += ["## What only latebind has rules for", _only(ours)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def of_latebind(rows: Sequence[peers.Row]) -> dict[str, dict[str, str]]:
+    """Of each wheel that was read, latebind's codes with their severities."""
+    read = (row for row in rows if row.tool == "latebind" and not row.found.startswith("not run"))
+    return {row.file: _codes(row.found) for row in read}
+
+
+def recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> tuple[int, int, int]:
+    """How many reports of other tools mean that a wheel fails for someone; of these, latebind's worse and its notes."""
+    worst: Counter[str] = Counter()
+    for one in (one for one in DIFFERENCES if one.is_failure):
+        found = Counter(_worst(ours.get(file, {}), one.codes) for file in _files(rows, one))
+        if one.is_unfounded:
+            del found[""]
+        worst += found
+    return worst.total(), worst["error"] + worst["warning"], worst["note"]
+
+
+def _files(rows: Sequence[peers.Row], one: Difference) -> set[str]:
+    return {row.file for row in rows if row.tool == one.tool and re.search(one.pattern, row.found)}
+
+
+def _recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> str:
+    count, heavy, notes = recall(rows, ours)
+    return (
+        f"By auditwheel, delocate and delvewheel, a wheel fails for someone on its tags in {count} cases; reports that "
+        f"reading the wheel by hand refutes are left out. latebind reports {heavy + notes} of them "
+        f"({(heavy + notes) / count:.0%}): {heavy} as an error or warning, {notes} as a note."
+    )
 
 
 def _tools(rows: Sequence[peers.Row]) -> str:
@@ -145,7 +185,7 @@ def _tools(rows: Sequence[peers.Row]) -> str:
 def _theirs(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> str:
     lines = ["| tool | reports | wheels | error or warning | note | nothing | why |", "|---|---|---|---|---|---|---|"]
     for one in DIFFERENCES:
-        files = {row.file for row in rows if row.tool == one.tool and re.search(one.pattern, row.found)}
+        files = _files(rows, one)
         if not files:
             continue
         worst = Counter(_worst(ours.get(file, {}), one.codes) for file in files)
