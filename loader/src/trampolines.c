@@ -9,6 +9,10 @@
 
 #include <string.h>
 
+#if defined(_MSC_VER) && !defined(__clang__) && !defined(LATEBIND_MASM)
+#error "Visual C++ takes the trampolines from trampolines_x64.asm; build with CMake, or with clang-cl."
+#endif
+#if !defined(LATEBIND_MASM)
 #if defined(__APPLE__)
 #define LB_ASM_LOCAL(name) ".private_extern " LB_ASM_NAME(name) "\n"
 #elif defined(_WIN32)
@@ -190,6 +194,7 @@ __asm__(
 #endif
 );
 /* clang-format on */
+#endif
 
 lb_function lb_trampoline(size_t number) {
   const char* address = lb_trampoline_first + (16 * number);

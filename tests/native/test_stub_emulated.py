@@ -2,6 +2,9 @@
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 
 import confine
 import debian
@@ -76,6 +79,21 @@ def test_functions_of_a_c_library_reach_it_or_give_what_was_declared(system, lat
 
 def test_arguments_and_results_of_every_kind_go_through_a_trampoline(system):
     assert run(system[0], "calls") == (0, "right\n")
+
+
+def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
+    """Assembled by LLVM's reader of the same language, and linked with the test program by zig."""
+    emulated, rid = system
+    assembler = next((found for name in ("llvm-ml", "llvm-ml-14") if (found := shutil.which(name))), None)
+    if rid != "win-x64" or assembler is None:
+        pytest.skip("not run: the machine code for Visual C++ is for Windows on x64 and takes llvm-ml")
+    code, source = tmp_path / "trampolines.obj", ROOT / "loader" / "src"
+    subprocess.run([assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm"], check=True)
+    zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
+    compiler = [*zig, "-DLATEBIND_MASM", f"-I{source}"]
+    files = [HERE / "stub" / "calls.c", source / "trampolines.c", code]
+    subprocess.run([*compiler, *files, "-o", emulated.folder / "masm.exe"], check=True)
+    assert run(emulated, "masm") == (0, "right\n")
 
 
 @pytest.mark.parametrize("version", ORT_VERSIONS)
