@@ -97,6 +97,15 @@ def test_object_files_are_skipped(bench):
     assert {row.reason for row in report.skipped} == {"object files are not loaded"}
 
 
+def test_code_of_a_coprocessor_is_skipped(bench):
+    data = bytearray(bench.linked())
+    assert any(row.code == "LB101" for row in audit_here(bench.bare("libskel.so", bytes(data))).findings)
+    data[18:20] = (164).to_bytes(2, "little")  # e_machine: EM_QDSP6
+    report = audit_here(bench.bare("libskel.so", bytes(data)))
+    assert not [row for row in report.findings if row.code < "LB3"]
+    assert "hexagon code runs on a coprocessor" in {row.reason for row in report.skipped}
+
+
 def test_a_static_program_has_no_complaint(bench):
     """A program that is linked statically has no dynamic table at all."""
     thing = bench.compiler.thing('.globl _start\n_start: ret\n.section .note.GNU-stack,"",@progbits\n', file="x.s")

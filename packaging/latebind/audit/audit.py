@@ -248,6 +248,8 @@ def _judge_binary(check: Check, package: Contents, file: File, policy: Policy) -
         if not image.is_linked:
             reason = f"{image.file_type} files are not loaded"
             yield Skipped(check=check.code, subject=subject, reason=reason)
+        elif image.is_firmware:
+            yield Skipped(check=check.code, subject=subject, reason=f"{image.arch} code runs on a coprocessor")
         elif image.format in check.formats:
             values = {"package": package, "wheel": package.wheel, "file": file, "image": image}
             for row in check.judge(package.subject, file.name, policy, **values):

@@ -158,7 +158,7 @@ def runtime_embedded(package: Contents, file: File, image: Image, runtime: Runti
     """
     found = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
-    if not found or named or _entry_symbols(file, runtime):
+    if not found or named or _entry_symbols(file, runtime) or _is_own(package, runtime):
         return  # LB103 and LB104 report it with better proof
     if _is_supply(package, runtime):
         yield _supply_skip(package, runtime)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from latebind.binary.elffile import ElfFile
 from latebind.binary.elfsymbols import Versions, dynamic_symbols
-from latebind.binary.image import Data, FileType, Image, python_module
+from latebind.binary.image import HEXAGON, Data, FileType, Image, python_module
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ _ARCH = {
     22: "s390x",
     40: "armv7l",
     62: "x86_64",
+    164: HEXAGON,
     183: "aarch64",
     243: "riscv64",
     258: "loongarch64",

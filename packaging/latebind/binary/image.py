@@ -18,6 +18,8 @@ LinkKind = Literal["normal", "weak", "reexport", "upward", "delay"]
 
 EXECUTABLE = "(executable)"
 """The library of an import that the program itself must define (Mach-O bundles)."""
+HEXAGON = "hexagon"
+"""Qualcomm's coprocessor: a driver loads its ELF libraries there, from the files next to those of the system."""
 
 
 class Import(NamedTuple):  # a package has 100,000 of these, and a frozen dataclass takes three times as long
@@ -93,6 +95,11 @@ class Image:
     def is_linked(self) -> bool:
         """Whether a dynamic loader can load or run it, so that linkage matters."""
         return self.file_type in ("shared", "executable")
+
+    @property
+    def is_firmware(self) -> bool:
+        """Whether it is code of a coprocessor, which a driver loads there and no process of the system does."""
+        return self.arch == HEXAGON
 
     @property
     def open_imports(self) -> tuple[Import, ...]:

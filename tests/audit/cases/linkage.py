@@ -105,6 +105,13 @@ def plugin(bench: Bench, **how: bool) -> bytes:
     return provider(bench, "CreateEpFactories", "ReleaseEpFactory", **how)
 
 
+OWN = "N11onnxruntime16InferenceSessionE"
+
+
+def holding(bench: Bench, text: str) -> bytes:
+    return bench.compiler.shared(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
+
+
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
     own = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
@@ -175,6 +182,10 @@ CASES = [
     Case("LB105", "a Python module holds the runtime statically",
          containing("onnxruntime", "onnxruntime_pybind11_state"),
          lambda bench: bench.bare("_core.abi3.so", late(bench)), at="_core.abi3.so", says="API versions"),
+    Case("LB105", "an execution provider holds ONNX Runtime; OpenVINO it may, as its vendor's own",
+         lambda bench: bench.wheel({LIB: plugin(bench), "latenn/libtool.so": holding(bench, OWN)}),
+         lambda bench: bench.wheel({LIB: plugin(bench), "latenn/libtool.so": holding(bench, "N2ov8CoreImplE")}),
+         at="!latenn/libtool.so", says="InferenceSession"),
     Case("LB106", "a symbol is left open that no library defines",
          lambda bench: bench.wheel(with_undefined(bench, STRANGER)),
          lambda bench: bench.wheel({**with_undefined(bench, STRANGER), "latenn/libodd.so": odd(bench)}), at=f"!{LIB}",
