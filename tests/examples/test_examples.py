@@ -11,6 +11,7 @@ import pytest
 from latebind.tables.targets import host_rid
 from latebind.verify.plan.interpreters import interpreters
 
+from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
 
 EXAMPLES = ROOT / "examples"
@@ -23,7 +24,7 @@ def lines_of(folder):
 
 @pytest.mark.parametrize("path", list(EXAMPLES.glob("*/latebind.toml")), ids=lambda path: path.parent.name)
 def test_an_example_is_short(path):
-    most = 480 if path.parent.name == "ep-tiny" else 200  # an execution provider implements 20 callbacks
+    most = 520 if path.parent.name == "ep-tiny" else 200  # an execution provider implements 20 callbacks
     assert 0 < lines_of(path.parent) < most
 
 
@@ -77,6 +78,8 @@ NEGOTIATED = "TRY(lb_ep_negotiate(base, &ort, &version));"
 UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
 END = "static OrtEpFactory factory;"
 ABORT = f"{END}\n__attribute__((destructor)) static void end(void) {{ abort(); }}"
+MADE = "**made = (OrtEp){"
+REFUSED = f'return ort->CreateStatus(ORT_FAIL, "the driver is too old");\n  {MADE}'
 NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
 
 
@@ -92,12 +95,17 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "wheel/*1.31*/works", "numbers: is not what it must be"),
         (END, ABORT, "wheel/*1.31*/works", "ended with status -6"),
         (*NO_DEVICE, "wheel/*1.31*/works", "not run: no-device (TinyExecutionProvider found none)"),
+        (MADE, REFUSED, "wheel/*1.31*/works", "the driver is too old"),
+        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "nupkg/*build*1.31*/works", "numbers: is not what it must be"),
     ],
-    ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device"],
+    ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device",
+         "refused session", ".NET numbers"],
 )  # fmt: skip
 def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
-    installed, example, official_header, old, new, case, says
+    installed, example, official_header, monkeypatch, old, new, case, says
 ):
+    for key, value in dotnet_environment().items() if case.startswith("nupkg") else ():
+        monkeypatch.setenv(key, value)
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
     source = project / "native/tiny_ep.c"

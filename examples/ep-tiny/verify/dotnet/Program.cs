@@ -10,12 +10,19 @@ using Tiny.ML.OnnxRuntime.EP.Tiny;
 
 namespace Smoke
 {
-    /// <summary>Registers the library that the package finds, compares the names of its devices, and unregisters it.</summary>
+    /// <summary>The whole life of the execution provider: register, run on its device, release, unregister.</summary>
     internal static class Program
     {
         // Places of functions in OrtApi, the same in every version (onnxruntime_c_api.h).
-        private const int GetErrorMessage = 2, CreateEnv = 3, ReleaseEnv = 92;
-        private const int Register = 301, Unregister = 302, GetEpDevices = 303, EpDeviceName = 312;
+        private const int GetErrorMessage = 2, CreateEnv = 3, CreateSession = 8, Run = 9, CreateOptions = 10;
+        private const int CreateTensor = 49, GetData = 51, CreateMemoryInfo = 69, AddEntry = 130;
+        private const int ReleaseEnv = 92, ReleaseMemoryInfo = 94, ReleaseSession = 95, ReleaseValue = 96, ReleaseOptions = 100;
+        private const int Register = 301, Unregister = 302, GetEpDevices = 303, Append = 304, EpDeviceName = 312;
+
+        // y = Relu(Mul(a, b)) for float tensors of 2 x 3.
+        private const string Model = "CAg6YAoOCgFhCgFiEgFjIgNNdWwKDAoBYxIBeSIEUmVsdRIBZ1oTCgFhEg4KDAgBEggKAggCCgIIA1oTCgFiEg4KDAgBEggKAggCCgII"
+            + "A2ITCgF5Eg4KDAgBEggKAggCCgIIA0IECgAQEQ==";
+        private static readonly float[] A = { 1, -2, 3, -4, 5, -6 }, B = { 2, 2, -2, -1, 0.5f, 1 };
 
         private static IntPtr api;
         private static string[] libraries;
@@ -31,39 +38,94 @@ namespace Smoke
         private delegate IntPtr RegisterLibrary(IntPtr env, byte[] name, byte[] path);
         private delegate IntPtr UnregisterLibrary(IntPtr env, byte[] name);
         private delegate IntPtr Devices(IntPtr env, out IntPtr devices, out UIntPtr count);
+        private delegate IntPtr Make(out IntPtr made);
+        private delegate IntPtr Entry(IntPtr options, byte[] key, byte[] value);
+        private delegate IntPtr AppendDevices(
+            IntPtr options, IntPtr env, IntPtr[] devices, UIntPtr count, IntPtr keys, IntPtr values, UIntPtr pairs);
+        private delegate IntPtr Open(IntPtr env, byte[] model, UIntPtr size, IntPtr options, out IntPtr session);
+        private delegate IntPtr Memory(int allocator, int kind, out IntPtr info);
+        private delegate IntPtr Wrap(IntPtr info, IntPtr data, UIntPtr size, long[] shape, UIntPtr rank, int type, out IntPtr value);
+        private delegate IntPtr Compute(IntPtr session, IntPtr options, IntPtr[] inputs, IntPtr[] values, UIntPtr count,
+            IntPtr[] outputs, UIntPtr outputCount, [In, Out] IntPtr[] made);
+        private delegate IntPtr Data(IntPtr value, out IntPtr data);
 
         private static int Main(string[] arguments)
         {
             IntPtr table = OrtGetApiBase();
             string version = Text(Delegate<GetVersion>(Marshal.ReadIntPtr(table, IntPtr.Size))());
             api = Delegate<GetApi>(Marshal.ReadIntPtr(table))(23);
-            string wrong = Difference(TinyEp.GetLibraryPath());
-            string passed = wrong.Length == 0 ? "\"registered\"" : "";
-            string failed = wrong.Length == 0 ? "" : "{\"name\": \"registered\", \"message\": " + Quoted(wrong) + "}";
+            Dictionary<string, bool> right = Cases(TinyEp.GetLibraryPath());
+            string passed = string.Join(", ", right.Keys.Where(one => right[one]).Select(Quoted));
+            string failed = string.Join(", ", right.Keys.Where(one => !right[one])
+                .Select(one => "{\"name\": " + Quoted(one) + ", \"message\": \"is not what it must be\"}"));
             Assembly helper = typeof(TinyEp).Assembly;
             string framework = helper.GetCustomAttribute<TargetFrameworkAttribute>().FrameworkName;
             string assembly = "{\"path\": " + Quoted(helper.Location) + ", \"framework\": " + Quoted(framework) + "}";
             File.WriteAllText(arguments[1], "{\"assembly\": " + assembly + ", \"report\": {\"version\": \"" + version + "\"}, \"passed\": [" + passed
                 + "], \"failed\": [" + failed + "], \"libraries\": [" + string.Join(", ", libraries) + "]}");
-            return wrong.Length == 0 ? 0 : 1;
+            return right.Values.All(one => one) ? 0 : 1;
         }
 
-        private static string Difference(string path)
+        private static Dictionary<string, bool> Cases(string path)
         {
-            byte[] name = Encoding.UTF8.GetBytes("tiny\0");
+            byte[] name = Bytes("tiny");
             bool isWindows = RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
-            byte[] library = (isWindows ? Encoding.Unicode : Encoding.UTF8).GetBytes(path + "\0");
+            byte[] library = isWindows ? Encoding.Unicode.GetBytes(path + "\0") : Bytes(path);
             Check(Function<Create>(CreateEnv)(3, name, out IntPtr env));
             Check(Function<RegisterLibrary>(Register)(env, name, library));
-            Check(Function<Devices>(GetEpDevices)(env, out IntPtr devices, out UIntPtr count));
-            var found = new HashSet<string>(Enumerable.Range(0, (int)count)
-                .Select(i => Text(Function<GetText>(EpDeviceName)(Marshal.ReadIntPtr(devices, i * IntPtr.Size)))));
+            Check(Function<Devices>(GetEpDevices)(env, out IntPtr all, out UIntPtr count));
+            string[] names = TinyEp.GetEpNames();
+            IntPtr[] devices = Enumerable.Range(0, (int)count).Select(i => Marshal.ReadIntPtr(all, i * IntPtr.Size)).ToArray();
+            IntPtr[] own = devices.Where(one => names.Contains(DeviceName(one))).ToArray();
+            var right = new Dictionary<string, bool> { ["names"] = names.All(one => own.Select(DeviceName).Contains(one)) };
+            if (own.Length > 0)
+            {
+                right["numbers"] = Computed(env, own[0]).SequenceEqual(A.Zip(B, (a, b) => Math.Max(a * b, 0)));
+            }
             libraries = Libraries().ToArray();
             Check(Function<UnregisterLibrary>(Unregister)(env, name));
             Function<Release>(ReleaseEnv)(env);
-            string[] missing = TinyEp.GetEpNames().Where(one => !found.Contains(one)).ToArray();
-            return missing.Length == 0 ? "" : "no device of " + string.Join(", ", missing);
+            return right;
         }
+
+        private static string DeviceName(IntPtr device) { return Text(Function<GetText>(EpDeviceName)(device)); }
+
+        /// <summary>What a session computes on the device, without the kernels of the CPU.</summary>
+        private static float[] Computed(IntPtr env, IntPtr device)
+        {
+            byte[] model = Convert.FromBase64String(Model);
+            Check(Function<Make>(CreateOptions)(out IntPtr options));
+            Check(Function<Entry>(AddEntry)(options, Bytes("session.disable_cpu_ep_fallback"), Bytes("1")));
+            Check(Function<AppendDevices>(Append)(
+                options, env, new[] { device }, (UIntPtr)1, IntPtr.Zero, IntPtr.Zero, UIntPtr.Zero));
+            Check(Function<Open>(CreateSession)(env, model, (UIntPtr)model.Length, options, out IntPtr session));
+            Check(Function<Memory>(CreateMemoryInfo)(0, 0, out IntPtr info));
+            GCHandle[] pinned = new[] { A, B }.Select(values => GCHandle.Alloc(values, GCHandleType.Pinned)).ToArray();
+            IntPtr[] inputs = pinned.Select(one => Tensor(info, one.AddrOfPinnedObject())).ToArray();
+            IntPtr[] names = new[] { "a", "b", "y" }.Select(Marshal.StringToHGlobalAnsi).ToArray();
+            var outputs = new IntPtr[1];
+            Check(Function<Compute>(Run)(
+                session, IntPtr.Zero, names, inputs, (UIntPtr)2, new[] { names[2] }, (UIntPtr)1, outputs));
+            Check(Function<Data>(GetData)(outputs[0], out IntPtr data));
+            var computed = new float[A.Length];
+            Marshal.Copy(data, computed, 0, computed.Length);
+            inputs.Concat(outputs).ToList().ForEach(one => Function<Release>(ReleaseValue)(one));
+            names.ToList().ForEach(Marshal.FreeHGlobal);
+            pinned.ToList().ForEach(one => one.Free());
+            Function<Release>(ReleaseMemoryInfo)(info);
+            Function<Release>(ReleaseSession)(session);
+            Function<Release>(ReleaseOptions)(options);
+            return computed;
+        }
+
+        private static IntPtr Tensor(IntPtr info, IntPtr data)
+        {
+            var size = (UIntPtr)(A.Length * sizeof(float));
+            Check(Function<Wrap>(CreateTensor)(info, data, size, new long[] { 2, 3 }, (UIntPtr)2, 1, out IntPtr value));
+            return value;
+        }
+
+        private static byte[] Bytes(string text) { return Encoding.UTF8.GetBytes(text + "\0"); }
 
         private static void Check(IntPtr status)
         {
