@@ -242,6 +242,9 @@ function(latebind_ep target package)
   list(TRANSFORM LATEBIND_EP_${package} PREPEND LATEBIND_EP_ OUTPUT_VARIABLE values)
   target_compile_definitions("${target}" PRIVATE ${values})
   latebind_exports("${target}" CreateEpFactories ReleaseEpFactory)
+  # The runtime unloads a provider, and zig's libraries do not call __cxa_finalize(): destructors of static C++ objects
+  # would run in unmapped memory when the process ends. So the library stays.
+  target_link_options("${target}" PRIVATE "$<$<PLATFORM_ID:Linux>:LINKER:-z,nodelete>")
 endfunction()
 
 # Hides symbols, closes the usual doors, and keeps every path of the build machine out of the library, so that two

@@ -1,5 +1,6 @@
 """Packages of an execution provider: what is in them, and what is refused."""
 
+import signal
 import subprocess
 import sys
 import zipfile
@@ -14,6 +15,12 @@ from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
 
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
+STATIC = """\
+#define API extern "C" __attribute__((visibility("default")))
+struct Cache { volatile int size = 1; ~Cache() { size = 0; } };
+API int CreateEpFactories() { static Cache cache; return cache.size; }
+API int ReleaseEpFactory() { return 0; }
+"""
 SECOND = """\
 add_library(more SHARED {})
 target_compile_definitions(more PRIVATE LATEBIND_EP_NAME="" LATEBIND_EP_VERSION="" LATEBIND_EP_EXCEPT="")
@@ -41,6 +48,20 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
     said = subprocess.run(run, cwd=tmp_path / "site", capture_output=True, text=True, check=True).stdout
     assert said == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
     assert hashes(packed(write_ep(tmp_path / "again"))) == hashes(made)
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["latebind_ep", "by itself"])
+def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, kept):
+    cmake = CMAKE.replace("tiny C", "tiny CXX").replace("tiny_ep.c", "tiny.cc")
+    cmake = cmake if kept else cmake.replace("latebind_ep(tiny_ep tiny)", "")
+    folder = write_ep(tmp_path / "tiny", cmake=cmake)
+    (folder / "native/tiny.cc").write_text(STATIC)
+    packed(folder)
+    with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
+        library = wheel.extract("onnxruntime_ep_tiny_npu/libtiny_ep.so", tmp_path)
+    code = f"import ctypes, _ctypes; ep = ctypes.CDLL({library!r}); ep.CreateEpFactories(); _ctypes.dlclose(ep._handle)"
+    ended = subprocess.run([sys.executable, "-c", code], check=False)
+    assert ended.returncode == (0 if kept else -signal.SIGSEGV)
 
 
 @pytest.mark.parametrize(
