@@ -78,8 +78,6 @@ NEGOTIATED = "TRY(lb_ep_negotiate(base, &ort, &version));"
 UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
 END = "static OrtEpFactory factory;"
 ABORT = f"{END}\n__attribute__((destructor)) static void end(void) {{ abort(); }}"
-MADE = "**made = (OrtEp){"
-REFUSED = f'return ort->CreateStatus(ORT_FAIL, "the driver is too old");\n  {MADE}'
 NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
 
 
@@ -95,11 +93,10 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "wheel/*1.31*/works", "numbers: is not what it must be"),
         (END, ABORT, "wheel/*1.31*/works", "ended with status -6"),
         (*NO_DEVICE, "wheel/*1.31*/works", "not run: no-device (TinyExecutionProvider found none)"),
-        (MADE, REFUSED, "wheel/*1.31*/works", "the driver is too old"),
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "nupkg/*build*1.31*/works", "numbers: is not what it must be"),
     ],
     ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device",
-         "refused session", ".NET numbers"],
+         ".NET numbers"],
 )  # fmt: skip
 def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
     installed, example, official_header, monkeypatch, old, new, case, says
