@@ -134,7 +134,7 @@ def page() -> str:
     rows = peers.read_table()
     ours = of_latebind(rows)
     wheels = len({row.file for row in census.read_table(census.TABLE)})
-    left = f"{len(ours)} of the census's {wheels} wheels were read. The others have over 60 MB."
+    left = f"{len(ours)} of the census's {wheels} wheels were read."
     parts = [_INTRODUCTION, left, _tools(rows), _recall(rows, ours)]
     parts += ["## What the others report", _theirs(rows, ours)]
     parts += ["## Errors that no other tool reports", _alone(rows)]
