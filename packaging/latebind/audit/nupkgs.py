@@ -82,7 +82,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "LB416",
     "Package too large for the feed",
     "warning",
-    because="nuget.org refuses it; it installs from other feeds.",
+    because="NuGet's public feed refuses it; it installs from other feeds.",
     scope="package",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
@@ -90,7 +90,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "and one that depends on all of them.",
 )
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
-    """nuget.org takes packages of up to 250 MB, and so do many other feeds.
+    """NuGet's public feed takes packages of up to 250 MB, and so do many other feeds.
 
     Native libraries for several targets are what makes a package large, and each user needs those of one target.
     """
@@ -98,6 +98,6 @@ def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
     if size > FEED_LIMIT:
         largest = sorted(package.files, key=lambda file: -file.size)[:3]
         yield Hit(
-            message=f"has {human_size(size)}, and nuget.org takes {human_size(FEED_LIMIT)}",
+            message=f"has {human_size(size)}, and NuGet's public feed takes {human_size(FEED_LIMIT)}",
             evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
         )
