@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from latebind.audit.layout import native_place
@@ -30,16 +31,6 @@ _RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORE
 _MAX_MODULE = 1 << 20
 
 
-def providers(package: Contents) -> list[File]:
-    """The libraries that ONNX Runtime registers as execution providers; a runtime's own libraries do not count."""
-    return [file for file in package.native if _is_provider(file)]
-
-
-def _is_provider(file: File) -> bool:
-    exported = {row.name for image in file.images for row in image.exports}
-    return EP_EXPORTS[0] in exported and exported.isdisjoint({"OrtGetApiBase", "GetProvider", "Provider_GetHost"})
-
-
 @check(
     "LB801",
     "Execution provider without an entry point",
@@ -52,8 +43,10 @@ def _is_provider(file: File) -> bool:
 )
 def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
+    if not file.is_provider:
+        return
     exported = {row.name for row in image.exports}
-    if _is_provider(file) and EP_EXPORTS[1] not in exported:
+    if EP_EXPORTS[1] not in exported:
         near = sorted(name for name in exported if "EpFactor" in name)  # the other entry point, at least
         yield Hit(message=f"does not export {EP_EXPORTS[1]}", evidence=tuple(f"exports {name}" for name in near))
 
@@ -73,8 +66,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
 
     On Linux, symbols of one library replace those of the same name in another that is loaded later.
     """
-    more = sorted({row.name for row in offered(image)} - {*EP_EXPORTS})
-    if _is_provider(file) and more:
+    if more := sorted({row.name for row in offered(image)} - {*EP_EXPORTS}) if file.is_provider else []:
         yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
 
 
@@ -95,7 +87,7 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
     `GetEpNames()` of an assembly. ONNX Runtime's guide for plugin execution providers has them.
     """
-    found = providers(package)
+    found = package.providers
     if not found or package.is_symbols:
         return
     if package.kind == "nupkg":
@@ -103,8 +95,8 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
         missing = [name for name in _DOTNET_HELPERS if name not in known]
         inner = found[0].name
     else:
-        inner = f"{found[0].name.partition('/')[0]}/__init__.py"
-        tree = _module(package, inner)
+        inner = _module_name(found[0])
+        tree = _parsed(package.texts.get(inner, b""))
         known = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
         missing = [] if "*" in known else [name for name in _PYTHON_HELPERS if name not in known]
     if missing:
@@ -125,9 +117,9 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     """The module of a wheel gives the path of its library, whose file name differs between platforms."""
-    for file in providers(package)[:1]:
-        inner = f"{file.name.partition('/')[0]}/__init__.py"
-        named = sorted(text for text in _texts(package, inner) if _LIBRARY.fullmatch(text))
+    for file in package.providers[:1]:
+        inner = _module_name(file)
+        named = _named(package, inner, _LIBRARY)
         if named and not any(name.lower() in package.bases for name in named):
             yield Hit(
                 inner=inner,
@@ -149,10 +141,10 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
     """Devices are found by `device.ep_name == get_ep_name()`. A name that the library does not contain matches none."""
-    for file in providers(package)[:1]:
-        inner = f"{file.name.partition('/')[0]}/__init__.py"
-        named = sorted(text for text in _texts(package, inner) if _NAME.fullmatch(text))
-        inside = {name for row in providers(package) for name in row.names}
+    for file in package.providers[:1]:
+        inner = _module_name(file)
+        named = _named(package, inner, _NAME)
+        inside = {name for row in package.providers for name in row.names}
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
         if wrong and inside:
             yield Hit(
@@ -178,7 +170,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
 
     A dependency adds the plain package next to the user's own choice. For wheels, LB506 reports the same.
     """
-    nuspec = readable_nuspec(package) if providers(package) else None
+    nuspec = readable_nuspec(package) if package.providers else None
     ids = {name.lower() for name in runtime.nuget.ids}
     for row in nuspec[1].dependencies if nuspec else ():
         if row.id.lower().removesuffix(".managed") in ids:
@@ -198,7 +190,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
 )
 def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
     """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
-    if not providers(package):
+    if not package.providers:
         return
     names = [name for name in package.texts if name.endswith((".dist-info/METADATA", ".nuspec"))]
     text = "\n".join(package.texts[name].decode("utf-8", "replace") for name in names)
@@ -224,7 +216,7 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
     """Every RID with native files needs the library itself; its companions alone are of no use."""
-    own = {native_place(file.name)[0] for file in providers(package)} - {""}
+    own = {native_place(file.name)[0] for file in package.providers} - {""}
     seen: set[str] = set()
     for file in package.native if own else ():
         rid, _ = native_place(file.name)
@@ -237,10 +229,15 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
-def _module(package: Contents, inner: str) -> ast.Module | None:
-    """The syntax tree of a module, None when there is none or it cannot be parsed."""
-    text = package.texts.get(inner)
-    if text is None or len(text) > _MAX_MODULE:
+def _module_name(library: File) -> str:
+    """The module of the wheel that helps to find the library."""
+    return f"{library.name.partition('/')[0]}/__init__.py"
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: bytes) -> ast.Module | None:
+    """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
+    if not text or len(text) > _MAX_MODULE:
         return None
     try:
         return ast.parse(text)
@@ -248,11 +245,12 @@ def _module(package: Contents, inner: str) -> ast.Module | None:
         return None
 
 
-def _texts(package: Contents, inner: str) -> set[str]:
-    """The string constants of a module."""
-    tree = _module(package, inner)
+def _named(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
+    """The string constants of a module that have a form, sorted."""
+    tree = _parsed(package.texts.get(inner, b""))
     nodes = ast.walk(tree) if tree else iter(())
-    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return sorted(text for text in texts if form.fullmatch(text))
 
 
 def _defined(node: ast.AST) -> list[str]:

@@ -17,7 +17,6 @@ from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suff
 from latebind.audit.strings import Sought, find_strings, helper_names, provider_names
 from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
 from latebind.binary import is_managed, read_images, sniff
-from latebind.config.ep import EP_EXPORTS
 from latebind.errors import InputError, LatebindError
 from latebind.text import human_size
 
@@ -188,5 +187,5 @@ def _with_image(file: File, data: Data, sought: Sought) -> File:
         images = read_images(data, file.name)
     except InputError as error:
         return replace(file, problem=error.message)
-    is_provider = any(row.name == EP_EXPORTS[0] for image in images for row in image.exports)
-    return replace(file, images=images, names=provider_names(data) if is_provider else ())
+    file = replace(file, images=images)
+    return replace(file, names=provider_names(data)) if file.is_provider else file

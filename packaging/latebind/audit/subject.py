@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from latebind.binary import floors
+from latebind.config.ep import EP_EXPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -72,6 +73,12 @@ class File:
         """Whether a repair tool, such as auditwheel, has copied this library into the package."""
         return self.folder.endswith((".libs", ".dylibs")) or GRAFTED.search(self.base) is not None
 
+    @cached_property
+    def is_provider(self) -> bool:
+        """Whether ONNX Runtime registers it as an execution provider; a runtime's own libraries do not count."""
+        exported = {row.name for image in self.images for row in image.exports}
+        return EP_EXPORTS[0] in exported and exported.isdisjoint({"OrtGetApiBase", "GetProvider", "Provider_GetHost"})
+
     @property
     def is_module(self) -> bool:
         """Whether this is an extension module of Python."""
@@ -132,6 +139,11 @@ class Contents:
     def native(self) -> Iterator[File]:
         """The native binaries."""
         return (file for file in self.files if file.is_native)
+
+    @cached_property
+    def providers(self) -> tuple[File, ...]:
+        """The execution providers for ONNX Runtime."""
+        return tuple(file for file in self.native if file.is_provider)
 
     @cached_property
     def least_glibc(self) -> tuple[int, ...]:

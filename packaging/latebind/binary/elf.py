@@ -6,12 +6,12 @@ Sources: elf(5); the System V ABI; the GNU symbol versioning of the LSB.
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING
 
 from latebind.binary.elffile import ElfFile
 from latebind.binary.elfsymbols import Versions, dynamic_symbols
 from latebind.binary.image import HEXAGON, Data, FileType, Image, python_module
+from latebind.binary.text import name_in
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,17 +39,9 @@ _SHT_NOBITS, _SHF_EXECINSTR = 8, 4
 _DEBUG_SECTIONS = {b".debug_info", b".zdebug_info"}
 
 
-def read_elf(data: Data, name: str) -> Image:
-    """The image in `data`. Raises InputError when the file is damaged or cut off."""
-    try:
-        return _image(ElfFile(data))
-    except (struct.error, ValueError, IndexError) as error:
-        raise InputError(f"the ELF tables cannot be read: {error}", where=name) from error
-    except InputError as error:
-        raise InputError(error.message, where=name) from error
-
-
-def _image(file: ElfFile) -> Image:
+def read_elf(data: Data) -> Image:
+    """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
+    file = ElfFile(data)
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
     # The code of what `objcopy --only-keep-debug` makes is a section without bytes. Its segments end after the file.
     if any(row.kind == _SHT_NOBITS and row.flags & _SHF_EXECINSTR for row in file.sections):
@@ -59,7 +51,7 @@ def _image(file: ElfFile) -> Image:
     if file_type is None:
         raise InputError("the ELF type is not object, executable, shared object or core")
     needed = file.texts(_DT_NEEDED)
-    interpreter = next((_text(file.bytes_of(row)) for row in file.segments if row.kind == _PT_INTERP), "")
+    interpreter = next((name_in(file.bytes_of(row)) for row in file.segments if row.kind == _PT_INTERP), "")
     versions = Versions(file)
     imports, exports = dynamic_symbols(file, versions)
     text_relocations, bind_now = _flags(file)
@@ -98,7 +90,3 @@ def _flags(file: ElfFile) -> tuple[bool, bool]:
 def _search_path(file: ElfFile, tag: int) -> tuple[str, ...]:
     """The folders of DT_RPATH or DT_RUNPATH. An empty entry means the current folder and is kept."""
     return tuple(folder for text in file.texts(tag) for folder in text.split(":"))
-
-
-def _text(data: bytes) -> str:
-    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")

@@ -6,6 +6,7 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from latebind.binary.text import name_at
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -146,10 +147,7 @@ class ElfFile:
 
     def text(self, offset: int) -> str:
         """The name at an offset of `strings`."""
-        stop = self.strings.find(b"\0", offset, offset + _LONGEST_NAME)
-        if stop < 0:
-            raise ValueError(f"the name at {offset} of the table of names has no end")
-        return self.strings[offset:stop].decode("utf-8", "backslashreplace")
+        return name_at(self.strings, offset)
 
     def texts(self, tag: int) -> tuple[str, ...]:
         """The names that a tag of the dynamic table gives."""

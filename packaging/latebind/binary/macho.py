@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.binary.image import Data, FileType, Image, LinkKind, python_module
 from latebind.binary.machosymbols import Symbols, Tables
+from latebind.binary.text import name_in
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -66,32 +67,26 @@ _LC_DYLD_INFO, _LC_EXPORTS_TRIE = (0x22, 0x80000022), 0x80000033
 _CODE = 0x80000000 | 0x400  # S_ATTR_PURE_INSTRUCTIONS, S_ATTR_SOME_INSTRUCTIONS
 
 
-def read_macho(data: Data, name: str) -> tuple[Image, ...]:
-    """The images in `data`, one for each slice. Raises InputError when the file is damaged or cut off."""
+def read_macho(data: Data) -> tuple[Image, ...]:
+    """The images in `data`, one for each slice.
+
+    Raises InputError, ValueError, IndexError, RecursionError or struct.error when it is damaged or cut off.
+    """
     if data[:4] not in (_FAT_32, _FAT_64):
-        return (_read(data, name, is_slice=False),)
-    return tuple(_read(part, name, is_slice=True) for part in _slices(data, name) if not part.startswith(_ARCHIVE))
+        return (MachoFile(data).image(is_slice=False),)
+    return tuple(MachoFile(part).image(is_slice=True) for part in _slices(data) if not part.startswith(_ARCHIVE))
 
 
-def _slices(data: Data, name: str) -> Iterator[bytes]:
+def _slices(data: Data) -> Iterator[bytes]:
     row = struct.Struct(">IIQQII" if data[:4] == _FAT_64 else ">IIIII")
     count = int.from_bytes(data[4:8], "big")
     if 8 + count * row.size > len(data):
-        raise InputError("the table of slices is cut off", where=name)
+        raise InputError("the table of slices is cut off")
     for index in range(count):
         _, _, start, size = row.unpack_from(data, 8 + index * row.size)[:4]
         if start + size > len(data):
-            raise InputError(
-                f"cut off: a slice ends at byte {start + size}, but the file at byte {len(data)}", where=name
-            )
+            raise InputError(f"cut off: a slice ends at byte {start + size}, but the file at byte {len(data)}")
         yield data[start : start + size]
-
-
-def _read(data: Data, name: str, *, is_slice: bool) -> Image:
-    try:
-        return MachoFile(data).image(is_slice=is_slice)
-    except (struct.error, ValueError, IndexError, RecursionError) as error:
-        raise InputError(f"the Mach-O tables cannot be read: {error}", where=name) from error
 
 
 @dataclass
@@ -170,7 +165,7 @@ class MachoFile:
         (offset,) = self._unpack("I", place + 8)
         if offset >= length:
             raise ValueError(f"the name of the load command at byte {place} is outside it")
-        return _c_string(self.data[place + offset : place + length])
+        return name_in(self.data[place + offset : place + length])
 
     def _library(self, kind: LinkKind, place: int, length: int) -> None:
         name = self._string(place, length)
@@ -198,7 +193,7 @@ class MachoFile:
             title, _, start, room, where, _, _, _, flags, *_ = row.unpack_from(
                 self.data, place + sections + index * row.size
             )
-            text = f"{_c_string(segment)},{_c_string(title)} {start:#x}+{room:#x}"
+            text = f"{name_in(segment)},{name_in(title)} {start:#x}+{room:#x}"
             self.sections[text] = slice(where, where + room if where else where)
             if flags & _CODE:
                 self.code.append((start, start + room))
@@ -237,10 +232,6 @@ class MachoFile:
             is_signed=self.is_signed,
             aslr="none" if self.type == _MH_EXECUTE and not self.flags & _FLAG_PIE else "full",
         )
-
-
-def _c_string(data: bytes) -> str:
-    return data.partition(b"\0")[0].decode("utf-8", "backslashreplace")
 
 
 def _version(number: int) -> str:

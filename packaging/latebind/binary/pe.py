@@ -5,12 +5,10 @@ Source: "PE Format", the specification by Microsoft.
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING
 
 from latebind.binary.image import Data, Export, Image, Import, LinkKind, python_module
 from latebind.binary.pefile import PeFile
-from latebind.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,17 +23,9 @@ _CHPE_METADATA = 200
 """Where the load configuration of a 64-bit file points to what describes code of two processors."""
 
 
-def read_pe(data: Data, name: str) -> Image:
-    """The image in `data`. Raises InputError when the file is damaged or cut off."""
-    try:
-        return _image(PeFile(data))
-    except (struct.error, ValueError, IndexError) as error:
-        raise InputError(f"the PE tables cannot be read: {error}", where=name) from error
-    except InputError as error:
-        raise InputError(error.message, where=name) from error
-
-
-def _image(file: PeFile) -> Image:
+def read_pe(data: Data) -> Image:
+    """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
+    file = PeFile(data)
     normal, delayed = _libraries(_imports(file)), _libraries(_delayed(file))
     kinds: dict[str, LinkKind] = {library: "delay" for library in delayed if library not in normal}
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")

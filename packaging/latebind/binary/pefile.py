@@ -6,6 +6,7 @@ import struct
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from latebind.binary.text import name_at
 from latebind.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ _RELOCATIONS_STRIPPED = 0x1
 _HIGH_ENTROPY, _DYNAMIC_BASE = 0x20, 0x40
 _EXECUTE = 0x20000000
 _PE32_PLUS = 0x20B
-_LONGEST_NAME = 1 << 16
 
 
 class _Section(NamedTuple):
@@ -80,10 +80,7 @@ class PeFile:
 
     def text(self, place: int) -> str:
         """The name at a place of the file."""
-        stop = self.data.find(b"\0", place, place + _LONGEST_NAME)
-        if stop < 0:
-            raise ValueError(f"the name at byte {place} has no end")
-        return self.data[place:stop].decode("utf-8", "backslashreplace")
+        return name_at(self.data, place)
 
     @cached_property
     def code(self) -> list[tuple[int, int]]:

@@ -8,14 +8,23 @@ from typing import TYPE_CHECKING
 from latebind.binary.elf import read_elf
 from latebind.binary.macho import read_macho
 from latebind.binary.pe import read_pe
+from latebind.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from latebind.binary.image import Data, Format, Image
 
 _MACHO = {bytes.fromhex(text) for text in ("feedface", "feedfacf", "cefaedfe", "cffaedfe", "cafebabe", "cafebabf")}
 _FAT = {bytes.fromhex("cafebabe"), bytes.fromhex("cafebabf")}
 _MOST_SLICES = 30  # Java classes share the fat magic; their next field is a version, 45 or more
 _DOS_HEADER = 64
+_TITLES: Mapping[Format, str] = {"elf": "ELF", "macho": "Mach-O", "pe": "PE"}
+_READERS: Mapping[Format, Callable[[Data], tuple[Image, ...]]] = {
+    "elf": lambda data: (read_elf(data),),
+    "macho": read_macho,
+    "pe": lambda data: (read_pe(data),),
+}
 _PE32_PLUS = 0x20B
 _CLI_DIRECTORY = 14
 PEEK = 4096
@@ -58,15 +67,15 @@ def read_images(data: Data, name: str) -> tuple[Image, ...]:
 
     Raises InputError, with `name`, when the file is damaged.
     """
-    match sniff(data[:PEEK]):
-        case "elf":
-            return (read_elf(data, name),)
-        case "macho":
-            return read_macho(data, name)
-        case "pe":
-            return (read_pe(data, name),)
-        case _:
-            return ()
+    form = sniff(data[:PEEK])
+    if form is None:
+        return ()
+    try:
+        return _READERS[form](data)
+    except (struct.error, ValueError, IndexError, RecursionError) as error:
+        raise InputError(f"the {_TITLES[form]} tables cannot be read: {error}", where=name) from error
+    except InputError as error:
+        raise InputError(error.message, where=name) from error
 
 
 def read_image(data: Data, name: str) -> Image | None:

@@ -100,7 +100,7 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
         *(Entry(name=f"{ep.module}/{file.name}", data=file.read_bytes()) for file in files.every),
     ]
     info = f"{ep.module}-{Version(config.project.version)}.dist-info"
-    rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage))]
+    rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
     record = "".join(f"{row.name},{_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name))
     rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
     write_zip(path, rows)
@@ -152,7 +152,7 @@ def _words(config: Config, ep: EpConfig) -> dict[str, object]:
     }
 
 
-def _info(config: Config, package: str, stage: Stage) -> list[tuple[str, bytes]]:
+def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tuple[str, bytes]]:
     """The files of .dist-info but RECORD."""
     project, ep = config.project, ep_of(config, package)
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
@@ -162,7 +162,7 @@ def _info(config: Config, package: str, stage: Stage) -> list[tuple[str, bytes]]
         ("METADATA", _metadata(config, ep).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
-        (WHEEL_MANIFEST, _manifest(config, package, stage).encode()),
+        (WHEEL_MANIFEST, _manifest(stage, files).encode()),
     ]
     if project.license_file:
         license_file = config.root / project.license_file
@@ -170,10 +170,9 @@ def _info(config: Config, package: str, stage: Stage) -> list[tuple[str, bytes]]
     return found
 
 
-def _manifest(config: Config, package: str, stage: Stage) -> str:
+def _manifest(stage: Stage, files: EpFiles) -> str:
     """What the files were built from, so that `stage --import` can read the wheel."""
-    kept = set(ep_files(config, package, stage).every)
-    rows = tuple(row for row in stage.manifest.files if stage.root / row.path in kept)
+    rows = tuple(row for row in stage.manifest.files if stage.root / row.path in files.every)
     return manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
 
 

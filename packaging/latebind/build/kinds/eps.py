@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from latebind.build.ep import pack_ep_wheel, write_ep_helper
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
 from latebind.build.kinds.nupkgs import nupkg_kind
+from latebind.build.kinds.wheels import plan_wheels
 from latebind.filenames import wheel_file
 from latebind.system.tree import hash_file
-from latebind.tables.targets import target
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,17 +20,8 @@ if TYPE_CHECKING:
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
-    return [
-        PlannedFile(
-            file=wheel_file(config, name, rid, config.floor(target(rid))),
-            kind="wheel",
-            package=name,
-            inputs=(f"stage/{rid}/{package.component}", config.file.name),
-        )
-        for name, package in config.packages.items()
-        if package.ep is not None
-        for rid in suited[name]
-    ]
+    sources = {name: config.file.name for name, package in config.packages.items() if package.ep is not None}
+    return plan_wheels(config, suited, sources)
 
 
 def _jobs(run: PackRun) -> list[PackageJob]:

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
-    """A wheel of one CPython's own ABI is planned for this machine alone."""
+    return plan_wheels(config, suited, config.wheel_sources)
+
+
+def plan_wheels(config: Config, suited: Mapping[str, Sequence[str]], sources: Mapping[str, str]) -> list[PlannedFile]:
+    """The wheels of some packages, each with its source. One CPython's own ABI is planned for this machine alone."""
     return [
         PlannedFile(
             file=wheel_file(config, name, rid, config.floor(target(rid))),
@@ -28,7 +32,7 @@ def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[s
             package=name,
             inputs=(f"stage/{rid}/{config.packages[name].component}", source),
         )
-        for name, source in config.wheel_sources.items()
+        for name, source in sources.items()
         for rid in suited[name]
         if config.wheel_kind(name) != "cpython" or rid == host_rid()
     ]
