@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,6 +156,9 @@ def by_kind(made: PackResult) -> dict[str, Path]:
 
 
 def members(package: Path) -> dict[str, bytes]:
+    if package.suffix == ".tgz":
+        with tarfile.open(package) as tar:
+            return {row.name: file.read() for row in tar if (file := tar.extractfile(row))}
     with zipfile.ZipFile(package) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from latebind.errors import BuildError
 from latebind.model import SYMBOLS_SUFFIX
 from latebind.nuget.nuspec import semantic_version
 from latebind.tables.pythonabi import abi_tags
-from latebind.tables.targets import target, wheel_tag
+from latebind.tables.targets import npm_platform, target, wheel_tag
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -55,6 +56,24 @@ def snupkg_file(id_: str, version: str) -> str:
 def part_id(id_: str, rid: str) -> str:
     """The id of the package that holds one target of a split package: `Latenn.runtime.linux-x64`."""
     return f"{id_}.runtime.{rid}"
+
+
+def npm_version(version: str) -> str:
+    """A PEP 440 version in SemVer: `1.0.0-rc.1`. Raises BuildError for one that SemVer cannot express."""
+    semantic = semantic_version(version)
+    if semantic.partition("-")[0].count(".") > 2:  # noqa: PLR2004  # NuGet knows a fourth number
+        raise BuildError(f"version {version} has four numbers, which npm cannot express", advice="Use the form 1.2.3.")
+    return semantic
+
+
+def npm_target(name: str, rid: str) -> str:
+    """The npm package that holds one target of another: `@latenn/core-linux-x64`."""
+    return f"{name}-{npm_platform(rid).name}"
+
+
+def npm_file(name: str, version: str) -> str:
+    """`latenn-core-1.0.0-rc.1.tgz` for `@latenn/core`, as `npm pack` names it."""
+    return f"{name.removeprefix('@').replace('/', '-')}-{npm_version(version)}.tgz"
 
 
 def symbols_file(config: Config, rid: str) -> str:

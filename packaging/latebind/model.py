@@ -25,7 +25,7 @@ Profile = Literal["loads", "runtime", "all"]
 FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
-Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "symbols"]
+Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "npm", "symbols"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +52,8 @@ class Target:
     """pip's `--platform` words, all of which count; `{macos}` stands for a major version of macOS."""
     accepts: tuple[str, ...]
     """Globs over the platform tags of wheels that install on the target, apart from `any`."""
+    npm: str
+    """What the names of npm packages call it, by Node's `process.platform` and `process.arch`: `win32-x64`."""
     emulator: str = ""
     """The program that runs the target's binaries elsewhere, or ""."""
     zig_c_seconds: int

@@ -36,6 +36,8 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
         if package.nuget is not None:
             yield f"package.{name}.nuget.managed", package.nuget.managed
             yield f"package.{name}.nuget.icon", package.nuget.icon
+        if package.npm is not None:
+            yield f"package.{name}.npm.source", package.npm.source
 
 
 def _scripts(config: Config) -> Iterator[tuple[str, str]]:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import posixpath
-import tarfile
-import zlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
@@ -13,17 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError
-from latebind.system.archive import ArchiveProblem, ZipReader
+from latebind.system.archive import ZipReader
+from latebind.system.tarball import TarReader
 from latebind.tables.kinds import FILE_KINDS
-from latebind.text import human_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from latebind.audit.subject import SubjectKind
+    from latebind.system.archive import ArchiveProblem
 
 _BLOCK = 1 << 20
-_TAR_BOMB = 4 * 1024**3
 PACKAGE_KINDS: Mapping[str, SubjectKind] = {row.suffix: row.audited_as for row in FILE_KINDS}
 
 
@@ -57,7 +54,9 @@ def package_suffix(name: str) -> str:
 
 def open_source(path: Path, kind: SubjectKind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
-    made: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare, "sdist": _Tar}
+    made: Mapping[SubjectKind, Callable[[Path], Source]] = {
+        "folder": _Folder, "binary": _Bare, "sdist": _Tar, "npm": _Tar
+    }  # fmt: skip
     return made.get(kind, _Zip)(path)
 
 
@@ -114,62 +113,14 @@ def _blocks(path: Path) -> Iterator[bytes]:
 
 
 class _Tar(Source):
-    """A compressed tar archive, read as a stream."""
+    """A compressed tar archive."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._tar = TarReader(path)
+        self.problems, self.links = self._tar.problems, self._tar.links
 
     def files(self) -> Iterator[Raw]:
         """The regular files with plain names; everything else becomes a problem."""
-        seen: set[str] = set()
-        total = 0
-        try:
-            with tarfile.open(self._path, "r|*") as archive:
-                for member in archive:
-                    total += member.size
-                    if total > _TAR_BOMB:
-                        self._problem("bomb", member.name, f"{human_size(total)} up to here; the rest was not read")
-                        return
-                    if self._admits(member, seen):
-                        yield self._raw(archive, member)
-        # tarfile passes on the exceptions that it raises while it reads damaged headers.
-        except (tarfile.TarError, OSError, EOFError, ValueError, TypeError, zlib.error) as error:
-            raise InputError(f"not a readable tar archive: {error}", where=str(self._path)) from error
-
-    def _admits(self, member: tarfile.TarInfo, seen: set[str]) -> bool:
-        parts = member.name.split("/")
-        if member.isdir():
-            return False
-        if member.name.startswith("/") or ".." in parts or "\\" in member.name or not member.name:
-            self._problem("unsafe-name", member.name, f"the name {member.name!r} is not a plain relative path")
-        elif member.issym() or member.islnk():
-            self._note_link(member)
-        elif not member.isreg():
-            self._problem("link", member.name, "not a file, a folder or a link")
-        elif member.name in seen:
-            self._problem("duplicate", member.name, "stored more than once")
-        else:
-            seen.add(member.name)
-            return True
-        return False
-
-    def _note_link(self, member: tarfile.TarInfo) -> None:
-        """An sdist may contain links that stay inside it (PEP 721). One that leaves it is an attack."""
-        base = "" if member.islnk() else posixpath.dirname(member.name)
-        leads = posixpath.normpath(posixpath.join(base, member.linkname))
-        top = member.name.partition("/")[0]
-        if member.linkname.startswith("/") or leads.split("/")[0] != top:
-            self._problem("link", member.name, f"a link to {member.linkname}, outside the archive's folder")
-        else:
-            self.links.append(member.name)
-
-    def _raw(self, archive: tarfile.TarFile, member: tarfile.TarInfo) -> Raw:
-        def blocks() -> Iterator[bytes]:
-            try:
-                file = archive.extractfile(member)
-                while file is not None and (block := file.read(_BLOCK)):
-                    yield block
-            except (tarfile.TarError, OSError, EOFError) as error:
-                raise InputError(f"damaged member: {error}", where=f"{self._path.name}!{member.name}") from error
-
-        return Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)
-
-    def _problem(self, kind: str, member: str, detail: str) -> None:
-        self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))  # type: ignore[arg-type]
+        for member, blocks in self._tar.files():
+            yield Raw(name=member.name, size=member.size, mode=member.mode, blocks=blocks)

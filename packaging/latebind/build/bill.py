@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,4 +53,4 @@ class Stated:
 
 def name_of(purl: str) -> str:
     """The name in a package URL: `tiny` of `pkg:pypi/tiny@1.2.3`."""
-    return purl.partition("/")[2].partition("@")[0]
+    return unquote(purl.partition("/")[2].partition("@")[0])

@@ -166,8 +166,11 @@ def _check_packages(config: Config, reader: Reader) -> None:
             text = f"{config.wheel_name(name)!r} is not the name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
-        if wrong := kind_problem(name, kind, config.module_kind, nuget=package.nuget is not None):
+        elsewhere = "nuget" if package.nuget is not None else "npm" if package.npm is not None else ""
+        if wrong := kind_problem(name, kind, config.module_kind, elsewhere=elsewhere):
             reader.problem(("package", name, "wheel"), *wrong)
+        for key, text, advice in package.npm.problems() if package.npm is not None else ():
+            reader.problem(("package", name, "npm", key), f"package.{name}.npm.{key}: {text}", advice)
         for other in package.requires:
             if other not in config.packages:
                 text = f"{other!r} is not a package here"

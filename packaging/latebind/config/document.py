@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools read the types of the tables
 from latebind.config.ep import EpConfig  # noqa: TC001  # as above
+from latebind.config.npm import NpmConfig  # noqa: TC001  # as above
 from latebind.config.reader import Table
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
@@ -174,7 +175,7 @@ class NugetConfig(Table, frozen=True):
 
 
 class Package(Table, frozen=True):
-    """One component of the native build, packed as a wheel, a nupkg, or both."""
+    """One component of the native build, packed as a wheel, a nupkg, npm packages, or several of them."""
 
     component: Annotated[
         str, Meta(description="CMake install component of its files.", pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$")
@@ -193,6 +194,7 @@ class Package(Table, frozen=True):
     nuget: Annotated[NugetConfig | None, Meta(description="Settings of its NuGet package; leave it out for none.")] = (
         None
     )
+    npm: Annotated[NpmConfig | None, Meta(description="Settings of its npm packages; leave it out for none.")] = None
     ep: Annotated[
         EpConfig | None, Meta(description="A plugin execution provider for ONNX Runtime, in a wheel and a nupkg.")
     ] = None

@@ -15,7 +15,7 @@ class FileKind:
 
     suffix: str
     kind: Kind
-    audited_as: Literal["wheel", "nupkg", "sdist", "archive"]
+    audited_as: Literal["wheel", "nupkg", "sdist", "npm", "archive"]
     is_installed: bool = False
     """Whether consumers install such files, so that `verify` runs them."""
 
@@ -25,7 +25,7 @@ FILE_KINDS = (
     FileKind(suffix=".nupkg", kind="nupkg", audited_as="nupkg", is_installed=True),
     FileKind(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
     FileKind(suffix=".tar.gz", kind="sdist", audited_as="sdist"),
-    FileKind(suffix=".tgz", kind="sdist", audited_as="sdist"),
+    FileKind(suffix=".tgz", kind="npm", audited_as="npm", is_installed=True),
     FileKind(suffix=".zip", kind="symbols", audited_as="archive"),
 )
 INSTALLED_KINDS = frozenset(row.kind for row in FILE_KINDS if row.is_installed)

@@ -100,6 +100,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     advice: str = ""
     """The command that gets the runtime, where it is not `pip install`."""
     nuget: NugetSupply = NugetSupply()
+    npm: str = ""
+    """The npm package that supplies the runtime."""
     calendar: bool = False
     """The major version is a year: a later one has the same interface."""
     libc: tuple[str, ...] = ()

@@ -51,10 +51,10 @@ def is_threaded(kind: str) -> bool:
     return kind.endswith("abi3t")
 
 
-def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[str, str] | None:
+def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tuple[str, str] | None:
     """What is wrong with the kind of a package's wheel, and what to do; None when nothing is.
 
-    `others` is the kind of the first package that makes Python modules.
+    `others` is the kind of the first package that makes Python modules, `elsewhere` the key of its other package or "".
     """
     floor = floor_of(kind)
     oldest = ABI3T if is_threaded(kind) else _OLDEST
@@ -72,10 +72,10 @@ def kind_problem(package: str, kind: str, others: str, *, nuget: bool) -> tuple[
             f"package.{package}.wheel.kind is {kind}, another package's is {others}",
             "One native build makes Python modules of one kind: give all packages with modules the same.",
         )
-    if nuget:
+    if elsewhere:
         return (
-            f"package {package} holds a Python module, which no NuGet package can use",
-            "Install the module in a CMake component of its own, with a package that has no nuget table.",
+            f"package {package} holds a Python module, which no {elsewhere} package can use",
+            f"Install the module in a CMake component of its own, with a package that has no {elsewhere} table.",
         )
     return None
 

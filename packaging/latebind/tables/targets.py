@@ -9,7 +9,7 @@ import sysconfig
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -45,6 +45,22 @@ def other_processor(rid: str) -> Target | None:
     own = target(rid)
     like = (row for row in targets().values() if (row.system, row.libc) == (own.system, own.libc))
     return next((row for row in like if row.arch != own.arch), None)
+
+
+class NpmPlatform(NamedTuple):
+    """A target as npm has it: `libc` is "" where there is none to choose."""
+
+    name: str
+    os: str
+    cpu: str
+    libc: str
+
+
+def npm_platform(rid: str) -> NpmPlatform:
+    """The name of a target in npm packages, and the values of os, cpu and libc in package.json."""
+    row = target(rid)
+    system, cpu = row.npm.split("-")[:2]
+    return NpmPlatform(row.npm, system, cpu, row.libc if row.system == "linux" else "")
 
 
 def host_rid() -> Rid:

@@ -9,9 +9,11 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import Version
 
 from latebind.errors import InputError
+from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.model import Artifact, Kind, Sha256
 from latebind.nuget.nuspec import semantic_version
 from latebind.system.archive import ZipReader, sha256
+from latebind.system.tarball import TarReader
 from latebind.tables.kinds import FILE_KINDS
 from latebind.tables.targets import installs, target, targets
 
@@ -27,7 +29,7 @@ _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
-    """The wheels and nupkgs of a project that a folder holds, sorted by name.
+    """The wheels, nupkgs and npm packages of a project that a folder holds, sorted by name.
 
     Raises InputError when it is not a folder, holds none, or holds one that cannot be read, is of another version, or
     of another project: that one would be installed and tested instead.
@@ -36,7 +38,9 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
         raise InputError("is not a folder", where=str(folder), advice="Name the folder that holds the packages.")
     found = listed_in(folder)
     if not found:
-        raise InputError("holds no wheel and no nupkg", where=str(folder), advice="Make them: latebind pack.")
+        raise InputError(
+            "holds no wheel, no nupkg and no npm package", where=str(folder), advice="Make them: latebind pack."
+        )
     problems = [problem for artifact in found if (problem := _problem(artifact, config))]
     if problems:
         raise InputError(
@@ -46,7 +50,7 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
 
 
 def listed_in(folder: Path) -> tuple[Artifact, ...]:
-    """The wheels and nupkgs of a folder, sorted by name, of any project."""
+    """The wheels, nupkgs and npm packages of a folder, sorted by name, of any project."""
     return tuple(
         Artifact(path=path.resolve(), kind=_KINDS[path.suffix], sha256=Sha256(sha256(path)), size=path.stat().st_size)
         for path in sorted(folder.iterdir())
@@ -57,14 +61,24 @@ def listed_in(folder: Path) -> tuple[Artifact, ...]:
 def _problem(artifact: Artifact, config: Config) -> str:
     """Why a file is not a package of the project, "" when it is one."""
     name = artifact.path.name
-    wrong = _not_our_wheel(name, config) if artifact.kind == "wheel" else _not_our_nupkg(name, config)
-    if wrong:
+    judges = {"wheel": _not_our_wheel, "nupkg": _not_our_nupkg, "npm": _not_our_npm}
+    if wrong := judges[artifact.kind](name, config):
         return f"{name} is {wrong}"
     try:
-        with ZipReader(artifact.path):
-            return ""
+        _read(artifact)
     except InputError as error:
         return f"{name} is {error.message}"
+    return ""
+
+
+def _read(artifact: Artifact) -> None:
+    """Raises InputError for an archive that cannot be read."""
+    if artifact.kind == "npm":
+        for _ in TarReader(artifact.path).files():
+            pass
+    else:
+        with ZipReader(artifact.path):
+            pass
 
 
 def _not_our_wheel(name: str, config: Config) -> str:
@@ -89,6 +103,18 @@ def _not_our_nupkg(name: str, config: Config) -> str:
     return (
         f"not of version {config.project.version}" if _VERSION_AFTER_ID.sub("", whole) in ours else "of another project"
     )
+
+
+def _not_our_npm(name: str, config: Config) -> str:
+    """By its name, which is that of the main package or of one target."""
+    names = [package.npm.name for package in config.packages.values() if package.npm is not None]
+    every = [one for main in names for one in (main, *(npm_target(main, rid) for rid in targets()))]
+    ours = [npm_file(one, config.project.version) for one in every]
+    if name in ours:
+        return ""
+    stems = {one.removesuffix(f"-{npm_version(config.project.version)}.tgz") for one in ours}
+    other = any(re.fullmatch(rf"{re.escape(stem)}-\d+\.\d+\.\d+(-.*)?\.tgz", name) for stem in stems)
+    return f"not of version {config.project.version}" if other else "of another project"
 
 
 def wheels_for(rid: Rid, artifacts: Iterable[Artifact]) -> list[Artifact]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.build.kinds.eps import EP_NUPKGS, EP_WHEELS
+from latebind.build.kinds.npms import NPMS
 from latebind.build.kinds.nupkgs import NUPKGS
 from latebind.build.kinds.sdists import SDISTS
 from latebind.build.kinds.symbols import SYMBOLS
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from latebind.build.kinds.kind import PackageKind, PlannedFile
     from latebind.config.config import Config
 
-KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, SYMBOLS)
+KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, NPMS, SYMBOLS)
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:

@@ -1,0 +1,60 @@
+"""npm packages: one for each target and the main one, made together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
+from latebind.build.npm import npm_sources, pack_npm
+from latebind.filenames import npm_file, npm_target
+from latebind.system.tree import hash_file, hash_files
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.build.kinds.kind import PackRun
+    from latebind.config.config import Config
+
+
+def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
+    rows: list[PlannedFile] = []
+    for name, package in config.packages.items():
+        if package.npm is not None and suited[name]:
+            own = ((package.npm.source,) if package.npm.source else ()) + (config.file.name,)
+            files = [(npm_target(package.npm.name, rid), (f"stage/{rid}/{package.component}",)) for rid in suited[name]]
+            rows += [
+                PlannedFile(file=npm_file(file, config.project.version), kind="npm", package=name, inputs=inputs)
+                for file, inputs in [*files, (package.npm.name, own)]
+            ]
+    return rows
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    return [
+        PackageJob(name=f"npm {name}", package=name, stages=tuple(stages))
+        for name, package in run.config.packages.items()
+        if package.npm is not None and (stages := run.suited(name))
+    ]
+
+
+def _key(run: PackRun, job: PackageJob) -> list[str]:
+    license_file = run.config.project.license_file
+    return [
+        hash_files(run.config.root, npm_sources(run.config, job.package), modes=False),
+        hash_file(run.config.root / license_file) if license_file else "",
+    ]
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    return pack_npm(run.config, job.package, job.stages, run.dist)
+
+
+NPMS = PackageKind(
+    name="npm",
+    is_for_targets=lambda package: package.npm is not None,
+    plan=_plan,
+    jobs=_jobs,
+    key=_key,
+    make=_make,
+)

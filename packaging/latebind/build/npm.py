@@ -1,0 +1,196 @@
+"""Packs staged native files as npm packages: one for each target, and the main one, which finds its target's."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from latebind.binary import read_images
+from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.sbom import sbom, sbom_file
+from latebind.errors import BuildError
+from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.system.archive import Entry
+from latebind.system.tarball import write_tgz
+from latebind.system.tree import list_tree
+from latebind.tables.targets import npm_platform
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+    from latebind.config.npm import NpmConfig
+
+_NODE = ">=18"
+"""The oldest Node.js that has Object.hasOwn, ES modules and process.report."""
+_REQUIRED = ("index.cjs", "index.js")
+"""A project's own entry points for require(), best first."""
+_IMPORTED, _TYPES = "index.mjs", "index.d.ts"
+_GENERATED = "latebind"
+
+
+def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
+    """Write the npm packages of a package into `outdir`, the main one last; equal inputs give equal bytes.
+
+    Raises BuildError: no library for a target, a library that breaks a promise of the configuration, a file of
+    `npm.source` in the place of a generated one.
+    """
+    for stage in stages:
+        refuse_newer(stage, stage.libraries(config.packages[package].component))
+        refuse_unexported(config, package, stage)
+    return [*(_target(config, package, stage, outdir) for stage in stages), _main(config, package, stages, outdir)]
+
+
+def npm_sources(config: Config, package: str) -> list[Path]:
+    """The project's own files for the main package."""
+    source = _settings(config, package).source
+    return list_tree(config.root / source, without=frozenset({"node_modules"})) if source else []
+
+
+def _settings(config: Config, package: str) -> NpmConfig:
+    npm = config.packages[package].npm
+    if npm is None:
+        raise BuildError(f"package {package} is not configured as an npm package", where=f"package.{package}.npm")
+    return npm
+
+
+def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
+    """The package of one target: its libraries, and the fields by which npm chooses it."""
+    whole = _settings(config, package).name
+    name, platform = npm_target(whole, stage.rid), npm_platform(stage.rid)
+    about = config.project.description or config.project.name
+    described = f"{about.rstrip('.')} (native files for {platform.name}; install {whole} instead)"
+    fields: dict[str, Any] = {"os": [platform.os], "cpu": [platform.cpu]}
+    if platform.libc:
+        fields["libc"] = [platform.libc]
+    fields["preferUnplugged"] = True  # Yarn's Plug'n'Play keeps packages zipped, where no library can be loaded
+    libraries = stage.libraries(config.packages[package].component)
+    files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
+    bill = sbom(config, package, [stage], _purl(config, name))
+    return _write(config, outdir, _fields(config, name, described) | fields, [*files, _bill(config, bill)])
+
+
+def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
+    """The package that users install: the module that finds the library, and the project's own files."""
+    npm, project = _settings(config, package), config.project
+    version = npm_version(project.version)
+    parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
+    found = {npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()}
+    modules = [
+        Entry(name=file, data=render(f"npm/{file}.j2", name=npm.name, version=version, files=found).encode())
+        for file in (f"{_GENERATED}.cjs", f"{_GENERATED}.mjs", f"{_GENERATED}.d.ts")
+    ]
+    root = config.root / npm.source
+    own = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
+    _refuse_generated(config, package, own, [*(row.name for row in modules), "package.json"])
+    fields = {
+        **_fields(config, npm.name, project.description or project.name),
+        **_entry_points(own),
+        **_needs(config, package),
+        "optionalDependencies": dict.fromkeys(sorted(parts), version),
+    }
+    bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
+    files = [Entry(name=name, data=path.read_bytes()) for name, path in own.items()]
+    return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
+
+
+def _fields(config: Config, name: str, description: str) -> dict[str, Any]:
+    """What the package.json of every package has."""
+    project = config.project
+    url = project.repository
+    if url.startswith("https://") and not url.endswith(".git"):
+        url += ".git"
+    file = Path(project.license_file).name
+    fields = {
+        "name": name,
+        "version": npm_version(project.version),
+        "description": description,
+        "license": project.license or (f"SEE LICENSE IN {file}" if file else ""),
+        "author": ", ".join(project.authors),
+        "repository": {"type": "git", "url": f"git+{url}" if url.startswith("https://") else url} if url else "",
+        "engines": {"node": _NODE},
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def _entry_points(own: dict[str, Path]) -> dict[str, Any]:
+    """How the main package is imported: by the project's own index, else by the generated module."""
+    generated = {
+        "types": f"./{_GENERATED}.d.ts", "import": f"./{_GENERATED}.mjs", "require": f"./{_GENERATED}.cjs"
+    }  # fmt: skip
+    required = next((name for name in _REQUIRED if name in own), "")
+    imported = _IMPORTED if _IMPORTED in own else ""
+    entry = generated
+    if required or imported:
+        types = {"types": f"./{_TYPES}"} if _TYPES in own else {}
+        both = {"import": f"./{imported}", "require": f"./{required}"}
+        entry = {**types, **(both if required and imported else {"default": f"./{required or imported}"})}
+    fields: dict[str, Any] = {"main": entry.get("require", entry.get("default"))}
+    if "types" in entry:
+        fields["types"] = entry["types"]
+    return {**fields, "exports": {".": entry, f"./{_GENERATED}": generated, "./package.json": "./package.json"}}
+
+
+def _needs(config: Config, package: str) -> dict[str, Any]:
+    """The packages that the main one needs, and the runtime's own, which an application may have from elsewhere."""
+    npm, use = _settings(config, package), config.runtime_of(package)
+    others = (config.packages[name].npm for name in config.packages[package].requires)
+    siblings = {other.name: npm_version(config.project.version) for other in others if other is not None}
+    fields: dict[str, Any] = {}
+    if needs := {**npm.dependencies, **siblings}:
+        fields["dependencies"] = dict(sorted(needs.items()))
+    if use is not None and use.known.npm:
+        fields["peerDependencies"] = {use.known.npm: f">={npm_version(use.minimum)}"}
+        fields["peerDependenciesMeta"] = {use.known.npm: {"optional": True}}
+    return fields
+
+
+def _library(config: Config, package: str, stage: Stage) -> str:
+    """The library that exports what the package lists; the first one where several do."""
+    row = config.packages[package]
+    libraries = stage.libraries(row.component)
+    for path in libraries if len(libraries) > 1 else ():
+        names = {one.name for image in read_images(path.read_bytes(), str(path)) for one in image.exports}
+        if any(fnmatchcase(name, glob) for name in names for glob in row.exports):
+            return path.name
+    return libraries[0].name
+
+
+def _refuse_generated(config: Config, package: str, own: dict[str, Path], generated: Sequence[str]) -> None:
+    for name in generated:
+        if name in own:
+            raise BuildError(
+                f"{name} is in the folder npm.source of package {package}, and latebind writes it",
+                where=str(own[name].relative_to(config.root)),
+                advice=f"Remove it; what package.json requires is in package.{package}.npm.dependencies."
+                if name == "package.json"
+                else "Give it another name.",
+            )
+
+
+def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence[Entry]) -> Path:
+    project = config.project
+    shared = {Path(name).name: config.root / name for name in (project.license_file, project.readme) if name}
+    named = {"README.md" if name == Path(project.readme).name else name: path for name, path in shared.items()}
+    there = {row.name for row in files}
+    everything = [
+        *files,
+        *(Entry(name=name, data=path.read_bytes()) for name, path in named.items() if name not in there),
+        Entry(name="package.json", data=(json.dumps(fields, indent=2, ensure_ascii=False) + "\n").encode()),
+    ]
+    path = outdir / npm_file(fields["name"], project.version)
+    write_tgz(path, [Entry(name=f"package/{row.name}", data=row.data) for row in everything])
+    return path
+
+
+def _bill(config: Config, data: bytes) -> Entry:
+    return Entry(name=sbom_file(config), data=data)
+
+
+def _purl(config: Config, name: str) -> str:
+    """The package URL of an npm package, where the scope's @ is escaped (purl-spec, type npm)."""
+    return f"pkg:npm/{name.replace('@', '%40')}@{npm_version(config.project.version)}"

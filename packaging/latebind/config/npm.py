@@ -1,0 +1,51 @@
+"""The `npm` table of a package: how it becomes npm packages, one for each target and the main one."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import msgspec
+from msgspec import Meta
+
+from latebind.config.reader import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAX_NPM_NAME = 214
+NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
+"""What npm takes as the name of a new package (validate-npm-package-name), but for punctuation at its start."""
+_LONGEST_TARGET = len("-linux-arm64-musl")
+_RESERVED = frozenset({"node_modules", "favicon.ico"})
+
+
+class NpmConfig(Table, frozen=True, kw_only=True):
+    """How a package becomes npm packages."""
+
+    name: Annotated[
+        str,
+        Meta(
+            description="Name of the main package, with or without a scope; the others are <name>-linux-x64 and so on.",
+            pattern=f"^{NPM_NAME.pattern}$",
+        ),
+    ]
+    source: Annotated[
+        str,
+        Meta(
+            description="Folder of the main package's own files, relative to this file. index.cjs, index.mjs and "
+            "index.d.ts in it are the entry points; without it the generated module is."
+        ),
+    ] = ""
+    dependencies: Annotated[
+        dict[str, str], Meta(description='Further npm packages that the main one requires: { koffi = "^3" }.')
+    ] = msgspec.field(default_factory=dict)
+
+    def problems(self) -> Iterator[tuple[str, str, str]]:
+        """The key, the problem and advice for each value that types cannot refuse."""
+        if len(self.name) + _LONGEST_TARGET > MAX_NPM_NAME or self.name in _RESERVED:
+            text = f"npm does not take {self.name!r} as the name of a package"
+            yield "name", text, f"Choose another one, of at most {MAX_NPM_NAME - _LONGEST_TARGET} characters."
+        for name, range_ in self.dependencies.items():
+            if not NPM_NAME.fullmatch(name) or not range_.strip():
+                yield "dependencies", f'{name} = "{range_}" is not an npm package and a range', 'Write koffi = "^3".'

@@ -1,0 +1,182 @@
+"""npm packages: what is in them, whether npm takes them, and whether Node.js finds the library."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from latebind.build.kinds.table import plan_files
+from latebind.config.file import load
+from latebind.errors import BuildError
+from latebind.filenames import npm_file
+
+from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, member, members, packed, write_client
+
+RIDS = ["linux-x64", "win-x64"]
+NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
+ABOUT = 'repository = "https://git.example/acme/tiny"\nlicense_file = "LICENSE"\nreadme = "README.md"\n'
+RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.20"\n'
+SOURCE = {
+    "index.cjs": 'exports.path = require("./latebind.cjs").libraryPath;\n',
+    "index.mjs": 'export { libraryPath as path } from "./latebind.mjs";\n',
+    "index.d.ts": "export declare function path(): string;\n",
+    "node_modules/koffi/index.js": "",
+    "lib/more.cjs": "",
+}
+
+
+def project(folder, *, npm=NPM, rids=RIDS, runtime=""):
+    text = CONFIG.replace('["linux-x64"]', str(list(rids))).replace('license = "MIT"\n', f'license = "MIT"\n{ABOUT}')
+    bound = 'runtime = "onnxruntime"\n' if runtime else ""
+    text = text.replace('wheel = { source = "python/tiny" }\n', bound)
+    write_client(folder, latebind=f"{text}\n{npm}{runtime}", cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)
+    (folder / "LICENSE").write_text("MIT\n")
+    (folder / "README.md").write_text("# Tiny\n")
+    return folder
+
+
+def sources(folder, files=SOURCE):
+    for name, text in files.items():
+        (folder / "npm" / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "npm" / name).write_text(text)
+
+
+@pytest.fixture(scope="module")
+def tarballs(tmp_path_factory):
+    folder = project(tmp_path_factory.mktemp("npm"))
+    made = packed(folder)
+    return {row.path.name: row.path for row in made.artifacts if row.kind == "npm"}
+
+
+def manifest(tarball):
+    return json.loads(member(tarball, "/package.json"))
+
+
+def node(folder, *command):
+    environment = {**os.environ, "npm_config_cache": str(folder / "cache"), "npm_config_offline": "true"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def app(tmp_path, tarballs):
+    """A folder into which the main package was installed, and the one for this machine where npm asks for it."""
+
+    def install(*names, options=()):
+        if shutil.which("npm") is None:
+            pytest.skip("not run: there is no npm here")
+        chosen = [str(tarballs[name]) for name in names]
+        ended = node(tmp_path, "npm", "install", "--ignore-scripts", "--no-audit", *options, *chosen)
+        assert ended.returncode == 0, ended.stderr
+        return tmp_path
+
+    return install
+
+
+def test_each_target_has_a_package_that_npm_chooses_by_its_fields(tarballs):
+    assert sorted(tarballs) == [
+        "acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz", "acme-tiny-win32-x64-1.2.3.tgz"
+    ]  # fmt: skip
+    linux, windows = (manifest(tarballs[f"acme-tiny-{name}-1.2.3.tgz"]) for name in ("linux-x64", "win32-x64"))
+    assert [linux[key] for key in ("name", "os", "cpu", "libc")] == [
+        "@acme/tiny-linux-x64",
+        ["linux"],
+        ["x64"],
+        ["glibc"],
+    ]
+    assert [windows[key] for key in ("os", "cpu")] == [["win32"], ["x64"]]
+    assert "libc" not in windows
+    assert linux["license"] == "MIT"
+    assert linux["repository"]["url"] == "git+https://git.example/acme/tiny.git"
+    assert sorted(members(tarballs["acme-tiny-linux-x64-1.2.3.tgz"])) == [
+        f"package/{name}" for name in ("LICENSE", "README.md", "latebind.cdx.json", "libtiny.so", "package.json")
+    ]
+    for tarball in tarballs.values():
+        assert "scripts" not in manifest(tarball)
+
+
+def test_the_main_package_requires_each_target_at_the_exact_version(tarballs):
+    main = manifest(tarballs["acme-tiny-1.2.3.tgz"])
+    assert main["optionalDependencies"] == {"@acme/tiny-linux-x64": "1.2.3", "@acme/tiny-win32-x64": "1.2.3"}
+    assert "dependencies" not in main
+    assert "peerDependencies" not in main
+    bill = json.loads(member(tarballs["acme-tiny-1.2.3.tgz"], "cdx.json"))
+    assert [row["purl"] for row in bill["components"]] == [
+        f"pkg:npm/%40acme/tiny-{name}@1.2.3" for name in ("linux-x64", "win32-x64")
+    ]
+    assert bill["metadata"]["component"]["name"] == "@acme/tiny"
+
+
+def test_npm_takes_each_without_a_complaint(tmp_path, tarballs):
+    for tarball in tarballs.values():
+        ended = node(tmp_path, "npm", "publish", "--dry-run", "--access=public", str(tarball))
+        warned = [row for row in ended.stderr.splitlines() if "warn" in row]
+        assert ended.returncode == 0, ended.stderr
+        assert [row for row in warned if "logged in" not in row and "user config" not in row] == []
+        listed = json.loads(node(tmp_path, "npm", "pack", "--dry-run", "--json", str(tarball)).stdout)
+        assert [row["filename"] for row in listed] == [tarball.name]
+
+
+def test_require_and_import_find_the_library(app):
+    folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
+    place = folder / "node_modules/@acme/tiny-linux-x64/libtiny.so"
+    required = node(folder, "node", "-p", 'const t = require("@acme/tiny"); `${t.target} ${t.libraryPath()}`')
+    code = 'import { libraryPath, target } from "@acme/tiny"; console.log(target, libraryPath())'
+    imported = node(folder, "node", "--input-type=module", "-e", code)
+    assert required.stdout == imported.stdout == f"linux-x64 {place}\n", required.stderr + imported.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "sentence"),
+    [
+        ("", r"@acme/tiny-linux-x64 is not installed.* Install it: npm install @acme/tiny-linux-x64@1\.2\.3"),
+        (
+            "process.report.getReport = () => ({ header: {} });",
+            "no native library for linux-x64-musl, only for linux-x64, win32-x64",
+        ),
+        (
+            'Object.defineProperty(process, "arch", { value: "riscv64" });',
+            "no native library for linux-riscv64, only for linux-x64, win32-x64",
+        ),
+    ],
+    ids=["omitted", "musl", "no such target"],
+)
+def test_a_missing_library_is_an_error_that_names_the_package(app, before, sentence):
+    folder = app("acme-tiny-1.2.3.tgz", options=["--omit=optional"])
+    ended = node(folder, "node", "-e", f'{before} require("@acme/tiny").libraryPath()')
+    assert ended.returncode == 1
+    assert re.search(sentence, ended.stderr), ended.stderr
+
+
+def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
+    npm = f'{NPM}source = "npm"\ndependencies = {{ koffi = "^3" }}\n'
+    folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)
+    sources(folder)
+    made = packed(folder)
+    main = folder / "dist" / "acme-tiny-1.2.3.tgz"
+    fields = manifest(main)
+    assert fields["exports"]["."] == {"types": "./index.d.ts", "import": "./index.mjs", "require": "./index.cjs"}
+    assert [fields["main"], fields["types"]] == ["./index.cjs", "./index.d.ts"]
+    assert fields["dependencies"] == {"koffi": "^3"}
+    assert fields["peerDependencies"] == {"onnxruntime-node": ">=1.20.0"}
+    assert fields["peerDependenciesMeta"] == {"onnxruntime-node": {"optional": True}}
+    assert {"package/lib/more.cjs", "package/index.mjs", "package/latebind.cjs"} <= set(members(main))
+    assert not any("node_modules" in name for name in members(main))
+    planned = [row.file for row in plan_files(load(folder / "latebind.toml"), RIDS[:1]) if row.kind == "npm"]
+    assert sorted(planned) == sorted(row.path.name for row in made.artifacts if row.kind == "npm")
+    sources(folder, {"lib/more.cjs": "exports.more = 1;\n"})
+    again = packed(folder)
+    assert [name for name, digest in hashes(made).items() if hashes(again)[name] != digest] == [main.name]
+    for name in ("package.json", "latebind.cjs"):
+        sources(folder, {name: "{}"})
+        with pytest.raises(BuildError, match=f"{re.escape(name)} is in the folder npm.source of package tiny"):
+            packed(folder)
+        (folder / "npm" / name).unlink()
+
+
+def test_a_version_with_four_numbers_is_refused():
+    with pytest.raises(BuildError, match="which npm cannot express"):
+        npm_file("tiny", "1.2.3.post1")
