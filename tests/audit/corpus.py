@@ -5,11 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib.util
+import io
+import json
 import os
 import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -201,6 +204,10 @@ class Bench:
         native = {"runtimes/linux-x64/native/liblatenn.so": self.good()}
         return [nupkg(self.folder, files if files is not None else native, **how)]  # type: ignore[arg-type]
 
+    def npm(self, files: Mapping[str, bytes] | None = None, **how: object) -> list[Path]:
+        """An npm package in this bench's folder; see `npm()`."""
+        return [npm(self.folder, files if files is not None else {"libtiny.so": self.good()}, **how)]  # type: ignore[arg-type]
+
 
 Rows = list[tuple[str, str, str]]
 
@@ -367,3 +374,30 @@ def pe(*, managed: bool) -> bytes:
         at = 64 + 24 + 112 + 14 * 8
         head[at : at + 8] = b"\x08\x20\0\0\x48\0\0\0"
     return bytes(head)
+
+
+def npm(  # each argument is one thing that a test breaks
+    folder: Path,
+    files: Mapping[str, bytes],
+    *,
+    name: str = "@acme/tiny-linux-x64",
+    file_name: str = "",
+    text: bytes = b"",
+    links: Sequence[str] = (),
+    **fields: object,
+) -> Path:
+    """Write an npm package for linux-x64; `fields` are added to package.json, None leaves one out."""
+    known = {"name": name, "version": "1.2.3", "os": ["linux"], "cpu": ["x64"], "libc": ["glibc"], **fields}
+    manifest = {key: value for key, value in known.items() if value is not None}
+    path = folder / (file_name or f"{name.removeprefix('@').replace('/', '-')}-{known['version']}.tgz")
+    members = {"package.json": text or json.dumps(manifest).encode(), **files}
+    with tarfile.open(path, "w:gz") as archive:
+        for inner, data in members.items():
+            row = tarfile.TarInfo(f"package/{inner}")
+            row.size = len(data)
+            archive.addfile(row, io.BytesIO(data))
+        for inner in links:
+            row = tarfile.TarInfo(f"package/{inner}")
+            row.type, row.linkname = tarfile.SYMTYPE, "libtiny.so"
+            archive.addfile(row)
+    return path

@@ -11,6 +11,7 @@ from tests.audit.cases import (
     linkage,
     macos,
     metadata,
+    npms,
     nugetrules,
     providers,
     rid,
@@ -20,7 +21,7 @@ from tests.audit.cases import (
     windows,
 )
 
-PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, providers)
+PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, providers, npms)
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.
 ELSEWHERE = {"LB605"}

@@ -147,7 +147,7 @@ def test_a_waiver_without_a_reason_is_refused():
 
 
 def test_a_missing_twin_is_reported(bench):
-    report = audit_here(bench.wheel(), Policy(twins=(("latenn", "Latenn"),)))
+    report = audit_here(bench.wheel(), Policy(twins=({"wheel": "latenn", "nupkg": "Latenn"},)))
     assert [(row.check, row.reason) for row in report.skipped] == [
         ("LB407", "this audit does not include its twin Latenn")
     ]

@@ -28,6 +28,7 @@ FAMILIES: Mapping[str, str] = {
     "LB6": "Hygiene",
     "LB7": "Runtime identifiers",
     "LB8": "Execution providers",
+    "LB9": "npm packages",
 }
 _MODULES = (
     "runtime",
@@ -52,6 +53,7 @@ _MODULES = (
     "windows",
     "rid",
     "providers",
+    "npms",
 )
 
 

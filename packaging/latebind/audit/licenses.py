@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.version import InvalidVersion, Version
 
+from latebind.audit.npmjson import read_manifest
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.record import read_headers
 from latebind.audit.registry import Hit, Skip, check
@@ -31,7 +32,7 @@ _PEP_639 = Version("2.4")
     "note",
     because="Nothing fails.",
     scope="package",
-    kinds=("wheel", "nupkg"),
+    kinds=("wheel", "nupkg", "npm"),
     example="a wheel without dist-info/licenses/",
     cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
 )
@@ -41,6 +42,10 @@ def license_missing(package: Contents) -> Iterator[Hit | Skip]:
         if not any(_LICENSE.search(file.name) for file in package.files):
             seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
             yield Hit(message="contains no license file", evidence=(seen,))
+        return
+    if manifest := read_manifest(package):
+        if not manifest.fields.get("license") and not manifest.fields.get("licenses"):
+            yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
         return
     found = readable_nuspec(package)
     if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,9 @@ if TYPE_CHECKING:
     from latebind.binary import Format, Image
 
 _OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
+_OF_PYTHON = re.compile(r"_?Py")
+_OF_NODE = re.compile(r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)")
+"""What the program itself exports to the files that it loads: CPython, and Node.js with libuv and V8."""
 _OF_A_PART = "Add the library to the package, or name what users have to install for this part."
 
 
@@ -40,7 +44,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
     come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
-    packages. A glibc function that is used without its library is a note, since Python has loaded that library. On
+    packages, and in add-ons of Node.js what its program exports. A glibc function that is used without its library is
+    a note, since Python has loaded that library. On
     macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). On macOS and
     Windows it also covers symbols bound to a library of the package that does not export them.
     """
@@ -48,8 +53,8 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     open_names = {row.name for row in image.open_imports}
     if not open_names:
         return
-    in_python = bool(package.modules)
-    missing = {name for name in open_names - package.exported if not (in_python and name.startswith(("Py", "_Py")))}
+    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if package.modules else None
+    missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
     if _has_unknown_library(package, image):
         # A library outside the package may define anything, except the entry symbol of a runtime.
         linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
@@ -186,7 +191,8 @@ def of_system(package: Contents, image: Image, name: str) -> bool:
         return platforms.is_system(posixpath.basename(name))
     if platforms.is_vc_runtime(name):
         return True  # LB111 and LB112
-    return platforms.is_windows(name) or (platforms.is_python(name) and bool(package.modules))
+    in_python = platforms.is_python(name) and bool(package.modules)
+    return in_python or platforms.is_windows(name) or name.lower() == "node.exe"
 
 
 def _promises(format_: Format, platform: str) -> bool:

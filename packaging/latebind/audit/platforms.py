@@ -46,6 +46,8 @@ class _Data(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     format_rids: dict[str, str]
     tag_archs: dict[str, tuple[str, ...]]
     tag_formats: dict[str, str]
+    npm_cpus: dict[str, str]
+    npm_systems: dict[str, tuple[str, ...]]
     unjudged_tags: tuple[str, ...]
     distributions: dict[str, tuple[str, ...]]
 
@@ -104,6 +106,16 @@ def rid_of_tag(platform: str) -> str:
     system = "linux-musl" if tag is not None and tag.libc == "musl" else data().format_rids.get(tag_format(platform))
     arch = next((rid for rid, arch in data().rid_archs.items() if (arch,) == archs and rid != arch), None)
     return f"{system}-{arch}" if system and arch else ""
+
+
+def npm_cpu(arch: str) -> str:
+    """What Node.js calls an architecture, or ""."""
+    return data().npm_cpus.get(arch, "")
+
+
+def npm_systems(binary_format: str) -> tuple[str, ...]:
+    """The systems that load a binary format, by Node's names."""
+    return data().npm_systems.get(binary_format, ())
 
 
 def is_system(library: str) -> bool:

@@ -96,8 +96,8 @@ class Policy:
     """Runtime name to the minimum that every package must declare."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
-    twins: tuple[tuple[str, str], ...] = ()
-    """Pairs of wheel distribution and NuGet id that contain the same native files."""
+    twins: tuple[Mapping[str, str], ...] = ()
+    """Packages that contain the same native files: kind to the distribution, the NuGet id, or npm's name."""
     glibc: str = ""
     """The configured floor of everything without a tag: nupkgs, folders, bare files. "" for none."""
     macos: str = ""

@@ -28,6 +28,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB602", "LB603", "LB606", "LB607", "LB611", "LB615", "LB617",
         "LB701", "LB702",
         "LB801", "LB804", "LB808",
+        "LB901", "LB902", "LB903", "LB904", "LB906",
     ),
     "runtime": (
         "LB101", "LB102", "LB103", "LB104", "LB105", "LB109",
@@ -43,6 +44,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB608", "LB609", "LB610", "LB612", "LB613", "LB614",
         "LB616",
         "LB802", "LB803", "LB805", "LB807",
+        "LB905",
     ),
 }  # fmt: skip
 """The checks of `loads` and `runtime`; below `all`, those that are in neither."""

@@ -20,17 +20,18 @@ def project_policy(config: Config) -> Policy:
     exports: dict[str, tuple[str, ...]] = {}
     twins = []
     for name, package in config.packages.items():
-        wheel = config.wheel_name(name)
-        for project in (wheel, package.nuget.id if package.nuget else ""):
-            if project:
-                exports[project] = package.exports
-        if wheel and package.nuget:
-            twins.append((wheel, package.nuget.id))
+        names = {
+            "wheel": config.wheel_name(name),
+            "nupkg": package.nuget.id if package.nuget else "",
+            "npm": package.npm.name if package.npm else "",
+        }
+        twins.append({kind: project for kind, project in names.items() if project})
+        exports.update(dict.fromkeys(twins[-1].values(), package.exports))
     return Policy(
         runtimes=tuple(use.known for use in config.document.runtime),
         minimums={use.name: use.minimum for use in config.document.runtime},
         exports=exports,
-        twins=tuple(twins),
+        twins=tuple(row for row in twins if len(row) > 1),
         glibc=config.document.targets.glibc,
         macos=config.document.targets.macos,
         waivers=tuple(Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in audit.waive),

@@ -53,7 +53,7 @@ def kind_of(path: Path) -> SubjectKind:
         raise InputError(
             "is neither a package nor a native binary",
             where=str(path),
-            advice="Name wheels, nupkgs, sdists, zip archives, folders, or ELF, Mach-O or PE files.",
+            advice="Name wheels, nupkgs, npm packages, sdists, zip archives, folders, or ELF, Mach-O or PE files.",
         )
     return "binary"
 
@@ -113,8 +113,9 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
     if kind == "wheel":
         is_module = name.count("/") == 1 and name.endswith("/__init__.py")
         return is_module or posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
-    if kind == "sdist":
-        return name.count("/") == 1 and name.endswith("/pyproject.toml")
+    metadata = {"sdist": "pyproject.toml", "npm": "package.json"}.get(kind)
+    if metadata:
+        return name.count("/") == 1 and name.endswith(f"/{metadata}")
     if kind != "nupkg":
         return False
     small = name.lower()

@@ -91,7 +91,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
     scope="package",
     formats=EVERY_FORMAT,
-    kinds=("wheel", "nupkg", "sdist", "archive", "folder"),
+    kinds=("wheel", "nupkg", "sdist", "npm", "archive", "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )
@@ -193,8 +193,8 @@ def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
 
 def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
     """Whether the package is one that supplies the runtime, so that it has to contain it."""
-    suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids)}
-    return package.project.lower() in suppliers
+    suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids, runtime.npm)}
+    return package.project.lower() in suppliers - {""}
 
 
 def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
@@ -207,5 +207,6 @@ def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
 
 
 def _suppliers(package: Contents, runtime: RuntimePreset) -> str:
-    names = runtime.nuget.ids if package.kind == "nupkg" else tuple(runtime.python.extras.values())
+    names = {"nupkg": runtime.nuget.ids, "npm": (runtime.npm,)}.get(package.kind, tuple(runtime.python.extras.values()))
+    names = tuple(filter(None, names))
     return f" and require one of {', '.join(names)}" if names else ""

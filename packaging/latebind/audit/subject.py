@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from latebind.audit.npmjson import read_manifest
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
 
@@ -85,6 +86,11 @@ class File:
         return any(image.python_module for image in self.images)
 
     @property
+    def is_node_addon(self) -> bool:
+        """Whether Node.js loads this file with require()."""
+        return self.base.endswith(".node")
+
+    @property
     def is_native(self) -> bool:
         """Whether this is a native binary and not a .NET assembly."""
         return self.format is not None and not self.is_managed
@@ -125,9 +131,12 @@ class Contents:
 
     @property
     def project(self) -> str:
-        """The distribution, or the NuGet id by the file name (of a part of a split package: the whole's id), or ""."""
+        """The distribution, the NuGet id by the file name, or npm's name; for a part, the whole's name; or ""."""
         if self.wheel is not None:
             return self.wheel.project
+        if self.kind == "npm":
+            manifest = read_manifest(self)
+            return manifest.platform[0] or manifest.text("name") if manifest else ""
         return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
 
     @property

@@ -1,6 +1,6 @@
 """Where a needed library that is not in the package comes from, and what fails without it.
 
-Only METADATA and file names are read: a dependency itself is not downloaded.
+Only METADATA, package.json and file names are read: a dependency itself is not downloaded.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from latebind.audit import platforms
+from latebind.audit.npmjson import read_manifest
 from latebind.audit.record import read_headers
 from latebind.errors import InputError
 from latebind.tables import pythonabi
@@ -36,6 +37,7 @@ _SYSTEMS = {
 }
 _MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "macho": {"aarch64": "arm64"}}
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
+_NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
 _SHORTEST = 4
 """A shorter name of a distribution is part of too many file names."""
 
@@ -67,6 +69,9 @@ def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
 
 def dependencies(package: Contents) -> tuple[Supplier, ...]:
     """What installers install with the package on some system of its tags."""
+    if manifest := read_manifest(package):
+        names = (name for key in _NPM_KEYS for name in manifest.table(key))
+        return tuple(Supplier(name=name.rpartition("/")[2]) for name in names)
     metadata = package.texts.get(f"{package.dist_info}/METADATA", b"")
     return _dependencies(package.wheel, metadata) if package.wheel else ()
 

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from itertools import product
+from typing import TYPE_CHECKING, Literal
 
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from latebind.audit import platforms
 from latebind.audit.layout import native_place
+from latebind.audit.npmjson import read_manifest
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.subject import nupkg_id, nupkg_version, whole_id
+from latebind.tables.targets import npm_platform, targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from latebind.audit.npmjson import Manifest
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents
+
+TwinKind = Literal["wheel", "nupkg", "npm"]
+_KINDS: tuple[TwinKind, ...] = ("wheel", "nupkg", "npm")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,19 +33,24 @@ class TwinFacts:
     """What the comparison needs of a package. `native` maps RID to file name to (subject of the file, SHA-256)."""
 
     subject: str
-    is_wheel: bool
+    kind: TwinKind
     project: str
-    """The distribution or the NuGet id; for a part of a split package, the id of the whole."""
+    """The distribution, the NuGet id or npm's name; for a package of one target, that of the whole."""
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]]
     id: str = ""
-    """A nupkg's own id."""
+    """The own id of a nupkg, the own name of an npm package."""
     pins: tuple[tuple[str, str], ...] = ()
-    """Id and range of the parts that a nupkg depends on."""
+    """Id and range of the parts that it depends on."""
+
+    @property
+    def exactly(self) -> str:
+        """The range that allows its own version alone."""
+        return f"[{self.version}]" if self.kind == "nupkg" else self.version
 
 
 def twin_facts(package: Contents) -> TwinFacts | None:
-    """The facts of a wheel or nupkg; None for anything else."""
+    """The facts of a wheel, a nupkg or an npm package; None for anything else."""
     if package.kind == "wheel" and package.wheel is not None:
         rids = {rid for name in package.wheel.platforms if (rid := platforms.rid_of_tag(name))}
         rows = {
@@ -49,14 +61,35 @@ def twin_facts(package: Contents) -> TwinFacts | None:
         native: dict[str, dict[str, tuple[str, str]]] = dict.fromkeys(sorted(rids), rows)
         return TwinFacts(
             subject=package.subject(),
-            is_wheel=True,
+            kind="wheel",
             project=package.wheel.project,
             version=package.wheel.version,
             native=native,
         )
     if package.kind == "nupkg" and not package.is_symbols:
         return _nupkg_facts(package)
-    return None
+    manifest = read_manifest(package)
+    return _npm_facts(package, manifest) if manifest else None
+
+
+def _npm_facts(package: Contents, manifest: Manifest) -> TwinFacts:
+    rows = {file.base: (package.subject(file.name), file.sha256) for file in package.native}
+    return TwinFacts(
+        subject=package.subject(),
+        kind="npm",
+        project=package.project,
+        version=manifest.text("version"),
+        native={rid: rows for rid in targets() if rows and _is_for(manifest, rid)},
+        id=manifest.text("name"),
+        pins=tuple(sorted(manifest.parts.items())),
+    )
+
+
+def _is_for(manifest: Manifest, rid: str) -> bool:
+    """Whether a package for one platform is for a target; without the field libc it is for glibc."""
+    platform, libc = npm_platform(rid), manifest.chosen("libc")
+    fields = (manifest.chosen("os"), manifest.chosen("cpu"))
+    return fields == ((platform.os,), (platform.cpu,)) and (libc or ("glibc",))[0] == (platform.libc or "glibc")
 
 
 def _nupkg_facts(package: Contents) -> TwinFacts:
@@ -73,7 +106,7 @@ def _nupkg_facts(package: Contents) -> TwinFacts:
     pins = {row.id: row.version for row in rows if whole_id(row.id) != row.id and _same(whole_id(row.id), id_)}
     return TwinFacts(
         subject=package.subject(),
-        is_wheel=False,
+        kind="nupkg",
         project=whole_id(id_),
         version=version,
         native=native,
@@ -84,52 +117,52 @@ def _nupkg_facts(package: Contents) -> TwinFacts:
 
 @check(
     "LB406",
-    "Wheel and nupkg differ",
+    "Packages of one version differ",
     "error",
     because="Twins promise the same library.",
     scope="set",
-    kinds=("wheel", "nupkg"),
+    kinds=_KINDS,
     formats=("elf", "macho", "pe"),
     example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
-    cure="Pack both from one build: latebind pack.",
+    cure="Pack all from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
-    """The wheel and the nupkg of one version promise the same library.
+    """The wheel, the nupkg and the npm packages of one version promise the same library.
 
     If their bytes differ, one of them was not built from what was tested.
     """
-    for wheel, nupkg in _pairs(packages, policy):
-        for rid in sorted(wheel.native.keys() & nupkg.native.keys()):
-            ours, theirs = wheel.native[rid], nupkg.native[rid]
+    for one, two in _pairs(packages, policy):
+        for rid in sorted(one.native.keys() & two.native.keys()):
+            ours, theirs = one.native[rid], two.native[rid]
             for name in sorted(ours.keys() & theirs.keys()):
                 (path, digest), (other, other_digest) = ours[name], theirs[name]
                 if digest != other_digest:
                     yield Hit(
                         inner=path,
                         message=f"differs from {other}",
-                        evidence=(f"wheel sha256 {digest}", f"nupkg sha256 {other_digest}"),
+                        evidence=(f"{one.kind} sha256 {digest}", f"{two.kind} sha256 {other_digest}"),
                     )
 
 
 @check(
     "LB407",
-    "File missing from the wheel or nupkg",
+    "File missing from one of the packages",
     "error",
-    because="The library is not found in one of the two ecosystems.",
+    because="The library is not found in one of the ecosystems.",
     scope="set",
-    kinds=("wheel", "nupkg"),
+    kinds=_KINDS,
     formats=("elf", "macho", "pe"),
     example="liblatenn_backend.so is in the wheel, but not in runtimes/linux-x64/native/",
-    cure="Pack both from one build: latebind pack.",
+    cure="Pack all from one build: latebind pack.",
 )
 def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
-    """A library that only one of the two packages contains works in one ecosystem and fails in the other."""
-    for wheel, nupkg in _pairs(packages, policy):
-        for rid, rows in sorted(wheel.native.items()):
-            others = nupkg.native.get(rid, {})
-            yield from _lacking(rows, nupkg, others, rid)
+    """A library that only one of the packages contains works in one ecosystem and fails in the other."""
+    for one, two in _pairs(packages, policy):
+        for rid, rows in sorted(one.native.items()):
+            others = two.native.get(rid, {})
+            yield from _lacking(rows, two, others, rid)
             if others:
-                yield from _lacking(others, wheel, rows, rid)
+                yield from _lacking(others, one, rows, rid)
     yield from _unpaired(packages, policy)
 
 
@@ -139,7 +172,7 @@ def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | 
     "error",
     because="The package does not work without its parts.",
     scope="set",
-    kinds=("nupkg",),
+    kinds=("nupkg", "npm"),
     example="Latenn 1.0.0 depends on Latenn.runtime.win-x64, which exists as 1.1.0 only",
     cure="Pack the whole and its parts together with latebind pack, and publish the parts first.",
 )
@@ -149,17 +182,19 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
     A part of another version restores and builds, but the managed code then calls a library that does not fit it.
     """
     for whole in packages:
-        parts = [row for row in packages if row.project == whole.project and row.id != whole.id and not row.is_wheel]
+        parts = [
+            row for row in packages if (row.kind, row.project) == (whole.kind, whole.project) and row.id != whole.id
+        ]
         there = {(row.id.lower(), _version(row.version)) for row in parts}
         for part, text in whole.pins:
             pin = text.strip().strip("[]")
-            exact = text.strip().startswith("[") and "," not in text and _version(pin) == _version(whole.version)
-            if not exact:
+            is_plain = "," not in text and text.strip().startswith("[") == (whole.kind == "nupkg")
+            if not is_plain or _version(pin) != _version(whole.version):
                 yield Hit(
                     inner=whole.subject,
                     message=f"depends on {part} {text} instead of exactly its own version",
                     evidence=(f"{part} {text}", f"version: {whole.version}"),
-                    fix=f'Write version="[{whole.version}]" in the nuspec.',
+                    fix=f'Write "{whole.exactly}" as its version in the nuspec or in package.json.',
                 )
             elif parts and (part.lower(), _version(pin)) not in there:
                 seen = ", ".join(sorted(row.subject for row in parts))
@@ -185,44 +220,48 @@ def _lacking(
 def _unpaired(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Skip]:
     """The twins that the configuration names, if the audit includes only one of them."""
     packages = _wholes(packages)
-    for distribution, package_id in policy.twins:
-        wheels = [row for row in packages if row.is_wheel and _same(row.project, distribution)]
-        nupkgs = [row for row in packages if not row.is_wheel and _same(row.project, package_id)]
-        for row in (*wheels, *nupkgs) if not (wheels and nupkgs) else ():
-            missing = package_id if wheels else distribution
-            yield Skip(inner=row.subject, reason=f"this audit does not include its twin {missing}")
-    for wheel, nupkg in _nupkg_only(packages, policy):
-        yield Skip(inner=nupkg, reason=f"this audit includes no wheel for {wheel}")
+    for named in policy.twins:
+        found = {kind: [row for row in packages if _is_named(row, kind, name)] for kind, name in named.items()}
+        for kind in [kind for kind, rows in found.items() if not rows]:
+            for row in (row for rows in found.values() for row in rows):
+                yield Skip(inner=row.subject, reason=f"this audit does not include its twin {named[kind]}")
+    for rid, other in _without_wheel(packages, policy):
+        yield Skip(inner=other, reason=f"this audit includes no wheel for {rid}")
 
 
-def _nupkg_only(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str]]:
-    pairs = list(_pairs(packages, policy))
-    for nupkg in dict.fromkeys(pair[1].subject for pair in pairs):
-        covered = {rid for wheel, other in pairs if other.subject == nupkg for rid in wheel.native}
-        native = next(other.native for _, other in pairs if other.subject == nupkg)
+def _without_wheel(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[str, str]]:
+    pairs = [pair for pair in _pairs(packages, policy) if pair[0].kind == "wheel"]
+    for subject in dict.fromkeys(pair[1].subject for pair in pairs):
+        covered = {rid for wheel, other in pairs if other.subject == subject for rid in wheel.native}
+        native = next(other.native for _, other in pairs if other.subject == subject)
         for rid in sorted(native.keys() - covered):
-            yield rid, nupkg
+            yield rid, subject
 
 
 def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
     """The packages, with the parts of a split package merged into the whole, which comes first."""
     together: dict[object, TwinFacts] = {}
-    for row in sorted(packages, key=lambda row: (row.is_wheel, row.id.lower())):
-        key = row.subject if row.is_wheel else (canonicalize_name(row.project), _version(row.version))
+    for row in sorted(packages, key=lambda row: row.id.lower()):
+        named = (row.kind, canonicalize_name(row.project), _version(row.version))
+        key = row.subject if row.kind == "wheel" else named
         known = together.get(key)
         together[key] = replace(known, native={**known.native, **row.native}) if known else row
     return list(together.values())
 
 
 def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[TwinFacts, TwinFacts]]:
-    """Twins: wheels and nupkgs of one version whose names the configuration pairs, or whose letters are the same."""
-    packages = _wholes(packages)
-    for wheel in packages:
-        for nupkg in packages:
-            if wheel.is_wheel and not nupkg.is_wheel and _version(wheel.version) == _version(nupkg.version):
-                named = any(_same(wheel.project, one) and _same(nupkg.project, two) for one, two in policy.twins)
-                if named or (not policy.twins and _letters(wheel.project) == _letters(nupkg.project)):
-                    yield wheel, nupkg
+    """Twins: packages of one version whose names the configuration pairs, or whose letters are the same."""
+    for one, two in product(_wholes(packages), repeat=2):
+        if _KINDS.index(one.kind) < _KINDS.index(two.kind) and _version(one.version) == _version(two.version):
+            named = any(
+                all(_is_named(row, row.kind, names.get(row.kind, "")) for row in (one, two)) for names in policy.twins
+            )
+            if named or (not policy.twins and _letters(one.project) == _letters(two.project)):
+                yield one, two
+
+
+def _is_named(row: TwinFacts, kind: str, name: str) -> bool:
+    return row.kind == kind and _same(row.project, name)
 
 
 def _same(one: str, two: str) -> bool:

@@ -10,7 +10,7 @@ from tests.audit.corpus import Bench, nuspec, pe
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
 OWN = "$(MSBuildThisFileDirectory)"
 NATIVE = "runtimes/linux-x64/native/liblatenn.so"
-TWINS = Policy(twins=(("latenn-core", "Latenn.Kernel"),))
+TWINS = Policy(twins=({"wheel": "latenn-core", "nupkg": "Latenn.Kernel"},))
 
 
 def other(bench: Bench) -> bytes:

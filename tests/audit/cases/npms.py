@@ -1,0 +1,115 @@
+"""Bad subjects for LB9xx, and npm packages that other checks judge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.policy import Policy
+
+from tests.audit.cases.case import Case
+from tests.audit.cases.layout import other
+from tests.audit.cases.tags import ARM
+
+if TYPE_CHECKING:
+    from tests.audit.corpus import Bench
+
+MUSL = "x86_64-linux-musl"
+
+WHOLE = {"name": "@acme/tiny", "os": None, "cpu": None, "libc": None}
+TWINS = Policy(twins=({"wheel": "tiny", "npm": "@acme/tiny"},))
+ENTRIES = {
+    "main": "./index.cjs",
+    "exports": {".": {"types": "./index.d.ts", "import": "./index.mjs", "require": "./index.cjs"}, "./*": "./*.js"},
+    "types": "./index.d.ts",
+    "bin": {"tiny": "cli.js"},
+}
+FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
+
+
+def npm(files: dict[str, bytes] | None = None, **how: object):
+    return lambda bench: bench.npm(files, **how)
+
+
+def entries(*lacking: str):
+    return npm({name: b"" for name in FILES if name not in lacking}, **WHOLE, **ENTRIES)
+
+
+def musl(bench: Bench) -> bytes:
+    return bench.good(MUSL)
+
+
+def whole(pin: str = "1.2.3", part: str = "1.2.3"):
+    def make(bench: Bench):
+        main = bench.npm({}, **WHOLE, optionalDependencies={"@acme/tiny-linux-x64": pin, "sharp": "^1"})
+        return [*main, *bench.npm(version=part)]
+
+    return make
+
+
+def twins(*, same: bool):
+    def make(bench: Bench):
+        files = {"tiny/liblatenn.so": bench.good()}
+        native = {"liblatenn.so": bench.good() if same else other(bench)}
+        return [*bench.wheel(files, name="tiny", version="1.2.3"), *bench.npm({}, **WHOLE), *bench.npm(native)]
+
+    return make
+
+
+def runtime(bench: Bench, **how: object):
+    return bench.npm({"libonnxruntime.so.1": bench.runtime().read_bytes()}, **how)
+
+
+CASES = [
+    Case("LB901", "no package.json", npm({"other/package.json": b"{}"}, text=b" "), npm(), at="!package/package.json",
+         says="not a JSON object"),
+    Case("LB901", "nested too deeply", npm(text=b"[" * 100_000), npm(), at="!package/package.json", says="JSON object"),
+    Case("LB901", "a name that npm refuses", npm(name="@acme/ti ny", file_name="tiny.tgz"), npm(),
+         at="!package/package.json", says="'@acme/ti ny'"),
+    Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
+    Case("LB901", "a file of another version", npm(file_name="acme-tiny-linux-x64-1.2.4.tgz"),
+         npm(file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="1.2.4", severity="warning"),
+    Case("LB902", "a library of another processor", lambda bench: bench.npm({"libtiny.so": bench.good(ARM)}),
+         npm(), at="!package/libtiny.so", says="aarch64"),
+    Case("LB902", "a library of another system", lambda bench: bench.npm({"libtiny.so": bench.dylib()}),
+         lambda bench: bench.npm({"libtiny.dylib": bench.dylib()}, os=["!win32"], cpu="arm64", name="tiny"),
+         at="!package/libtiny.so", says="macho"),
+    Case("LB902", "a library of another system next to one that fits",
+         lambda bench: bench.npm({"a.so": bench.dylib(), "b.so": bench.good()}), npm(), at="!package/a.so",
+         says="macho", severity="note"),
+    Case("LB902", "another system than the name says", npm(os=["darwin"]), npm(), at="!package/package.json",
+         says="its name says linux"),
+    Case("LB902", "no processor", npm(cpu=None), npm(name="tiny", cpu=None), at="!package/package.json",
+         says="no cpu", severity="warning"),
+    Case("LB903", "a library for musl in a package for glibc", lambda bench: bench.npm({"libtiny.so": musl(bench)}),
+         npm(), at="!package/libtiny.so", says="linked against musl"),
+    Case("LB903", "libraries for both", lambda bench: bench.npm({"a.so": musl(bench), "b.so": bench.good()}), npm(),
+         at="!package/a.so", says="linked against musl", severity="note"),
+    Case("LB903", "no C library is named", npm(libc=None), npm(libc=None, os=["darwin"]), at="!package/package.json",
+         says="without glibc", severity="warning"),
+    Case("LB904", "a script after installing", npm(scripts={"postinstall": "node get.js"}),
+         npm(scripts={"test": "node test.js"}), at="!package/package.json", says="node get.js", severity="warning"),
+    Case("LB904", "a script for installing from git", npm(scripts={"prepare": "tsc"}), npm(scripts={}),
+         at="!package/package.json", says="prepare: tsc", severity="note"),
+    Case("LB904", "a build by node-gyp", npm({"binding.gyp": b""}), npm({"binding.gyp": b""}, gypfile=False),
+         at="!package/binding.gyp", says="node-gyp", severity="warning"),
+    Case("LB905", "a link", npm(links=["libtiny.so.1"]), npm(), at=".tgz", says="libtiny.so.1", severity="warning"),
+    Case("LB905", "packages that are not bundled", npm({"node_modules/koffi/index.js": b""}),
+         npm({"node_modules/koffi/index.js": b""}, bundleDependencies=["koffi"]), at="koffi/index.js",
+         says="no dependency is bundled", severity="warning"),
+    *(Case("LB906", f"{name} is missing", entries(name), entries(), at="!package/package.json", says=f"{name} as {key}")
+      for name, key in (("index.cjs", "exports"), ("index.mjs", "exports"), ("cli.js", "bin"))),
+    Case("LB906", "types are missing", entries("index.d.ts"), entries(), at="!package/package.json",
+         says="names ./index.d.ts as types", severity="warning"),
+    Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
+         at="!package/package.json", says="names lib as main"),
+    Case("LB103", "the runtime in an npm package", runtime, lambda bench: runtime(bench, name="onnxruntime-node"),
+         at="!package/libonnxruntime.so.1", says="onnxruntime"),
+    Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
+         at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
+    Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
+    Case("LB410", "a part of another version", whole(part="1.2.2"), whole(), at="acme-tiny-1.2.3.tgz",
+         says="which is missing"),
+    Case("LB505", "no license", npm(), npm(license="MIT"), at="!package/package.json", says="license", severity="note"),
+    Case("LB602", "a file outside the package", npm({"../../evil.js": b""}), npm(), at="evil.js", says="plain"),
+    Case("LB611", "a secret", npm({".env": b"x"}), npm(), at="!package/.env", says=".env"),
+]  # fmt: skip
