@@ -133,9 +133,9 @@ def write_files(folder: Path, files: dict[str, str]) -> Path:
     return folder
 
 
-def write_portable(folder: Path, rids: list[str]) -> Path:
+def write_portable(folder: Path, rids: list[str], npm: str = "") -> Path:
     """The project for those targets, in C and CMake that name no platform."""
-    config = CONFIG.replace('["linux-x64"]', str(rids))
+    config = CONFIG.replace('["linux-x64"]', str(rids)) + (f'npm = {{ name = "{npm}" }}\n' if npm else "")
     return write_client(folder, latebind=config, cmakelists=PORTABLE_CMAKE, tiny=PORTABLE_SOURCE)
 
 

@@ -25,7 +25,11 @@ CHANGELOG = """\
 
 - Older.
 """
-CONFIGURED = BOUND.replace('["linux-x64"]', str(list(RIDS))) + '\n[verify]\npython = "smoke.py"\n'
+NPM = 'nuget = { id = "Tiny" }\nnpm = { name = "@acme/tiny" }'
+CONFIGURED = (
+    BOUND.replace('["linux-x64"]', str(list(RIDS))).replace('nuget = { id = "Tiny" }', NPM)
+    + '\n[verify]\npython = "smoke.py"\n'
+)
 HEADER = """\
 /* tiny.h */
 #ifndef TINY_H

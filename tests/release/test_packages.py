@@ -4,6 +4,8 @@ import pytest
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_zip
+from latebind.system.tarball import write_tgz
+from latebind.tables.targets import npm_platform
 
 from tests.client import packed, write_portable
 
@@ -17,6 +19,24 @@ def test_libraries_of_every_system_are_seen_in_wheel_and_nupkg(tmp_path, rid):
         assert found[kind].targets == (rid,)
         assert found[kind].exports == {"tiny": {rid: ("tiny_add",)}}
     assert found["sdist"].targets == ()
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "linux-musl-x64", "osx-arm64"])
+def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
+    platform = npm_platform(rid)
+    root = write_portable(tmp_path / "tiny", [rid], npm="@acme/tiny")
+    packed(root)
+    found = {row.name: row for row in read_packages(root / "dist") if row.artifact.kind == "npm"}
+    part, whole = found[f"@acme/tiny-{platform.name}"], found["@acme/tiny"]
+    assert (part.version, part.targets, part.exports) == ("1.2.3", (rid,), {"tiny": {rid: ("tiny_add",)}})
+    assert (whole.targets, whole.exports) == ((), {})
+    assert part.bill_file == f"{part.artifact.path.name}.cdx.json"
+
+
+def test_a_tarball_without_package_json_is_refused(tmp_path):
+    write_tgz(tmp_path / "tiny-1.2.3.tgz", [Entry(name="package/index.js", data=b"")])
+    with pytest.raises(InputError, match=r"has no package\.json"):
+        read_packages(tmp_path)
 
 
 def test_symbols_of_a_prerelease_are_recognized(tmp_path):

@@ -42,7 +42,7 @@ def contradictions(found: Derived) -> Iterator[Contradiction]:
 
 
 def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
-    if package.artifact.kind in ("nupkg", "snupkg"):
+    if package.artifact.kind in ("nupkg", "snupkg", "npm"):
         same = package.version.lower() == semantic_version(version).lower()
     else:
         try:

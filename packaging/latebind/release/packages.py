@@ -5,8 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
 from latebind.audit.subject import nupkg_id, nupkg_version
@@ -16,12 +18,13 @@ from latebind.build.sbom import SBOM_FILES
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
 from latebind.system.archive import ZipReader, sha256
+from latebind.system.tarball import TarReader
 from latebind.tables.kinds import INSTALLED_KINDS
-from latebind.tables.targets import targets
+from latebind.tables.targets import npm_platform, targets
 from latebind.verify.dist import wheels_for
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
     from latebind.model import Rid
@@ -29,6 +32,16 @@ if TYPE_CHECKING:
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 _SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip$")
 _INCLUDE = "build/native/include/"
+
+
+class _Chosen(msgspec.Struct):
+    """What a package.json says of its package."""
+
+    name: str
+    version: str
+    os: list[str] = []
+    cpu: list[str] = []
+    libc: list[str] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,17 +82,16 @@ def _read(path: Path) -> ReleasePackage:
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
     bill, bill_file, headers = b"", "", {}
-    tagged = tuple(rid for rid in targets() if wheels_for(rid, [artifact]))  # none for a nupkg
-    with ZipReader(path) as archive:
-        for inner in (member.name for member in archive.members if not member.is_folder):
-            if suffix := SBOM_FILES.get(posixpath.basename(inner)):
-                bill, bill_file = archive.read(inner), f"{path.name}.{suffix}"
-            elif kind == "nupkg" and inner.startswith(_INCLUDE):
-                headers[inner.removeprefix(_INCLUDE)] = archive.read(inner).decode("utf-8", "replace")
-            elif (rids := tagged or _target_of(inner)) and _is_native(data := archive.read(inner)):
-                found.update(rids)
-                names = _exported(data, f"{path.name}!{inner}")
-                exports.setdefault(_stem(inner), {}).update(dict.fromkeys(rids, names))
+    tagged = own or tuple(rid for rid in targets() if wheels_for(rid, [artifact]))  # none for a nupkg
+    for inner, read in _members(path):
+        if suffix := SBOM_FILES.get(posixpath.basename(inner)):
+            bill, bill_file = read(), f"{path.name}.{suffix}"
+        elif kind == "nupkg" and inner.startswith(_INCLUDE):
+            headers[inner.removeprefix(_INCLUDE)] = read().decode("utf-8", "replace")
+        elif (rids := tagged or _target_of(inner)) and _is_native(data := read()):
+            found.update(rids)
+            names = _exported(data, f"{path.name}!{inner}")
+            exports.setdefault(_stem(inner), {}).update(dict.fromkeys(rids, names))
     rows = tuple(rid for rid in targets() if rid in found)
     return ReleasePackage(
         artifact=artifact, name=name, version=version, targets=rows, bill=bill, bill_file=bill_file, exports=exports,
@@ -98,12 +110,43 @@ def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
             return "sdist", project, str(number), ()
     except (InvalidWheelFilename, InvalidSdistFilename) as error:
         raise InputError(str(error), where=str(path)) from error
+    if path.suffix == ".tgz":
+        return _npm_named(path)
     if path.suffix in (".nupkg", ".snupkg"):
         kind: Kind = "nupkg" if path.suffix == ".nupkg" else "snupkg"
         return kind, nupkg_id(path.name), nupkg_version(path.name), ()
     if path.name.endswith(SYMBOLS_SUFFIX) and (match := _SYMBOLS.match(path.name)):
         return "symbols", match["name"], match["version"], tuple(rid for rid in targets() if rid == match["rid"])
     raise InputError("is not a package of a release", where=str(path), advice="Remove it from the folder.")
+
+
+def _npm_named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
+    """Name and version of an npm package, and the target that its fields choose."""
+    try:
+        text = next(read() for inner, read in _members(path) if inner == "package/package.json")
+        fields = msgspec.json.decode(text, type=_Chosen)
+    except (StopIteration, msgspec.DecodeError) as error:
+        raise InputError("has no package.json of an npm package", where=str(path)) from error
+    chosen = (fields.os, fields.cpu, fields.libc)
+    rows = {rid: npm_platform(rid) for rid in targets()}
+    own = (rid for rid, row in rows.items() if chosen == ([row.os], [row.cpu], [row.libc] if row.libc else []))
+    return "npm", fields.name, fields.version, tuple(own)
+
+
+def _members(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """The files of a package, each with how to read it before the next one."""
+    if path.suffix == ".tgz":
+        for row, blocks in TarReader(path).files():
+            yield row.name, partial(_joined, blocks)
+        return
+    with ZipReader(path) as archive:
+        for member in archive.members:
+            if not member.is_folder:
+                yield member.name, partial(archive.read, member.name)
+
+
+def _joined(blocks: Callable[[], Iterator[bytes]]) -> bytes:
+    return b"".join(blocks())
 
 
 def _target_of(member: str) -> tuple[Rid, ...]:
