@@ -77,16 +77,16 @@ def test_only_the_jobs_that_publish_may_write():
         for name, job in yaml.safe_load(file.read_text("utf-8"))["jobs"].items()
         if "write" in job["permissions"].values()
     }
-    publishing = {("release", name) for name in ("attest", "pypi", "nuget", "github")}
+    publishing = {("release", name) for name in ("attest", "pypi", "nuget", "npm", "github")}
     assert writing == {*publishing, ("docs", "deploy")}
 
 
 def test_publishing_waits_for_the_gate():
     jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
-    assert jobs["pypi"]["needs"] == jobs["nuget"]["needs"] == "attest"
+    assert jobs["pypi"]["needs"] == jobs["nuget"]["needs"] == jobs["npm"]["needs"] == "attest"
     assert jobs["attest"]["needs"] == "folder"
     assert jobs["folder"]["needs"] == "packages"
-    for name in ("pypi", "nuget"):
+    for name in ("pypi", "nuget", "npm"):
         commands = [step.get("run", "") for step in jobs[name]["steps"]]
         assert any("--check release --publishable" in command for command in commands)
 

@@ -35,7 +35,7 @@ _INCLUDE = "build/native/include/"
 
 
 class _Chosen(msgspec.Struct):
-    """What a package.json says of its package."""
+    """The fields of package.json by which npm chooses a package."""
 
     name: str
     version: str
