@@ -53,6 +53,7 @@ VARIANTS = [
     *(Variant(nuget=nuget, wheel=False) for nuget in (SPLIT, SPLIT.replace("true", "false"), '{ id = "Tiny.Core" }')),
     Variant(nuget=SPLIT, version="1.0.0-rc.1", rids=("linux-x64", "win-x64"), wheel=False),
     Variant(nuget=SPLIT, rids=ALL),
+    Variant(nuget=f'{SPLIT}\nnpm = {{ name = "@acme/tiny" }}', version="1.0.0-rc.1", rids=ALL, wheel=False),
     *(Variant(glibc=glibc, nuget="") for glibc in ("2.17", "2.31", "2.40")),
     *(Variant(macos=macos, rids=("osx-arm64",), nuget="") for macos in ("12.0", "13.0", "26.0")),
     *(Variant(rids=(rid,), version="1.0.0-rc.1") for rid in ALL[1:]),

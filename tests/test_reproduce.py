@@ -7,7 +7,7 @@ from latebind.config.file import load
 from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
 
-from tests.client import CMAKE, PYPROJECT, write_client
+from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
 
 
 def test_the_small_project_is_reproducible(tiny, latebind):
@@ -23,12 +23,14 @@ def test_a_path_in_a_binary_is_found_and_placed(tiny):
         '__attribute__((visibility("default"))) const char* tiny_where(void);\n'
         "const char* tiny_where(void) { return WHERE; }\n"
     )
-    write_client(tiny, cmakelists=leaky, tiny=source)
+    npm = CONFIG + 'npm = { name = "tiny" }\n'
+    write_client(tiny, latebind=npm, cmakelists=leaky, tiny=source)
     result = reproduce(load(tiny / "latebind.toml"), ["linux-x64"], tiny)
     files = {row.file for row in result.differences}
     assert "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl!tiny/libtiny.so" in files
     assert "Tiny.1.2.3.nupkg!runtimes/linux-x64/native/libtiny.so" in files
-    assert result.equal == ("tiny-1.2.3.tar.gz",)
+    assert "tiny-linux-x64-1.2.3.tgz!package/libtiny.so" in files
+    assert result.equal == ("tiny-1.2.3.tar.gz", "tiny-1.2.3.tgz")
     assert all(row.offset > 0 for row in result.differences if row.file.endswith(".so"))
 
 

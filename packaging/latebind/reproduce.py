@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tarfile
 import tempfile
 import zipfile
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from latebind.system.run import run
 from latebind.system.tree import is_scratch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from latebind.config.config import Config
     from latebind.system.tree import Folders
@@ -156,23 +157,35 @@ def _compare(first: Path, second: Path, name: str) -> Iterator[Difference]:
     one, two = first.read_bytes(), second.read_bytes()
     if one == two:
         return
-    members = list(_compare_members(first, second, name)) if zipfile.is_zipfile(first) else []
-    yield from members or [_at_first_difference(one, two, name)]
+    yield from list(_compare_members(_members(first), _members(second), name)) or [_at_first_difference(one, two, name)]
 
 
-def _compare_members(first: Path, second: Path, name: str) -> Iterator[Difference]:
+def _members(path: Path) -> Mapping[str, tuple[int, bytes]]:
+    """The files of a zip or tar archive, each with its mode; nothing for another file."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            return {row.filename: (row.external_attr >> 16, archive.read(row)) for row in archive.infolist()}
+    if tarfile.is_tarfile(path):
+        with tarfile.open(path) as archive:
+            return {row.name: (row.mode, file.read()) for row in archive if (file := archive.extractfile(row))}
+    return {}
+
+
+def _compare_members(
+    one: Mapping[str, tuple[int, bytes]], two: Mapping[str, tuple[int, bytes]], name: str
+) -> Iterator[Difference]:
     """The members of two archives that differ: that is where the cause is."""
-    with zipfile.ZipFile(first) as one, zipfile.ZipFile(second) as two:
-        sides = ({info.filename: info for info in one.infolist()}, {info.filename: info for info in two.infolist()})
-        for member in sorted({*sides[0], *sides[1]}):
-            file = f"{name}!{member}"
-            if member not in sides[0] or member not in sides[1]:
-                words = ["there" if member in side else "" for side in sides]
-                yield Difference(file=file, offset=-1, first=words[0], second=words[1])
-            elif one.read(member) != two.read(member):
-                yield _at_first_difference(one.read(member), two.read(member), file)
-            elif (modes := [f"mode {side[member].external_attr >> 16:o}" for side in sides])[0] != modes[1]:
-                yield Difference(file=file, offset=-1, first=modes[0], second=modes[1])
+    for member in sorted({*one, *two}):
+        file = f"{name}!{member}"
+        if member not in one or member not in two:
+            words = ["there" if member in side else "" for side in (one, two)]
+            yield Difference(file=file, offset=-1, first=words[0], second=words[1])
+            continue
+        (mode, data), (other_mode, other) = one[member], two[member]
+        if data != other:
+            yield _at_first_difference(data, other, file)
+        elif mode != other_mode:
+            yield Difference(file=file, offset=-1, first=f"mode {mode:o}", second=f"mode {other_mode:o}")
 
 
 def _at_first_difference(one: bytes, two: bytes, name: str) -> Difference:

@@ -14,6 +14,7 @@ from packaging.tags import mac_platforms
 from tests.client import CONFIG, write_client
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+NPM = 'npm = { name = "tiny" }'
 RUNTIME = '\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.19"\n'
 
 
@@ -122,9 +123,26 @@ def test_a_kind_of_wheel_that_there_is_not_is_answered_with_those_that_there_are
     assert '"py3-none", "cpython", or the oldest CPython to serve: cp32-abi3 to cp31' in found[2]
 
 
-def test_a_nupkg_holds_no_python_module(tmp_path):
-    (found,) = problems(tmp_path, CONFIG.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
-    assert found[1] == "package tiny holds a Python module, which no NuGet package can use"
+@pytest.mark.parametrize("kind", ["NuGet", "npm"])
+def test_only_wheels_hold_python_modules(tmp_path, kind):
+    other = CONFIG.replace('nuget = { id = "Tiny" }', {"NuGet": 'nuget = { id = "Tiny" }', "npm": NPM}[kind])
+    (found,) = problems(tmp_path, other.replace('"python/tiny"', '"python/tiny", kind = "cp310-abi3"'))
+    assert found[1] == f"package tiny holds a Python module, which no {kind} package can use"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (('"tiny" }', '"Tiny" }'), "package.tiny.npm.name must match"),
+        (('"tiny" }', '"@acme/tiny/more" }'), "package.tiny.npm.name must match"),
+        (('"tiny" }', f'"{"t" * 200}" }}'), "npm does not take"),
+        (('"tiny" }', '"node_modules" }'), "npm does not take 'node_modules'"),
+        (('"tiny" }', '"tiny", dependencies = { koffi = "" } }'), 'koffi = "" is not an npm package and a range'),
+    ],
+)
+def test_what_npm_would_refuse_is_refused(tmp_path, change, message):
+    (found,) = problems(tmp_path, CONFIG.replace('nuget = { id = "Tiny" }', NPM.replace(*change)))
+    assert message in found[1]
 
 
 def test_one_native_build_makes_modules_of_one_kind(tmp_path):

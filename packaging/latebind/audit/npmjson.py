@@ -88,7 +88,7 @@ def _parsed(text: bytes) -> object:
         return None
 
 
-def relative(package: Contents) -> dict[str, str]:
+def installed_files(package: Contents) -> dict[str, str]:
     """The files as npm installs them, without the first folder; each with its path in the tarball."""
     return {file.name.partition("/")[2]: file.name for file in package.files}
 

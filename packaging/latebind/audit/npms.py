@@ -10,9 +10,9 @@ from latebind.audit.npmjson import (
     Manifest,
     admits,
     exported_files,
+    installed_files,
     manifest_path,
     read_manifest,
-    relative,
 )
 from latebind.audit.platforms import npm_cpu, npm_systems
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
@@ -180,7 +180,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
                 evidence=(f"{name}: {scripts[name]}",),
                 severity=severity,
             )
-    path = relative(package).get("binding.gyp", "")
+    path = installed_files(package).get("binding.gyp", "")
     if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
         yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
 
@@ -223,12 +223,12 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     example='"main": "./index.cjs", and the tarball lacks it',
     cure="Correct main, exports, types and bin in package.json, or add the file.",
 )
-def entry_missing(package: Contents) -> Iterator[Hit | Skip]:
+def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Node.js opens the file that `exports` names for the way of importing, without it that of `main`."""
     manifest = read_manifest(package)
     if manifest is None:
         return
-    there = relative(package).keys()
+    there = installed_files(package).keys()
     for key, named, ends, severity in _named(manifest):
         path = named.removeprefix("./").rstrip("/")
         if path and ".." not in path.split("/") and not any(f"{path}{end}" in there for end in ends):

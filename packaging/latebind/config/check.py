@@ -166,7 +166,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
             text = f"{config.wheel_name(name)!r} is not the name of a distribution"
             reader.problem(("package", name, "wheel"), text, "Set package.<name>.wheel.name.")
         kind = package.wheel.kind if package.wheel is not None else "py3-none"
-        elsewhere = "nuget" if package.nuget is not None else "npm" if package.npm is not None else ""
+        elsewhere = "NuGet" if package.nuget is not None else "npm" if package.npm is not None else ""
         if wrong := kind_problem(name, kind, config.module_kind, elsewhere=elsewhere):
             reader.problem(("package", name, "wheel"), *wrong)
         for key, text, advice in package.npm.problems() if package.npm is not None else ():

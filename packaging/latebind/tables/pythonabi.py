@@ -54,7 +54,7 @@ def is_threaded(kind: str) -> bool:
 def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tuple[str, str] | None:
     """What is wrong with the kind of a package's wheel, and what to do; None when nothing is.
 
-    `others` is the kind of the first package that makes Python modules, `elsewhere` the key of its other package or "".
+    `others` is the kind of the first package that makes Python modules, `elsewhere` its other kind of package or "".
     """
     floor = floor_of(kind)
     oldest = ABI3T if is_threaded(kind) else _OLDEST
@@ -75,7 +75,7 @@ def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tup
     if elsewhere:
         return (
             f"package {package} holds a Python module, which no {elsewhere} package can use",
-            f"Install the module in a CMake component of its own, with a package that has no {elsewhere} table.",
+            f"Install the module in a component of its own, with a package that has no {elsewhere.lower()} table.",
         )
     return None
 

@@ -1,0 +1,44 @@
+"""Which files of a folder are the project's packages."""
+
+import shutil
+
+import pytest
+from latebind.config.file import load
+from latebind.errors import InputError
+from latebind.verify.dist import artifacts_in
+
+from tests.client import packed, write_portable
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = write_portable(tmp_path_factory.mktemp("dist"), ["linux-x64"], npm="@acme/tiny")
+    text = (root / "latebind.toml").read_text("utf-8").replace('wheel = { source = "python/tiny" }\n', "")
+    (root / "latebind.toml").write_text(text.replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
+    packed(root)
+    return root
+
+
+def test_npm_packages_are_found_by_their_names(made):
+    found = artifacts_in(made / "dist", load(made / "latebind.toml"))
+    assert [(row.kind, row.path.name) for row in found] == [
+        ("npm", "acme-tiny-1.2.3.tgz"),
+        ("npm", "acme-tiny-linux-x64-1.2.3.tgz"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "words"),
+    [
+        ("acme-tiny-1.2.4.tgz", None, "is not of version 1.2.3"),
+        ("acme-tiny-linux-x64-1.2.3-rc.1.tgz", None, "is not of version 1.2.3"),
+        ("acme-tidy-1.2.3.tgz", None, "is of another project"),
+        ("acme-tiny-win32-x64-1.2.3.tgz", 200, "is not a readable tar archive"),
+    ],
+)
+def test_other_npm_packages_are_refused(made, tmp_path, name, size, words):
+    shutil.copytree(made / "dist", tmp_path / "dist")
+    data = (made / "dist" / "acme-tiny-1.2.3.tgz").read_bytes()
+    (tmp_path / "dist" / name).write_bytes(data[:size])
+    with pytest.raises(InputError, match=words):
+        artifacts_in(tmp_path / "dist", load(made / "latebind.toml"))
