@@ -197,6 +197,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
     "no-dotnet": "there is no .NET SDK on this machine",
     "no-sdk": "this needs a full .NET SDK of 8.0 or newer",
     "no-mono": "there is no Mono with the reference assemblies of .NET Framework on this machine",
+    "no-node": "there is no Node.js with npm on this machine",
     "no-index": "the package index cannot be reached",
     "no-distribution": "the index has no such distribution for this Python or platform",
     "no-compiler": "there is no C compiler for this target on this machine",
@@ -218,7 +219,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
 class Cell:
     """One thing to verify: what, where, with which runtime, and what is expected of it."""
 
-    kind: Literal["wheel", "nupkg"]
+    kind: Literal["wheel", "nupkg", "npm"]
     target: Rid
     consumer: str
     """Who consumes the package: `python3.11`, `dotnet-build`, `dotnet-publish`."""

@@ -276,6 +276,7 @@ class Verify(Table, frozen=True):
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
+    node: Annotated[str, Meta(description="Folder of a Node.js program that uses the npm packages.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],
         Meta(description="Versions to test: minimum, each-minor, latest, or a version."),

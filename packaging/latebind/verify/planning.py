@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.text import plural
+from latebind.verify.plan import npm
 from latebind.verify.plan.cells import Extent, PlannedCell, expand_cells, questions
 from latebind.verify.plan.index import Answers, ask
 from latebind.verify.plan.installers import Installer, installer
@@ -63,13 +65,15 @@ def plan_cells(
         others=tuple(minor for minor in config.document.verify.pythons if minor != own.minor),
         home=host_rid(),
     )
-    answers = ask(questions(config, tuple(rids), extent), tool, own.path, options.jobs)
+    answers = ask(
+        questions(config, tuple(rids), extent), tool, own.path, options.jobs, partial(npm.answer, home=tool.home)
+    )
     cells = [planned for rid in rids for planned in expand_cells(config, rid, extent, answers)]
     if not cells:
         raise InputError(
             "there is nothing to verify",
             where=config.file.name,
-            advice="A wheel needs verify.python, a NuGet package verify.dotnet or verify.c.",
+            advice="A wheel needs verify.python, a NuGet package verify.dotnet or verify.c, an npm package verify.node.",
         )
     mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
     left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
@@ -134,9 +138,9 @@ def able(
     if not machine.is_host and planned.native_only:
         runtime = cell.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
-    if not machine.is_host and cell.kind == "nupkg":
-        raise NotRun("not-emulated", "applications of .NET and C are built and run by the machine itself")
-    if not machine.is_host or cell.kind == "nupkg":
+    if not machine.is_host and cell.kind in ("nupkg", "npm"):
+        raise NotRun("not-emulated", "applications of .NET, Node.js and C are built and run by the machine itself")
+    if not machine.is_host or cell.kind in ("nupkg", "npm"):
         return machine, tuple(installed[:1])
     pythons = tuple(row for row in installed if row.minor == planned.python)
     if not pythons:

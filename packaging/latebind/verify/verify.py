@@ -24,6 +24,7 @@ from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
 from latebind.verify.report.report import Provenance, Report, report_of
 from latebind.verify.run.bench import Bench, tried
+from latebind.verify.run.node import run_node_cell
 from latebind.verify.run.nupkg import run_c_cell, run_dotnet_cell
 from latebind.verify.run.python import run_python_cell
 from latebind.verify.run.remembered import Memory
@@ -144,6 +145,8 @@ def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
 def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
     if cell.kind == "wheel":
         return run_python_cell
+    if cell.kind == "npm":
+        return run_node_cell
     return run_c_cell if cell.consumer == C_NUPKG else run_dotnet_cell
 
 

@@ -9,7 +9,7 @@ from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
 from latebind.tables.targets import other_processor, target
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.plan.scenarios import C_NUPKG, PYTHON, SCENARIOS, Scenario
+from latebind.verify.plan.scenarios import C_NUPKG, NODE, PYTHON, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -66,7 +66,9 @@ class _Line:
 
     @property
     def distribution(self) -> str:
-        return self.other or (self.use.known.python.distribution if self.use else "")
+        if self.use is None:
+            return ""
+        return self.use.known.npm if self.consumer == NODE else self.other or self.use.known.python.distribution
 
 
 def versions_of(config: Config, use: RuntimeUse, *, everything: bool) -> tuple[str, ...]:
@@ -83,6 +85,7 @@ def questions(config: Config, rids: tuple[Rid, ...], extent: Extent) -> list[Que
                  python=extent.pythons[rid])
         for rid in rids for use in config.document.runtime
     ]  # fmt: skip
+    oldest += [replace(question, entry="minimum") for question in asked if question is not None and question.npm]
     return [*(question for question in asked if question is not None), *oldest]
 
 
@@ -154,15 +157,18 @@ def _question(line: _Line, rid: Rid) -> Question | None:
     # Below the floor no version has a shared library; below a higher minimum one may have.
     below = line.entry == BELOW_FLOOR and not line.scenario.provider
     minimum = line.use.known.floor if below else line.use.minimum
-    return Question(distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python)
+    npm = line.consumer == NODE
+    return Question(
+        distribution=line.distribution, minimum=minimum, entry=line.entry, target=rid, python=line.python, npm=npm
+    )
 
 
 def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
     question = _question(line, rid)
     own = versions_of(config, line.use, everything=False) if line.use else ("default",)
     entry = line.entry if line.entry in own else own[0] if line.entry == EACH_MINOR else own[-1]
-    python = line.consumer == PYTHON
-    name = line.distribution if python else _nuget(line.use, question)
+    python, node = line.consumer == PYTHON, line.consumer == NODE
+    name = line.distribution if python or node else _nuget(line.use, question)
     # Where no runtime is installed, the id names it only to tell it from the first.
     shown = name if question is not None or line.use not in (None, *config.document.runtime[:1]) else ""
     ep = config.provider(line.use) if line.scenario.proves else None
@@ -170,7 +176,7 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
         if ep is not None and ep.excepts(version):
             continue
         cell = Cell(
-            kind="wheel" if python else "nupkg",
+            kind="wheel" if python else "npm" if node else "nupkg",
             target=rid,
             consumer=f"python{line.python}" if python else line.consumer,
             runtime=shown,
@@ -220,6 +226,8 @@ def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool
     """Whether a consumer can get the runtime: one that no NuGet feed has must be named."""
     if use is None or consumer == PYTHON or not scenario.computes:
         return True
+    if consumer == NODE:
+        return bool(use.known.npm)
     return bool(use.known.nuget.ids) or scenario.named
 
 
@@ -228,5 +236,7 @@ def _wanted(config: Config, consumer: str) -> bool:
     verify, packages = config.document.verify, config.packages.values()
     if consumer == PYTHON:
         return bool(verify.python) and any(package.wheel is not None for package in packages)
+    if consumer == NODE:
+        return bool(verify.node) and any(package.npm is not None for package in packages)
     script = verify.c if consumer == C_NUPKG else verify.dotnet
     return bool(script) and any(package.nuget is not None for package in packages)

@@ -17,13 +17,14 @@ from latebind.system.run import run
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from latebind.model import Rid
     from latebind.verify.plan.installers import Installer
 
 _INSTALL_LIMIT, _ANSWER_LIMIT = 600.0, 120.0
-_PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy", "requests_ca_bundle", "curl_ca_bundle")
+"""Settings of the way to an index, in lower case."""
 _URL = re.compile(r"https?://[^\s()'\"`]+")
 _SAME = (("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), ("PIP_FIND_LINKS", "UV_FIND_LINKS"))
 _WORDS: Mapping[str, tuple[str, ...]] = {
@@ -61,11 +62,11 @@ def installer_environment(home: Path) -> dict[str, str]:
     kept = {
         key: value
         for key, value in os.environ.items()
-        if key.startswith(("UV_", "PIP_", "SSL_")) or key.lower() in _PROXIES
+        if key.startswith(("UV_", "PIP_", "SSL_")) or key.lower() in PROXIES
     }
     kept |= {uv: kept[pip] for pip, uv in _SAME if pip in kept and uv not in kept}
     cache = Path(os.environ.get("XDG_CACHE_HOME") or callers_home() / ".cache")
-    cache = cache if _writable(cache) else home / "cache"
+    cache = cache if is_writable(cache) else home / "cache"
     kept.setdefault("UV_CACHE_DIR", str(cache / "uv"))
     kept.setdefault("PIP_CACHE_DIR", str(cache / "pip"))
     system = {key: os.environ[key] for key in ("SYSTEMROOT", "TEMP", "TMP", "TMPDIR") if key in os.environ}
@@ -81,7 +82,7 @@ def callers_home() -> Path:
         return Path(os.devnull) / "home"
 
 
-def _writable(folder: Path) -> bool:
+def is_writable(folder: Path) -> bool:
     """Whether files can be made in a folder, or the folder in its first ancestor that exists."""
     there = next((path for path in (folder, *folder.parents) if os.access(path, os.F_OK)), folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)
@@ -161,6 +162,8 @@ class Question:
     target: Rid
     python: str
     """The minor version of the interpreter: `3.11`."""
+    npm: bool = False
+    """Whether npm's registry is asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,17 +174,27 @@ class Answers:
     trouble: Mapping[Question, NotRun] = field(default_factory=dict)
 
 
-def ask(questions: Iterable[Question], installer: Installer, python: Path, jobs: int = 0) -> Answers:
-    """Ask the index all questions in parallel."""
+def ask(
+    questions: Iterable[Question],
+    installer: Installer,
+    python: Path,
+    jobs: int = 0,
+    npm: Callable[[Question], tuple[str, ...]] | None = None,
+) -> Answers:
+    """Ask the index all questions in parallel; `npm` answers those for its registry."""
     rows = sorted(set(questions))
-    answers = each(lambda row: _asked(row, installer, python), rows, jobs=jobs)
+    answers = each(lambda row: _asked(row, installer, python, npm), rows, jobs=jobs)
     found = {row: answer for row, answer in zip(rows, answers, strict=True) if not isinstance(answer, NotRun)}
     trouble = {row: answer for row, answer in zip(rows, answers, strict=True) if isinstance(answer, NotRun)}
     return Answers(found=found, trouble=trouble)
 
 
-def _asked(row: Question, installer: Installer, python: Path) -> tuple[str, ...] | NotRun:
+def _asked(
+    row: Question, installer: Installer, python: Path, npm: Callable[[Question], tuple[str, ...]] | None
+) -> tuple[str, ...] | NotRun:
     try:
+        if row.npm and npm is not None:
+            return npm(row)
         if row.entry != EACH_MINOR:
             return (installer.resolve(requirement(row), python, row.target, row.python),)
         latest = installer.resolve(row.distribution, python, row.target, row.python)

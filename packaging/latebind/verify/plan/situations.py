@@ -247,7 +247,9 @@ def without_backend(bench: Bench, use: RuntimeUse) -> Situation:
     """The package that binds the runtime is not installed."""
     packages = bench.config.packages
     name = bench.config.wheel_name(bench.package) if bench.cell.kind == "wheel" else None
-    nuget = packages[bench.package].nuget
+    nuget, npm = packages[bench.package].nuget, packages[bench.package].npm
+    if bench.cell.kind == "npm" and npm is not None:
+        name = npm.name
     shown = name or (nuget.id if nuget and bench.cell.kind == "nupkg" else bench.package)
     return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
 

@@ -56,7 +56,7 @@ class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A cell and how it ended."""
 
     id: Annotated[str, Meta(description="kind/target/consumer/runtime-version/scenario")]
-    kind: Literal["wheel", "nupkg"]
+    kind: Literal["wheel", "nupkg", "npm"]
     target: str
     consumer: str
     runtime: str

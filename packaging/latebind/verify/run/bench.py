@@ -109,7 +109,7 @@ class Bench:
     def consumer_words(self) -> tuple[str, ...]:
         """What the scenario adds to the consumer's command line."""
         sample = ("--sample", str(self.scenario.sample)) if self.scenario.sample else ()
-        which = self.runtime_words() if self.cell.kind == "wheel" else ()
+        which = () if self.cell.kind == "nupkg" else self.runtime_words()
         return (*which, *sample, *self.situation.arguments)
 
     def runtime_words(self) -> tuple[str, ...]:
@@ -128,10 +128,13 @@ class Bench:
         known = self.use.known
         extra, dist = known.python.extra, known.python.distribution
         wheel = self.config.wheel_name(self.package)
-        python = self.cell.kind == "wheel"
-        by_pip = python or self.use.drop_in
         asked = f"{dist}>={self.use.minimum}" if self.use.drop_in else f"{wheel}[{extra}]"
-        nuget = f"dotnet add package {known.nuget.ids[0]}" if known.nuget.ids else ""
+        ways = {  # the command, and what it installs
+            "wheel": ("pip install", f'"{asked}"'),
+            "nupkg": ("dotnet add package", next(iter(known.nuget.ids), "")),
+            "npm": ("npm install", f'"{known.npm}@>={self.use.minimum}"' if known.npm else ""),
+        }
+        way, what = ways["wheel" if self.use.drop_in else self.cell.kind]
         return {
             "title": known.title,
             "dist": dist,
@@ -139,8 +142,8 @@ class Bench:
             "minimum": self.use.minimum,
             "floor": known.floor,
             "installed": installed,
-            "fix": "pip install" if by_pip or not nuget else "dotnet add package",
-            "install": f'pip install "{asked}"' if by_pip else nuget,
+            "fix": way if what else "pip install",
+            "install": f"{way} {what}" if what else "",
             **self.situation.values,
         }
 

@@ -56,6 +56,7 @@ class Memory:
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
         self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)
+        self._node = tuple(self._hash(config.root / name) for name in (verify.node,) if name)
 
     def key(self, planned: PlannedCell, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the cell ends."""
@@ -65,6 +66,7 @@ class Memory:
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
             *self._scripts,
             *(self._native if cell.kind == "nupkg" else ()),
+            *(self._node if cell.kind == "npm" else ()),
             planned.entry,
             machine,
             *interpreters,

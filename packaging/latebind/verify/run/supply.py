@@ -12,7 +12,7 @@ from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from latebind.errors import InputError
 from latebind.nuget.nuspec import Nuspec, render_nuspec, semantic_version
@@ -21,9 +21,10 @@ from latebind.system.archive import Entry, sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
+from latebind.verify.plan.npm import NPM_INSTALL, run_npm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse, VerifyData
@@ -163,6 +164,20 @@ class Supply:
             if aside is not None:
                 assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
         return next(made.glob("*.nupkg"))
+
+    def npm_cached(self, app: Path, manifest: Mapping[str, Any], log: Path) -> None:
+        """Have in npm's cache what an application installs; once for each set of dependencies, with the registry.
+
+        Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
+        """
+        tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / "packages").iterdir())]
+        made = self.folder / "npm" / _key(json.dumps(manifest, sort_keys=True), *tarballs)
+        with self._once(made) as aside:
+            if aside is not None:
+                shutil.copytree(app / "packages", aside / "packages")
+                (aside / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+                run_npm([*NPM_INSTALL, "--prefer-offline"], aside, self.installer.home, log)
+                shutil.rmtree(aside / "node_modules", ignore_errors=True)
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""

@@ -1,0 +1,3 @@
+import latenn from './index.cjs';
+
+export const { load, version, Model, LatennError, elementTypes } = latenn;

@@ -1,0 +1,122 @@
+"""npm: how it is run, and which versions of a package its registry has."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from functools import cache
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from latebind.errors import NotRun, ToolError
+from latebind.system.run import run, which
+from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, PROXIES, callers_home, is_writable
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.verify.plan.index import Question
+
+NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+_TIME_LIMIT = 600.0
+_SYSTEM = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
+_ASKING = threading.Lock()
+"""Held so that one package is asked for once."""
+_CODE = re.compile(r"npm (?:error|ERR!) code (\w+)")
+_UNREACHABLE = frozenset(
+    {"EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ENETUNREACH", "ENOTCACHED", "ENOTFOUND", "ETIMEDOUT", "E401", "E403",
+     "ERR_SOCKET_TIMEOUT"}
+)  # fmt: skip
+"""npm's codes of a registry that does not answer; what a package asks for and nobody has is E404 or ETARGET."""
+
+
+def node() -> Path:
+    """Node.js. Raises NotRun `no-node`."""
+    return _program("node")
+
+
+def run_npm(words: Sequence[str | Path], folder: Path, home: Path, log: Path | None = None) -> str:
+    """What npm prints, in a folder. Raises NotRun `no-node` or `no-index`, otherwise ToolError."""
+    program = _program("npm")
+    try:
+        return run([program, *words], cwd=folder, env=npm_environment(home), timeout=_TIME_LIMIT, log=log).output
+    except ToolError as error:
+        code = _CODE.search(error.message)
+        if code and code[1] in _UNREACHABLE:
+            raise NotRun("no-index", f"the npm registry does not answer: {error.message}") from error
+        raise
+
+
+def node_environment(home: Path) -> dict[str, str]:
+    """The environment of a program: what the system needs, and nothing that changes where libraries are found."""
+    return {**{key: os.environ[key] for key in _SYSTEM if key in os.environ}, "HOME": str(home)}
+
+
+def npm_environment(home: Path) -> dict[str, str]:
+    """The environment of npm: in addition, the caller's settings for the registry, and his cache if it is writable."""
+    kept = {
+        key: value
+        for key, value in os.environ.items()
+        if key.lower().startswith("npm_config_") or key.lower() in (*PROXIES, "node_extra_ca_certs")
+    }
+    cache = callers_home() / ".npm"
+    kept.setdefault("npm_config_cache", str(cache if is_writable(cache) else home / "npm"))
+    kept.setdefault("npm_config_userconfig", str(callers_home() / ".npmrc"))
+    fixed = {"npm_config_update_notifier": "false", "npm_config_loglevel": "error"}
+    return {**node_environment(home), **kept, **fixed}
+
+
+def answer(row: Question, home: Path) -> tuple[str, ...]:
+    """The versions that the registry has for a question, ascending. Raises NotRun as run_npm(), and `no-distribution`."""
+    home.mkdir(parents=True, exist_ok=True)
+    with _ASKING:
+        found = fitting(row, _listed(row.distribution, home))
+    if not found:
+        raise NotRun("no-distribution", f"the npm registry has no {row.distribution} that fits {row.entry}")
+    return found
+
+
+@cache
+def _listed(name: str, home: Path) -> tuple[str, ...]:
+    """All versions of a package."""
+    try:
+        listed = json.loads(run_npm(["view", name, "versions", "--json"], home, home))
+    except ToolError as error:
+        raise NotRun("no-distribution", f"the npm registry has no {name}: {error.message}") from error
+    return (listed,) if isinstance(listed, str) else tuple(listed)
+
+
+def fitting(row: Question, listed: Sequence[str]) -> tuple[str, ...]:
+    """The releases among `listed` that a question asks for, ascending: as the index of Python answers it."""
+    every = sorted(version for text in listed if (version := _release(text)) is not None)
+    floor = Version(row.minimum)
+    above = [version for version in every if version >= floor]
+    if row.entry == EACH_MINOR:
+        return tuple(map(str, {version.release[:2]: version for version in above}.values()))
+    chosen = {
+        "latest": above,
+        "minimum": [version for version in above if version.release[:2] == floor.release[:2]],
+        BELOW_FLOOR: [version for version in every if version < floor],
+    }.get(row.entry)
+    if chosen is None:
+        chosen = [version for version in every if str(version) == row.entry]
+    return tuple(map(str, chosen[-1:]))
+
+
+def _release(text: str) -> Version | None:
+    """A version without a pre-release part; None for any other."""
+    try:
+        return Version(text) if "-" not in text else None
+    except InvalidVersion:
+        return None
+
+
+def _program(name: str) -> Path:
+    found = which(name)
+    if found is None:
+        raise NotRun("no-node", "there is no Node.js with npm on PATH")
+    return found

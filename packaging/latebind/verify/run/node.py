@@ -1,0 +1,169 @@
+"""Runs an npm package's test case: a Node.js program, for which npm installs the project's tarballs and the runtime.
+
+npm may use its cache alone and runs no scripts, so what is installed is what the packages ask for.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+from typing import TYPE_CHECKING, Any
+
+from latebind.errors import InputError, LatebindError, NotRun
+from latebind.filenames import npm_file, npm_target
+from latebind.tables.targets import target
+from latebind.verify.plan.npm import NPM_INSTALL, node, node_environment, run_npm
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.protocol import run_consumer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.config.document import RuntimeUse
+    from latebind.model import Outcome
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.protocol import ConsumerRun
+
+_TARBALLS = "packages"
+
+
+def run_node_cell(bench: Bench) -> Outcome:
+    """Install, run and judge.
+
+    Raises NotRun without Node.js, without the packages, or when npm's registry does not answer; PhaseError when
+    installing fails, and when the program wrote no result.
+    """
+    app = bench.work / bench.situation.folder
+    _lay_out(bench, app)
+    if bench.situation.first:
+        _installed(bench, app, bench.situation.first)
+        bound = _ended(bench, app).result.version
+        if bound != bench.situation.first:
+            raise LatebindError(
+                f"{bound or 'no version'} was bound before the upgrade, and {bench.situation.first} was installed"
+            )
+    _installed(bench, app, bench.cell.version)
+    library = _spoiled(bench, app)
+    ended = _ended(bench, app)
+    wanted = Expectation(
+        scenario=bench.scenario,
+        roots=tuple(str(root) for root in (app, *bench.situation.roots)),
+        values=bench.values(library),
+        reference=bench.reference(),
+        at_least=bench.at_least(),
+        binds=bench.binds(),
+    )
+    return judge(bench.cell, wanted, ended)
+
+
+def _lay_out(bench: Bench, app: Path) -> None:
+    """Copy the program and the project's tarballs into the folder of the application."""
+    source = bench.config.root / bench.config.document.verify.node
+    shutil.copytree(source, app, ignore=shutil.ignore_patterns("node_modules"))
+    (app / _TARBALLS).mkdir()
+    for path in _ours(bench):
+        shutil.copyfile(path, app / _TARBALLS / path.name)
+
+
+def _ours(bench: Bench) -> list[Path]:
+    """The project's npm packages, without the one that the situation leaves out. Raises NotRun when one is missing."""
+    version, made = bench.config.project.version, {row.path.name: row.path for row in bench.artifacts}
+    found = []
+    for name, package in bench.config.packages.items():
+        if package.npm is None or name == bench.situation.without:
+            continue
+        for one in (package.npm.name, npm_target(package.npm.name, bench.cell.target)):
+            file = npm_file(one, version)
+            if file not in made:
+                raise NotRun("not-built", f"{file} was not made")
+            found.append(made[file])
+    return found
+
+
+def _installed(bench: Bench, app: Path, version: str) -> None:
+    """Install the packages, and a version of the runtime ("" for none), from npm's cache."""
+    manifest = _manifest(bench, app, version)
+    bench.supply.npm_cached(app, manifest, bench.log)
+    (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    with failing_at("install"):
+        run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
+
+
+def _manifest(bench: Bench, app: Path, version: str) -> dict[str, Any]:
+    """The program's package.json with the tarballs and the runtime in it.
+
+    Packages of one target are optional, so that npm itself chooses by their `os`, `cpu` and `libc`.
+    """
+    file = app / "package.json"
+    try:
+        manifest = json.loads(file.read_bytes())
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read: {error}", where=str(file), advice='Write {"main": "smoke.mjs"}.') from error
+    if not isinstance(manifest, dict) or not isinstance(manifest.get("main"), str):
+        raise InputError("names no program", where=str(file), advice='Set "main", as in {"main": "smoke.mjs"}.')
+    main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
+    needed: dict[str, str] = dict(manifest.get("dependencies", {}))
+    optional: dict[str, str] = {}
+    for path in sorted((app / _TARBALLS).iterdir()):
+        name = _package_name(path)
+        (needed if name in main else optional)[name] = f"file:{_TARBALLS}/{path.name}"
+    if bench.use is not None and bench.use.known.npm:
+        needed.pop(bench.use.known.npm, None)
+        if version:
+            needed[bench.use.known.npm] = version
+    return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
+
+
+def _package_name(path: Path) -> str:
+    """The name in a tarball's package.json. Raises InputError when it cannot be read."""
+    try:
+        with tarfile.open(path, "r:gz") as archive:
+            file = archive.extractfile("package/package.json")
+            return str(json.load(file)["name"]) if file else ""
+    except (OSError, KeyError, TypeError, ValueError, tarfile.TarError) as error:
+        raise InputError(f"is not an npm package: {error}", where=path.name) from error
+
+
+def _spoiled(bench: Bench, app: Path) -> str:
+    """The runtime's installed library, broken as the scenario asks for; "" without one."""
+    use, spoil = bench.use, bench.situation.spoil
+    if use is None or not use.known.npm or not bench.cell.version:
+        return ""
+    found = _libraries(app / "node_modules" / use.known.npm, use, bench)
+    if not found:
+        raise InputError(f"{use.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
+    for path in found if spoil is not None else ():
+        data = path.read_bytes()
+        path.unlink()  # it may be a link to npm's cache
+        path.write_bytes(spoil(data) if spoil else data)
+    return str(found[0])
+
+
+def _libraries(folder: Path, use: RuntimeUse, bench: Bench) -> list[Path]:
+    """The runtime's library for the target, under each of its names."""
+    row = target(bench.cell.target)
+    system, _, arch = row.npm.partition("-")
+    names: tuple[str, ...] = getattr(use.known.names, row.system)
+    return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
+
+
+def _ended(bench: Bench, app: Path) -> ConsumerRun:
+    """Run the program, and read what it wrote."""
+    home, result = bench.work / "home", bench.work / "result.json"
+    home.mkdir(exist_ok=True)
+    manifest: Mapping[str, Any] = json.loads((app / "package.json").read_bytes())
+    program = app / manifest["main"]
+    if not program.is_file():
+        raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
+    words = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    return run_consumer(
+        [node(), program, *words],
+        name="the Node.js program",
+        result=result,
+        cwd=home,
+        env={**node_environment(home), **bench.situation.environment},
+        log=bench.log,
+    )
