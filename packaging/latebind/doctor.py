@@ -47,6 +47,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _program("uv", "uv", "clean environments are made by virtualenv without it"),
         _dotnet(),
         _mono(),
+        _node(),
         _dsymutil(),
         *_targets(machines),
     )
@@ -95,6 +96,14 @@ def _dotnet() -> Row:
         detail = "managed assemblies are not compiled and .NET cells are not run without it"
         return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
     return Row(what="dotnet", there=True, detail=_version(found))
+
+
+def _node() -> Row:
+    found = which("npm") and which("node")
+    if found is None:
+        return Row(what="node", there=False, detail="npm packages are not tried without Node.js and npm",
+                   cure="Install Node.js, 18 or newer.")  # fmt: skip
+    return Row(what="node", there=True, detail=_version(found))
 
 
 def _mono() -> Row:

@@ -2,8 +2,6 @@
 
 // Loads a model and runs it, through latenn.h. Calls are synchronous; nothing is printed.
 
-const fs = require('node:fs');
-const path = require('node:path');
 const koffi = require('koffi');
 const places = require('./places.cjs');
 const { libraryPath } = require('./latebind.cjs');

@@ -27,7 +27,6 @@ function backends() {
   const found = [];
   for (const row of BACKENDS) {
     const file = find(row.package);
-    // eslint-disable-next-line
     if (file) found.push({ name: row.name, folder: path.dirname(require(file).libraryPath()) });
   }
   return found;
@@ -54,7 +53,7 @@ function advice(minimum) {
 /** The message of a failed load, with the command that installs a missing backend. */
 function withAdvice(code, text) {
   const missing = code === 2 ? BACKENDS.filter((row) => !find(row.package)) : [];
-  return missing.length ? `${text} Install it: npm install ${missing[0].package}` : text;
+  return missing.length ? `${text}, or npm install ${missing[0].package}` : text;
 }
 
 module.exports = { advice, backends, runtimes, withAdvice };

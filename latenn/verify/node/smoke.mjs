@@ -52,12 +52,18 @@ function half(bits) {
   return sign * (exponent ? 2 ** (exponent - 15) * (1 + fraction / 1024) : 2 ** -14 * (fraction / 1024));
 }
 
+// The 8-bit types that have several NaNs, of which any will do.
+const NOT_A_NUMBER = {
+  float8e4m3fn: (bits) => (bits & 127) === 127,
+  float8e5m2: (bits) => (bits & 124) === 124 && (bits & 3) !== 0,
+};
 const WIDER = {
   float16: half,
   bfloat16: (bits) => new Float32Array(new Uint32Array([bits << 16]).buffer)[0],
 };
 
 function plain({ type, data }) {
+  if (type in NOT_A_NUMBER) return { list: Array.from(data, (bits) => (NOT_A_NUMBER[type](bits) ? NaN : bits)) };
   if (!(type in WIDER)) return { real: /^(float(32|64)|complex)/.test(type), list: data };
   return { real: true, list: Array.from(new Uint16Array(data.slice().buffer), WIDER[type]) };
 }

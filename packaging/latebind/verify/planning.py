@@ -73,7 +73,7 @@ def plan_cells(
         raise InputError(
             "there is nothing to verify",
             where=config.file.name,
-            advice="A wheel needs verify.python, a NuGet package verify.dotnet or verify.c, an npm package verify.node.",
+            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node.",
         )
     mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
     left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))

@@ -36,7 +36,7 @@ SCOPE = Extent(pythons={LINUX: "3.11"}, home=LINUX)
 def test_every_version_works_in_every_consumer_and_names_are_unique():
     cells = [planned.cell for planned in expanded()]
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
-    assert {who for who, _ in works} == {"python3.11", "dotnet-build"}
+    assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node"}
     consumed = {cell.consumer for cell in cells if cell.scenario == "consumed"}
     assert consumed == {*RUNNING, "c-nupkg"} - {"dotnet-build"}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}

@@ -109,7 +109,7 @@ def test_a_pattern_for_all_targets_asks_each_target_for_its_cells():
 
 
 def test_a_configuration_that_verifies_nothing_does_not_pass():
-    verify = msgspec.structs.replace(LATENN.document.verify, python="", dotnet="", c="")
+    verify = msgspec.structs.replace(LATENN.document.verify, python="", dotnet="", c="", node="")
     config = dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
     assert set(blocked(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
 

@@ -71,7 +71,7 @@ def npm_environment(home: Path) -> dict[str, str]:
 
 
 def answer(row: Question, home: Path) -> tuple[str, ...]:
-    """The versions that the registry has for a question, ascending. Raises NotRun as run_npm(), and `no-distribution`."""
+    """The versions that the registry has for a question, ascending. Raises NotRun."""
     home.mkdir(parents=True, exist_ok=True)
     with _ASKING:
         found = fitting(row, _listed(row.distribution, home))

@@ -158,7 +158,7 @@ def _ended(bench: Bench, app: Path) -> ConsumerRun:
     program = app / manifest["main"]
     if not program.is_file():
         raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
-    words = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
     return run_consumer(
         [node(), program, *words],
         name="the Node.js program",

@@ -1,0 +1,108 @@
+"""A Node.js program that npm installs the packages for: passing, and failing where a package is broken."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+
+import pytest
+
+from tests.client import CONFIG, write_client
+
+TABLES = """
+[package.tiny.npm]
+name = "@acme/tiny"
+dependencies = { koffi = "^3" }
+
+[verify]
+node = "node"
+"""
+PROGRAM = """\
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import { libraryPath } from '@acme/tiny';
+
+const words = process.argv.slice(2);
+const out = words[words.indexOf('--out') + 1];
+const koffi = createRequire(import.meta.url)('koffi');
+const [result, status] = (() => {
+  try {
+    const add = koffi.load(libraryPath()).func('int tiny_add(int a, int b)');
+    const right = add(2, 3) === EXPECTED;
+    const rows = [{ name: 'adds', message: `2 + 3 is ${add(2, 3)}` }];
+    return [{ passed: right ? ['adds'] : [], failed: right ? [] : rows, libraries: [libraryPath()] }, Number(!right)];
+  } catch (error) {
+    return [{ error: { message: error.message } }, 3];
+  }
+})();
+fs.writeFileSync(out, JSON.stringify(result));
+process.exitCode = status;
+"""
+
+
+@pytest.fixture
+def project(tmp_path):
+    folder = write_client(tmp_path, latebind=CONFIG + TABLES)
+    (folder / "node").mkdir()
+    (folder / "node" / "package.json").write_text('{"main": "smoke.mjs"}')
+    (folder / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "5"))
+    return folder
+
+
+def verified(latebind, folder, *more, env=None):
+    """The outcome of the one test case, its reason, and all that was printed."""
+    ended = latebind("-C", folder, "verify", "--target", "linux-x64", "-k", "node and works", *more, env=env)
+    report = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))
+    (row,) = report["cells"]
+    if row.get("reason") == "no-index":
+        pytest.skip("not run: the npm registry cannot be reached")
+    return row["outcome"], f"{row.get('reason', '')} {row.get('summary', '')}", ended
+
+
+def rewritten(tarball, change):
+    """Change the package.json of a tarball."""
+    with tarfile.open(tarball) as archive:
+        files = {row.name: archive.extractfile(row).read() for row in archive.getmembers()}
+    document = json.loads(files["package/package.json"])
+    change(document)
+    files["package/package.json"] = json.dumps(document).encode()
+    with tarfile.open(tarball, "w:gz") as archive:
+        for name, data in files.items():
+            row = tarfile.TarInfo(name)
+            row.size = len(data)
+            archive.addfile(row, io.BytesIO(data))
+
+
+def test_it_is_installed_without_scripts_and_computes(project, latebind):
+    outcome, text, _ = verified(latebind, project)
+    assert (outcome, "1 case passed" in text) == ("passed", True)
+
+
+def test_a_wrong_number_fails_it(project, latebind):
+    (project / "node" / "smoke.mjs").write_text(PROGRAM.replace("EXPECTED", "6"))
+    outcome, text, _ = verified(latebind, project)
+    assert (outcome, "adds: 2 + 3 is 5" in text) == ("failed", True)
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "says"),
+    [
+        ("-linux-x64", {"os": ["win32"]}, "@acme/tiny-linux-x64 is not installed"),
+        ("-linux-x64", {"libc": ["musl"]}, "@acme/tiny-linux-x64 is not installed"),
+        ("", {"dependencies": {"@acme/no-such-package": "1.0.0"}}, "@acme/no-such-package"),
+        ("", {"exports": {".": "./absent.cjs"}}, "absent.cjs"),
+    ],
+    ids=["os", "libc", "dependency", "entry"],
+)
+def test_a_broken_package_fails_it(project, latebind, part, change, says):
+    assert latebind("-C", project, "pack", "--target", "linux-x64").returncode == 0
+    rewritten(project / "dist" / f"acme-tiny{part}-1.2.3.tgz", lambda document: document.update(change))
+    outcome, text, _ = verified(latebind, project, "--dist", project / "dist")
+    assert (outcome, says in text) == ("failed", True), text
+
+
+def test_a_program_without_main_is_named(project, latebind):
+    (project / "node" / "package.json").write_text("{}")
+    outcome, text, _ = verified(latebind, project)
+    assert (outcome, 'Set "main"' in text) == ("failed", True)
