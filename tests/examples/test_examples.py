@@ -8,6 +8,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from broken.packages import Packages
+from latebind.build.ep import write_ep_helper
+from latebind.build.managed import build_managed
+from latebind.build.stage import open_stage
+from latebind.config.file import load
 from latebind.tables.targets import host_rid
 from latebind.verify.plan.interpreters import interpreters
 
@@ -112,6 +117,31 @@ def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
     ended = run(installed, "-C", project, "verify", "-k", case, allowed=(0, 1))
     assert " 0 failed" not in ended.stdout or "no-device" in says
     assert says in " ".join(ended.stdout.split()), ended.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("official_header", ["newest"], indirect=True)
+def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(installed, example, official_header, monkeypatch):
+    for key, value in dotnet_environment().items():
+        monkeypatch.setenv(key, value)
+    project = example("ep-tiny")
+    shutil.copytree(official_header.parent, project / "native/include")
+    run(installed, "-C", project, "pack", "--target", "linux-x64")
+    config, (stage,) = load(project / "latebind.toml"), [open_stage(project / "stage/linux-x64")]
+    helper = write_ep_helper(config, "tiny", [stage], project / "helper")
+    (code,) = helper.glob("*.cs")
+    text, native = code.read_text("utf-8"), "yield return Path.Combine(folder, native);"
+    assert native in text
+    hosts = 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""'
+    code.write_text(text.replace(native, "").replace(hosts, '""'), encoding="utf-8")
+    home = project / "home"
+    (made,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
+    (nupkg,) = (project / "dist").glob("*.nupkg")
+    one = {f"lib/netstandard2.0/{made.assembly.name}": made.assembly.read_bytes()}
+    Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(one))
+    words = ("-C", project, "verify", "--dist", project / "dist", "-k", "nupkg/*build*1.31*/works")
+    ended = run(installed, *words, allowed=(1,))
+    assert "libtiny_ep.so was not found" in " ".join(ended.stdout.split()), ended.stdout
 
 
 @pytest.mark.slow
