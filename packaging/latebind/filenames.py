@@ -62,5 +62,11 @@ def symbols_file(config: Config, rid: str) -> str:
     return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
 
 
+def sdk_file(config: Config, rid: str) -> str:
+    """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, which opens no other archive everywhere."""
+    kind = "zip" if target(rid).system == "windows" else "tar.gz"
+    return f"{config.project.name}-{Version(config.project.version)}-{rid}-sdk.{kind}"
+
+
 def _stem(config: Config, package: str) -> str:
     return f"{distribution(config, package)}-{Version(config.project.version)}"

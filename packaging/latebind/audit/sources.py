@@ -58,7 +58,8 @@ def package_suffix(name: str) -> str:
 def open_source(path: Path, kind: SubjectKind) -> Source:
     """The files of a path. Raises InputError when it is not of that kind."""
     made: Mapping[SubjectKind, Callable[[Path], Source]] = {"folder": _Folder, "binary": _Bare, "sdist": _Tar}
-    return made.get(kind, _Zip)(path)
+    is_tar = kind == "sdk" and path.name.lower().endswith("gz")
+    return _Tar(path) if is_tar else made.get(kind, _Zip)(path)
 
 
 class _Zip(Source):

@@ -27,7 +27,7 @@ Linux the library's version."""
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 
-SubjectKind = Literal["wheel", "nupkg", "sdist", "archive", "folder", "binary"]
+SubjectKind = Literal["wheel", "nupkg", "sdist", "archive", "sdk", "folder", "binary"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.build.kinds.eps import EP_NUPKGS, EP_WHEELS
 from latebind.build.kinds.nupkgs import NUPKGS
 from latebind.build.kinds.sdists import SDISTS
+from latebind.build.kinds.sdks import SDKS
 from latebind.build.kinds.symbols import SYMBOLS
 from latebind.build.kinds.wheels import WHEELS
 from latebind.model import NotMade
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from latebind.build.kinds.kind import PackageKind, PlannedFile
     from latebind.config.config import Config
 
-KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, SYMBOLS)
+KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, SYMBOLS, SDKS)
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:
