@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -14,6 +15,12 @@ from latebind.tables.targets import target, wheel_tag
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
+
+
+SDK_FILE = re.compile(
+    r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
+)
+"""What sdk_file() gives."""
 
 
 def distribution(config: Config, package: str) -> str:

@@ -41,6 +41,7 @@ _MODULES = (
     "buildfiles",
     "nugetrules",
     "sdists",
+    "sdks",
     "twins",
     "metadata",
     "licenses",

@@ -26,6 +26,9 @@ def project_policy(config: Config) -> Policy:
                 exports[project] = package.exports
         if wheel and package.nuget:
             twins.append((wheel, package.nuget.id))
+    if held := config.sdk_packages:
+        every = (glob for name in held for glob in config.packages[name].exports)
+        exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
     return Policy(
         runtimes=tuple(use.known for use in config.document.runtime),
         minimums={use.name: use.minimum for use in config.document.runtime},

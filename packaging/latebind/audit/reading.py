@@ -115,6 +115,8 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
         return is_module or posixpath.dirname(name).endswith((".dist-info", ".dist-info/sboms"))
     if kind == "sdist":
         return name.count("/") == 1 and name.endswith("/pyproject.toml")
+    if kind == "sdk":
+        return name.endswith((".cmake", ".pc", ".lib", ".dll.a"))
     if kind != "nupkg":
         return False
     small = name.lower()

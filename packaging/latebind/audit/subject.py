@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
+from latebind.filenames import SDK_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,10 +126,17 @@ class Contents:
 
     @property
     def project(self) -> str:
-        """The distribution, or the NuGet id by the file name (of a part of a split package: the whole's id), or ""."""
+        """The distribution, the NuGet id by the file name (a split package's for its parts), `<name>-sdk`, or ""."""
         if self.wheel is not None:
             return self.wheel.project
+        if self.sdk is not None:
+            return f"{self.sdk['name']}-sdk"
         return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
+
+    @cached_property
+    def sdk(self) -> re.Match[str] | None:
+        """Name, version and RID by the name of an SDK archive; None for anything else."""
+        return SDK_FILE.fullmatch(self.path.name) if self.kind == "sdk" else None
 
     @property
     def is_symbols(self) -> bool:

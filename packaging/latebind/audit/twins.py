@@ -35,6 +35,8 @@ class TwinFacts:
     """A nupkg's own id."""
     pins: tuple[tuple[str, str], ...] = ()
     """Id and range of the parts that a nupkg depends on."""
+    is_sdk: bool = False
+    """Whether it is an SDK archive, which holds libraries of several packages and is nobody's twin."""
 
 
 def twin_facts(package: Contents) -> TwinFacts | None:
@@ -56,6 +58,12 @@ def twin_facts(package: Contents) -> TwinFacts | None:
         )
     if package.kind == "nupkg" and not package.is_symbols:
         return _nupkg_facts(package)
+    if package.sdk is not None:
+        rows = {file.base: (package.subject(file.name), file.sha256) for file in package.native}
+        version, native = package.sdk["version"], {package.sdk["rid"]: rows}
+        return TwinFacts(
+            subject=package.subject(), is_wheel=False, project="", version=version, native=native, is_sdk=True
+        )
     return None
 
 
@@ -84,31 +92,42 @@ def _nupkg_facts(package: Contents) -> TwinFacts:
 
 @check(
     "LB406",
-    "Wheel and nupkg differ",
+    "Library differs between packages",
     "error",
     because="Twins promise the same library.",
     scope="set",
-    kinds=("wheel", "nupkg"),
+    kinds=("wheel", "nupkg", "sdk"),
     formats=("elf", "macho", "pe"),
     example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
     cure="Pack both from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
-    """The wheel and the nupkg of one version promise the same library.
+    """The wheel, the nupkg and the SDK archive of one version promise the same library.
 
     If their bytes differ, one of them was not built from what was tested.
     """
+    archives = [row for row in packages if row.is_sdk]
+    for one in archives:
+        for other in packages:
+            if not other.is_sdk and _version(other.version) == _version(one.version):
+                yield from _differing(one, other)
     for wheel, nupkg in _pairs(packages, policy):
-        for rid in sorted(wheel.native.keys() & nupkg.native.keys()):
-            ours, theirs = wheel.native[rid], nupkg.native[rid]
-            for name in sorted(ours.keys() & theirs.keys()):
-                (path, digest), (other, other_digest) = ours[name], theirs[name]
-                if digest != other_digest:
-                    yield Hit(
-                        inner=path,
-                        message=f"differs from {other}",
-                        evidence=(f"wheel sha256 {digest}", f"nupkg sha256 {other_digest}"),
-                    )
+        yield from _differing(wheel, nupkg)
+
+
+def _differing(one: TwinFacts, two: TwinFacts) -> Iterator[Hit]:
+    """The libraries of one name that differ."""
+    for rid in sorted(one.native.keys() & two.native.keys()):
+        ours, theirs = one.native[rid], two.native[rid]
+        for name in sorted(ours.keys() & theirs.keys()):
+            (path, digest), (other, other_digest) = ours[name], theirs[name]
+            if digest != other_digest:
+                seen = (f"{_word(one)} sha256 {digest}", f"{_word(two)} sha256 {other_digest}")
+                yield Hit(inner=path, message=f"differs from {other}", evidence=seen)
+
+
+def _word(row: TwinFacts) -> str:
+    return "wheel" if row.is_wheel else "sdk" if row.is_sdk else "nupkg"
 
 
 @check(
@@ -207,7 +226,7 @@ def _nupkg_only(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple
 def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
     """The packages, with the parts of a split package merged into the whole, which comes first."""
     together: dict[object, TwinFacts] = {}
-    for row in sorted(packages, key=lambda row: (row.is_wheel, row.id.lower())):
+    for row in sorted((row for row in packages if not row.is_sdk), key=lambda row: (row.is_wheel, row.id.lower())):
         key = row.subject if row.is_wheel else (canonicalize_name(row.project), _version(row.version))
         known = together.get(key)
         together[key] = replace(known, native={**known.native, **row.native}) if known else row
