@@ -8,22 +8,14 @@ import tarfile
 import zipfile
 
 import pytest
+from latebind.build.sbom import read_sbom
 from latebind.build.toolchain import program
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 
-from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, packed, write_client
+from tests.client import PORTABLE_CMAKE, hashes, packed
+from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
-SDK = CONFIG.replace("[package.tiny]", "[package.tiny]\nsdk = true").replace(
-    'license = "MIT"', 'license = "MIT"\nlicense_file = "native/tiny.c"'
-)
-HEADER = """\
-#ifdef __cplusplus
-extern "C"
-#endif
-int tiny_add(int a, int b);
-"""
-WITH_HEADER = f"{PORTABLE_CMAKE}install(FILES tiny.h DESTINATION include COMPONENT tiny)\n"
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
 )
@@ -38,12 +30,6 @@ endforeach()
 """
 
 
-def client(folder, cmake=WITH_HEADER, latebind=SDK, **changed):
-    root = write_client(folder, latebind=latebind, cmakelists=cmake, tiny=PORTABLE_SOURCE, **changed)
-    (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
-    return root
-
-
 def sdk_of(made):
     (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
     return path
@@ -51,7 +37,7 @@ def sdk_of(made):
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
-    return packed(client(tmp_path_factory.mktemp("sdk") / "tiny"))
+    return packed(write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny"))
 
 
 @pytest.fixture
@@ -83,7 +69,7 @@ def test_an_archive_holds_what_programs_are_compiled_with(made):
 
 
 def test_equal_inputs_give_equal_archives(made, tmp_path):
-    again = packed(client(tmp_path / "elsewhere"))
+    again = packed(write_sdk_client(tmp_path / "elsewhere"))
     assert hashes(again)[sdk_of(again).name] == hashes(made)[sdk_of(made).name]
 
 
@@ -157,7 +143,7 @@ LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1
     ],
 )
 def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
-    path = sdk_of(packed(client(tmp_path / "tiny", cmake)))
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", cmake)))
     with tarfile.open(path) as archive:
         found = {row.name.partition("/")[2]: row.linkname for row in archive if row.issym()}
     assert found == links
@@ -169,12 +155,22 @@ def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     subprocess.run([tree / "program_c"], check=True, capture_output=True, timeout=60)
 
 
-TWO = f"""{SDK}
+BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
+TWO = f"""{BINDING}
 [package.more]
 component = "more"
 exports = ["more_*", "extra_*"]
 requires = ["tiny"]
+runtime = "openvino"
 sdk = true
+
+[[runtime]]
+preset = "onnxruntime"
+minimum = "1.20"
+
+[[runtime]]
+preset = "openvino"
+minimum = "2025.1"
 """
 TWO_CMAKE = f"""{WITH_HEADER}
 foreach(name more extra)
@@ -188,12 +184,18 @@ endforeach()
 
 
 def test_packages_are_components_of_one_archive(tmp_path):
-    path = sdk_of(packed(client(tmp_path / "tiny", TWO_CMAKE, TWO)))
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
     (prefix,) = (tmp_path / "place").iterdir()
     text = (prefix / "lib" / "pkgconfig" / "tiny-more.pc").read_text("utf-8")
     assert "Requires: tiny\n" in text
     assert "-lextra -lmore\n" in text
+    bill = (prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes()
+    assert read_sbom(bill).ranges == (
+        ("onnxruntime", "vers:generic/>=1.20|<2"),
+        ("openvino", "vers:generic/>=2025.1"),
+    )
+    assert all(name in bill.decode() for name in ("libtiny.so", "libmore.so", "libextra.so"))
     folder = tmp_path / "consumer"
     configured(folder, prefix, component="more")
     (folder / "program.c").write_text(
@@ -218,7 +220,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
     ],
 )
 def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
-    root = client(tmp_path / "tiny", cmake, SDK.replace("linux-x64", rid))
+    root = write_sdk_client(tmp_path / "tiny", cmake, SDK.replace("linux-x64", rid))
     with pytest.raises(BuildError, match=says):
         packed(root)
 
@@ -232,14 +234,14 @@ def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
     ],
 )
 def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, says):
-    root = client(tmp_path / "tiny", latebind=SDK.replace(before, after))
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace(before, after))
     with pytest.raises(ConfigError, match=says):
         load(root / "latebind.toml")
 
 
 def test_windows_gets_a_zip_with_import_library_and_library(tmp_path):
     with zipfile.ZipFile(
-        sdk_of(packed(client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
+        sdk_of(packed(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
     ) as archive:
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
