@@ -12,9 +12,11 @@ from latebind.build.sbom import read_sbom
 from latebind.build.toolchain import program
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
+from latebind.system.run import run
 
 from tests.client import PORTABLE_CMAKE, hashes, packed
-from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
 PROGRAM = (
     "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
@@ -246,3 +248,36 @@ def test_windows_gets_a_zip_with_import_library_and_library(tmp_path):
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
         assert {stat.S_IMODE(row.external_attr >> 16) for row in archive.infolist()} == {0o644}
+
+
+@pytest.fixture(scope="module")
+def latenn(tmp_path_factory):
+    """latenn's SDK for Linux, an ONNX Runtime from its wheel, and a model."""
+    folder = tmp_path_factory.mktemp("latenn")
+    try:
+        runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
+    except LookupError as error:
+        pytest.skip(f"not run: {error}")
+    return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
+
+
+@pytest.mark.parametrize("language", ["C", "CXX"])
+def test_latenn_infers_in_a_program_that_cmake_builds(latenn, tmp_path, language):
+    prefix, words = latenn
+    folder = write_latenn_consumer(tmp_path, language)
+    command = [program("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={program('ninja')}"]
+    run([*command, "-S", folder, "-B", folder / "tree", f"-DCMAKE_PREFIX_PATH={prefix}"], timeout=120)
+    run([program("cmake"), "--build", folder / "tree"], timeout=120)
+    assert run([folder / "tree" / "program", *words], timeout=120).output == "1.5 2.5 3.5\n"
+    assert run([folder / "tree" / "program", words[0], tmp_path], check=False, timeout=120).returncode == 1
+
+
+def test_latenn_infers_in_a_program_that_pkg_config_builds(latenn, tmp_path):
+    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
+        pytest.skip("not run: there is no pkg-config or no cc")
+    prefix, words = latenn
+    write_latenn_consumer(tmp_path)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
+    line = "eval cc program.c -o program $(pkg-config --cflags --libs latenn-core)"
+    run(["/bin/sh", "-ec", line], cwd=tmp_path, env=env, timeout=120)
+    assert run([tmp_path / "program", *words], env=env, timeout=120).output == "1.5 2.5 3.5\n"
