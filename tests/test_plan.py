@@ -9,7 +9,8 @@ from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.tables.targets import target
 
-from tests.client import BOUND, CONFIG, PYPROJECT, packed, write_client, write_portable
+from tests.client import BOUND, CONFIG, PYPROJECT, packed, write_client
+from tests.sdkclient import write_sdk_client
 
 ALL = ("linux-x64", "linux-arm64", "linux-musl-x64", "osx-arm64", "win-x64")
 HERE = ALL[:1]
@@ -27,6 +28,7 @@ class Variant:
     wheel: bool = True
     nuget: str = '{ id = "Tiny" }'
     runtime: bool = False
+    sdk: bool = False
 
     def write(self, folder):
         text = (
@@ -37,6 +39,7 @@ class Variant:
         text = text.replace('glibc = "2.28"', f'glibc = "{self.glibc}"\nmacos = "{self.macos}"')
         named = f'wheel = {{ source = "python/tiny", name = "{self.name}" }}' if self.wheel else ""
         text = text.replace('wheel = { source = "python/tiny" }', named)
+        text = text.replace("[package.tiny]", "[package.tiny]\nsdk = true") if self.sdk else text
         text = text.replace('nuget = { id = "Tiny" }', f"nuget = {self.nuget}" if self.nuget else "")
         return write_client(
             folder, latebind=text, pyproject=PYPROJECT.replace('name = "tiny"', f'name = "{self.name}"')
@@ -57,7 +60,9 @@ VARIANTS = [
     *(Variant(glibc=glibc, nuget="") for glibc in ("2.17", "2.31", "2.40")),
     *(Variant(macos=macos, rids=("osx-arm64",), nuget="") for macos in ("12.0", "13.0", "26.0")),
     *(Variant(rids=(rid,), version="1.0.0-rc.1") for rid in ALL[1:]),
+    Variant(rids=ALL, sdk=True, version="v1.0.0-rc.1"),
     Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True),
+    Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True, sdk=True),
     Variant(rids=("linux-musl-x64",), runtime=True, wheel=False),
 ]
 
@@ -66,7 +71,7 @@ VARIANTS = [
 def built(tmp_path_factory):
     """The library for each target, below folders named after the targets."""
     folder = tmp_path_factory.mktemp("built")
-    write_portable(folder, list(ALL))
+    write_sdk_client(folder, latebind=CONFIG.replace('["linux-x64"]', str(list(ALL))))
     file = folder / "latebind.toml"
     file.write_text(file.read_text("utf-8").replace("2.28", "2.17"), encoding="utf-8")
     config = load(file)

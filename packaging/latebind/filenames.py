@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -15,6 +16,12 @@ from latebind.tables.targets import npm_platform, target, wheel_tag
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
+
+
+SDK_FILE = re.compile(
+    r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
+)
+"""What sdk_file() gives."""
 
 
 def distribution(config: Config, package: str) -> str:
@@ -79,6 +86,12 @@ def npm_file(name: str, version: str) -> str:
 def symbols_file(config: Config, rid: str) -> str:
     """The place of a target's archive of debug symbols below dist/."""
     return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
+
+
+def sdk_file(config: Config, rid: str) -> str:
+    """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, which opens no other archive everywhere."""
+    kind = "zip" if target(rid).system == "windows" else "tar.gz"
+    return f"{config.project.name}-{Version(config.project.version)}-{rid}-sdk.{kind}"
 
 
 def _stem(config: Config, package: str) -> str:

@@ -25,7 +25,7 @@ Profile = Literal["loads", "runtime", "all"]
 FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
-Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "npm", "symbols"]
+Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "npm", "symbols", "sdk"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

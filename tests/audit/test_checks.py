@@ -16,12 +16,15 @@ from tests.audit.cases import (
     providers,
     rid,
     sdists,
+    sdks,
     symbols,
     tags,
     windows,
 )
 
-PARTS = (linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, providers, npms)
+PARTS = (
+    linkage, symbols, tags, layout, metadata, hygiene, rid, macos, windows, nugetrules, sdists, sdks, providers, npms
+)  # fmt: skip
 CASES = [case for part in PARTS for case in part.CASES]
 # A worker that dies cannot be a row of a table: test_pool.py kills real ones.
 ELSEWHERE = {"LB605"}

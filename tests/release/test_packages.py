@@ -1,13 +1,16 @@
 """What the packages of a release are found to hold."""
 
+import json
+
 import pytest
 from latebind.errors import InputError
 from latebind.release.packages import read_packages
 from latebind.system.archive import Entry, write_zip
-from latebind.system.tarball import write_tgz
+from latebind.system.tarball import write_tar
 from latebind.tables.targets import npm_platform
 
 from tests.client import packed, write_portable
+from tests.sdkclient import SDK, write_sdk_client
 
 
 @pytest.mark.parametrize("rid", ["osx-arm64", "win-x64"])
@@ -34,7 +37,7 @@ def test_an_npm_package_is_for_the_target_that_its_fields_choose(tmp_path, rid):
 
 
 def test_a_tarball_without_package_json_is_refused(tmp_path):
-    write_tgz(tmp_path / "tiny-1.2.3.tgz", [Entry(name="package/index.js", data=b"")])
+    write_tar(tmp_path / "tiny-1.2.3.tgz", [Entry(name="package/index.js", data=b"")])
     with pytest.raises(InputError, match=r"has no package\.json"):
         read_packages(tmp_path)
 
@@ -44,6 +47,16 @@ def test_symbols_of_a_prerelease_are_recognized(tmp_path):
     write_zip(tmp_path / "symbols" / name, [Entry(name="symbols.json", data=b"{}")])
     (found,) = read_packages(tmp_path)
     assert (found.artifact.kind, found.version, found.targets) == ("symbols", "1.0.0-rc.1", ("linux-musl-x64",))
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
+def test_an_sdk_is_recognized_with_its_sbom(tmp_path, rid):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
+    packed(root)
+    (found,) = [row for row in read_packages(root / "dist") if row.artifact.kind == "sdk"]
+    assert (found.name, found.version, found.targets) == ("tiny", "1.2.3", (rid,))
+    assert found.bill_file == f"{found.artifact.path.name}.cdx.json"
+    assert json.loads(found.bill)["metadata"]["component"]["purl"] == "pkg:generic/tiny@1.2.3"
 
 
 def test_any_other_file_is_refused(tmp_path):

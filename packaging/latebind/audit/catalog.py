@@ -42,6 +42,7 @@ _MODULES = (
     "buildfiles",
     "nugetrules",
     "sdists",
+    "sdks",
     "twins",
     "metadata",
     "licenses",

@@ -169,7 +169,7 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     because="Nothing fails.",
     scope="package",
-    kinds=("wheel", "nupkg", "sdist", "npm"),
+    kinds=("wheel", "nupkg", "sdist", "npm", "sdk"),
     example="latenn/__pycache__/__init__.cpython-311.pyc",
     cure="Exclude the files in the build configuration, and build from a clean checkout.",
 )
@@ -209,7 +209,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "error",
     because="A secret lets others in. A warning for key stores, which may have none; a note for test data.",
     scope="package",
-    kinds=("wheel", "nupkg", "sdist", "npm", "archive", "folder"),
+    kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     cure="Remove the file, revoke the secrets in it, and delete the published package.",
 )

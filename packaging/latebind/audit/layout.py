@@ -33,6 +33,13 @@ def rid_folder(name: str) -> str:
     return match[1] if match else ""
 
 
+def promised_rid(package: Contents, file: File) -> str:
+    """The RID that a folder of a nupkg, or the name of an SDK archive, promises a file to; "" for none."""
+    if package.sdk is not None:
+        return package.sdk["rid"]
+    return rid_folder(file.name) if package.kind == "nupkg" else ""
+
+
 def native_place(name: str) -> tuple[str, str]:
     """RID and path below `runtimes/<rid>/native/`, or two empty strings."""
     match = _NATIVE_FOLDER.fullmatch(name)

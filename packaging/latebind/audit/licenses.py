@@ -32,13 +32,13 @@ _PEP_639 = Version("2.4")
     "note",
     because="Nothing fails.",
     scope="package",
-    kinds=("wheel", "nupkg", "npm"),
+    kinds=("wheel", "nupkg", "npm", "sdk"),
     example="a wheel without dist-info/licenses/",
     cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
-    if package.kind == "wheel":
+    if package.kind != "nupkg":
         if not any(_LICENSE.search(file.name) for file in package.files):
             seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
             yield Hit(message="contains no license file", evidence=(seen,))

@@ -27,6 +27,9 @@ def project_policy(config: Config) -> Policy:
         }
         twins.append({kind: project for kind, project in names.items() if project})
         exports.update(dict.fromkeys(twins[-1].values(), package.exports))
+    if held := config.sdk_packages:
+        every = (glob for name in held for glob in config.packages[name].exports)
+        exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
     return Policy(
         runtimes=tuple(use.known for use in config.document.runtime),
         minimums={use.name: use.minimum for use in config.document.runtime},

@@ -116,6 +116,8 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
     metadata = {"sdist": "pyproject.toml", "npm": "package.json"}.get(kind)
     if metadata:
         return name.count("/") == 1 and name.endswith(f"/{metadata}")
+    if kind == "sdk":
+        return name.endswith((".cmake", ".pc", ".lib", ".dll.a"))
     if kind != "nupkg":
         return False
     small = name.lower()

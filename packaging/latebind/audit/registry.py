@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from latebind.audit.subject import SubjectKind
     from latebind.binary import Format
 
-ALL_KINDS: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "folder", "binary")
-ARCHIVES: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive")
+ALL_KINDS: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary")
+ARCHIVES: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk")
 EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
 
 Scope = Literal["binary", "package", "set"]

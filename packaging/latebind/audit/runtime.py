@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
-from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import links, own_name, some
 from latebind.config.ep import EP_EXPORTS
 from latebind.text import human_size, plural
@@ -91,7 +91,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
     scope="package",
     formats=EVERY_FORMAT,
-    kinds=("wheel", "nupkg", "sdist", "npm", "archive", "folder"),
+    kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
 )

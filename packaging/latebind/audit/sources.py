@@ -57,7 +57,8 @@ def open_source(path: Path, kind: SubjectKind) -> Source:
     made: Mapping[SubjectKind, Callable[[Path], Source]] = {
         "folder": _Folder, "binary": _Bare, "sdist": _Tar, "npm": _Tar
     }  # fmt: skip
-    return made.get(kind, _Zip)(path)
+    is_tar = kind == "sdk" and path.name.lower().endswith("gz")
+    return _Tar(path) if is_tar else made.get(kind, _Zip)(path)
 
 
 class _Zip(Source):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from latebind.audit.npmjson import read_manifest
 from latebind.binary import floors
 from latebind.config.ep import EP_EXPORTS
+from latebind.filenames import SDK_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ Linux the library's version."""
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
 
-SubjectKind = Literal["wheel", "nupkg", "sdist", "npm", "archive", "folder", "binary"]
+SubjectKind = Literal["wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,13 +132,20 @@ class Contents:
 
     @property
     def project(self) -> str:
-        """The distribution, the NuGet id by the file name, or npm's name; for a part, the whole's name; or ""."""
+        """The distribution, the NuGet id by the file name, npm's name, for a part the whole's; `<name>-sdk`, or ""."""
         if self.wheel is not None:
             return self.wheel.project
+        if self.sdk is not None:
+            return f"{self.sdk['name']}-sdk"
         if self.kind == "npm":
             manifest = read_manifest(self)
             return manifest.platform[0] or manifest.text("name") if manifest else ""
         return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
+
+    @cached_property
+    def sdk(self) -> re.Match[str] | None:
+        """Name, version and RID by the name of an SDK archive; None for anything else."""
+        return SDK_FILE.fullmatch(self.path.name) if self.kind == "sdk" else None
 
     @property
     def is_symbols(self) -> bool:

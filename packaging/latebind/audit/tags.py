@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
-from latebind.audit.layout import rid_folder
+from latebind.audit.layout import promised_rid, rid_folder
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.supply import must_load
 from latebind.binary import floors
@@ -67,7 +67,7 @@ def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
     "error",
     because="It does not load on the promised platform. A note if other files serve that platform.",
     scope="package",
-    kinds=("wheel", "nupkg"),
+    kinds=("wheel", "nupkg", "sdk"),
     formats=EVERY_FORMAT,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     cure="Package the binary built for this tag, or correct the tag or the RID folder.",
@@ -198,7 +198,7 @@ def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit |
     "error",
     because="It does not load on the promised systems. A note if other files serve them.",
     scope="binary",
-    kinds=("wheel", "nupkg"),
+    kinds=("wheel", "nupkg", "sdk"),
     example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
     cure="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
 )
@@ -206,7 +206,7 @@ def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Sk
     """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems."""
     if image.libc == "unknown":
         return
-    rid = rid_folder(file.name) if package.kind == "nupkg" else ""
+    rid = promised_rid(package, file)
     promised = {tag.libc for name in _platforms(package) if (tag := platforms.linux_tag(name))}
     if rid.startswith("linux"):
         promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
@@ -284,9 +284,8 @@ def _promise(package: Contents) -> str:
 
 def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
     """The tags or the RID folder that promise a format and architectures for the file."""
-    if package.kind == "nupkg":
-        rid = rid_folder(file.name)
-        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))] if rid else []
+    if rid := promised_rid(package, file):
+        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
     rows = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
     return [row for row in rows if row[1]]
 

@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents
 
-TwinKind = Literal["wheel", "nupkg", "npm"]
+TwinKind = Literal["wheel", "nupkg", "npm", "sdk"]
 _KINDS: tuple[TwinKind, ...] = ("wheel", "nupkg", "npm")
+"""An SDK archive holds libraries of several packages, and is nobody's twin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +51,7 @@ class TwinFacts:
 
 
 def twin_facts(package: Contents) -> TwinFacts | None:
-    """The facts of a wheel, a nupkg or an npm package; None for anything else."""
+    """The facts of a wheel, a nupkg, an npm package or an SDK archive; None for anything else."""
     if package.kind == "wheel" and package.wheel is not None:
         rids = {rid for name in package.wheel.platforms if (rid := platforms.rid_of_tag(name))}
         rows = {
@@ -68,6 +69,10 @@ def twin_facts(package: Contents) -> TwinFacts | None:
         )
     if package.kind == "nupkg" and not package.is_symbols:
         return _nupkg_facts(package)
+    if package.sdk is not None:
+        rows = {file.base: (package.subject(file.name), file.sha256) for file in package.native}
+        version, native = package.sdk["version"], {package.sdk["rid"]: rows}
+        return TwinFacts(subject=package.subject(), kind="sdk", project="", version=version, native=native)
     manifest = read_manifest(package)
     return _npm_facts(package, manifest) if manifest else None
 
@@ -121,27 +126,33 @@ def _nupkg_facts(package: Contents) -> TwinFacts:
     "error",
     because="Twins promise the same library.",
     scope="set",
-    kinds=_KINDS,
+    kinds=(*_KINDS, "sdk"),
     formats=("elf", "macho", "pe"),
     example="liblatenn.so of the wheel and of the nupkg have different SHA-256",
     cure="Pack all from one build: latebind pack.",
 )
 def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | Skip]:
-    """The wheel, the nupkg and the npm packages of one version promise the same library.
+    """The wheel, the nupkg, the npm packages and the SDK archives of one version promise the same library.
 
     If their bytes differ, one of them was not built from what was tested.
     """
+    for one in packages:
+        for other in packages if one.kind == "sdk" else ():
+            if other.kind != "sdk" and _version(other.version) == _version(one.version):
+                yield from _differing(one, other)
     for one, two in _pairs(packages, policy):
-        for rid in sorted(one.native.keys() & two.native.keys()):
-            ours, theirs = one.native[rid], two.native[rid]
-            for name in sorted(ours.keys() & theirs.keys()):
-                (path, digest), (other, other_digest) = ours[name], theirs[name]
-                if digest != other_digest:
-                    yield Hit(
-                        inner=path,
-                        message=f"differs from {other}",
-                        evidence=(f"{one.kind} sha256 {digest}", f"{two.kind} sha256 {other_digest}"),
-                    )
+        yield from _differing(one, two)
+
+
+def _differing(one: TwinFacts, two: TwinFacts) -> Iterator[Hit]:
+    """The libraries of one name that differ."""
+    for rid in sorted(one.native.keys() & two.native.keys()):
+        ours, theirs = one.native[rid], two.native[rid]
+        for name in sorted(ours.keys() & theirs.keys()):
+            (path, digest), (other, other_digest) = ours[name], theirs[name]
+            if digest != other_digest:
+                seen = (f"{one.kind} sha256 {digest}", f"{two.kind} sha256 {other_digest}")
+                yield Hit(inner=path, message=f"differs from {other}", evidence=seen)
 
 
 @check(
@@ -241,7 +252,7 @@ def _without_wheel(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tu
 def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
     """The packages, with the parts of a split package merged into the whole, which comes first."""
     together: dict[object, TwinFacts] = {}
-    for row in sorted(packages, key=lambda row: row.id.lower()):
+    for row in sorted((row for row in packages if row.kind != "sdk"), key=lambda row: row.id.lower()):
         named = (row.kind, canonicalize_name(row.project), _version(row.version))
         key = row.subject if row.kind == "wheel" else named
         known = together.get(key)

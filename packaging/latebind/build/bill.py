@@ -39,7 +39,7 @@ class Bill:
     libraries: tuple[Library, ...] = ()
     parts: tuple[str, ...] = ()
     """The URLs of the packages that hold the libraries instead."""
-    runtime: Late | None = None
+    runtimes: tuple[Late, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

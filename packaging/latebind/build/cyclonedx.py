@@ -23,7 +23,7 @@ def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     """The document in `version`, 1.6 or 1.7."""
     marks = {"isExternal": True, "scope": "required"} if version == "1.7" else {"scope": "required"}
     parts = [{**_package(purl, bill.version), **marks} for purl in bill.parts]
-    late = [{**_late(bill.runtime, version), **marks}] if bill.runtime else []
+    late = [{**_late(row, version), **marks} for row in bill.runtimes]
     everything = [*map(_library, bill.libraries), *parts, *late]
     itself = _package(bill.purl, bill.version)
     if bill.license:

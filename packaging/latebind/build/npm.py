@@ -13,7 +13,7 @@ from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
 from latebind.system.archive import Entry
-from latebind.system.tarball import write_tgz
+from latebind.system.tarball import write_tar
 from latebind.system.tree import list_tree
 from latebind.tables.targets import npm_platform
 from latebind.templates import render
@@ -183,7 +183,7 @@ def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence
         Entry(name="package.json", data=(json.dumps(fields, indent=2, ensure_ascii=False) + "\n").encode()),
     ]
     path = outdir / npm_file(fields["name"], project.version)
-    write_tgz(path, [Entry(name=f"package/{row.name}", data=row.data) for row in everything])
+    write_tar(path, [Entry(name=f"package/{row.name}", data=row.data) for row in everything])
     return path
 
 

@@ -43,23 +43,35 @@ def sbom_file(config: Config) -> str:
     return f"latebind.{_FORMATS[config.project.sbom].suffix}"
 
 
-def sbom(config: Config, package: str, stages: Sequence[Stage], purl: str, *, parts: Sequence[str] = ()) -> bytes:
+def sbom(  # noqa: PLR0913  # what holds what
+    config: Config,
+    package: str,
+    stages: Sequence[Stage],
+    purl: str,
+    *,
+    parts: Sequence[str] = (),
+    more: Sequence[str] = (),
+) -> bytes:
     """The SBOM of a package that holds those stages' libraries; `purl` is the package's own package URL.
 
-    `parts` are the URLs of the packages that hold the libraries instead, where a package was split.
+    `parts` are the URLs of the packages that hold the libraries instead, where a package was split; `more` are further
+    packages of the configuration whose libraries are in the same file.
     """
-    component = config.packages[package].component
-    use = config.runtime_of(package)
+    packages = (package, *more)
+    uses = {use.name: use for name in packages if (use := config.runtime_of(name)) is not None}
     bill = Bill(
         purl=purl,
         version=config.project.version,
         license=config.project.license,
         tools=_tools(stages),
         libraries=tuple(
-            _library(stage, path.name, component) for stage in stages for path in stage.libraries(component)
+            _library(stage, path.name, component)
+            for component in dict.fromkeys(config.packages[name].component for name in packages)
+            for stage in stages
+            for path in stage.libraries(component)
         ),
         parts=tuple(parts),
-        runtime=Late(name=use.name, title=use.known.title, range=version_range(use)) if use else None,
+        runtimes=tuple(Late(name=use.name, title=use.known.title, range=version_range(use)) for use in uses.values()),
     )
     document = _FORMATS[config.project.sbom].write(bill)
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()

@@ -37,10 +37,10 @@ def spdx(bill: Bill) -> dict[str, Any]:
     for purl in bill.parts:
         rows.append(_package(_id("part", name_of(purl)), name_of(purl), bill.version, purl=purl))
         links.append(_link(_ITSELF, "DEPENDS_ON", rows[-1]["SPDXID"]))
-    if bill.runtime:
-        rows.append(_package(_id("late-bound", bill.runtime.name), bill.runtime.name))
-        rows[-1]["summary"] = f"{bill.runtime.title}, bound at run time and not contained."
-        rows[-1]["comment"] = _RANGE + bill.runtime.range
+    for late in bill.runtimes:
+        rows.append(_package(_id("late-bound", late.name), late.name))
+        rows[-1]["summary"] = f"{late.title}, bound at run time and not contained."
+        rows[-1]["comment"] = _RANGE + late.range
         links.append(_link(rows[-1]["SPDXID"], "RUNTIME_DEPENDENCY_OF", _ITSELF))
     for name, version in bill.tools:
         rows.append(_package(_id("tool", name, version), name, version, purpose="APPLICATION"))

@@ -23,6 +23,8 @@ _ENTRIES = ("minimum", "each-minor", "latest")
 _MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
 """packaging.python.org, "Names and normalization"."""
+_CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
+"""What names of packages, variables and targets of CMake have in common."""
 
 
 def check_config(config: Config, reader: Reader) -> None:
@@ -171,6 +173,7 @@ def _check_packages(config: Config, reader: Reader) -> None:
             reader.problem(("package", name, "wheel"), *wrong)
         for key, text, advice in package.npm.problems() if package.npm is not None else ():
             reader.problem(("package", name, "npm", key), f"package.{name}.npm.{key}: {text}", advice)
+        _check_sdk(config, reader, name)
         for other in package.requires:
             if other not in config.packages:
                 text = f"{other!r} is not a package here"
@@ -185,6 +188,21 @@ def _check_packages(config: Config, reader: Reader) -> None:
                 f"package {name} asks for extras but binds no runtime",
                 f'Add runtime = "..." to [package.{name}].',
             )
+
+
+def _check_sdk(config: Config, reader: Reader, name: str) -> None:
+    package, here = config.packages[name], ("package", name, "sdk")
+    if not package.sdk:
+        return
+    if package.ep is not None:
+        text = f"package {name} is an execution provider, which no program is linked with"
+        reader.problem(here, text, "Take sdk out: its wheel and nupkg hold all that a program registers.")
+    elif config.wheel_kind(name) not in ("", "py3-none"):
+        text = f"package {name} holds a Python module, which no program is linked with"
+        reader.problem(here, text, "Write sdk = true for a package with a library of its own.")
+    elif not _CMAKE_NAME.match(config.project.name):
+        text = f"{config.project.name!r} cannot be the name of a CMake package"
+        reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or take sdk out.")
 
 
 def _version(text: str) -> Version | None:

@@ -92,6 +92,12 @@ class Config:
             found += [other for other in self.packages[name].requires if other not in found]
         return tuple(found)
 
+    @property
+    def sdk_packages(self) -> tuple[str, ...]:
+        """The packages in an SDK archive: those with `sdk = true`, and what they require, in the order of the file."""
+        wanted = {other for name, package in self.packages.items() if package.sdk for other in self.needed(name)}
+        return tuple(name for name in self.packages if name in wanted)
+
     def tried(self, use: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is tried: what is its own, else what holds for all."""
         verify = self.document.verify

@@ -195,6 +195,13 @@ class Package(Table, frozen=True):
         None
     )
     npm: Annotated[NpmConfig | None, Meta(description="Settings of its npm packages; leave it out for none.")] = None
+    sdk: Annotated[
+        bool,
+        Meta(
+            description="Put its libraries and headers, and those of what it requires, into an archive for C and C++ "
+            "for each target."
+        ),
+    ] = False
     ep: Annotated[
         EpConfig | None, Meta(description="A plugin execution provider for ONNX Runtime, in a wheel and a nupkg.")
     ] = None

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
+from latebind.audit.sources import open_source
 from latebind.audit.subject import nupkg_id, nupkg_version
 from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
 from latebind.build.sbom import SBOM_FILES
 from latebind.errors import InputError
+from latebind.filenames import SDK_FILE
 from latebind.model import SYMBOLS_SUFFIX, Artifact, Kind, Sha256
 from latebind.system.archive import ZipReader, sha256
 from latebind.system.tarball import TarReader
@@ -78,7 +80,10 @@ def _read(path: Path) -> ReleasePackage:
     kind, name, version, own = _named(path)
     artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
     if kind not in INSTALLED_KINDS:
-        return ReleasePackage(artifact=artifact, name=name, version=version, targets=own)
+        bill, bill_file = _bill(path) if kind == "sdk" else (b"", "")
+        return ReleasePackage(
+            artifact=artifact, name=name, version=version, targets=own, bill=bill, bill_file=bill_file
+        )
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
     bill, bill_file, headers = b"", "", {}
@@ -99,8 +104,18 @@ def _read(path: Path) -> ReleasePackage:
     )  # fmt: skip
 
 
+def _bill(path: Path) -> tuple[bytes, str]:
+    """The SBOM of an SDK archive, and what a release calls it."""
+    for file in open_source(path, "sdk").files():
+        if suffix := SBOM_FILES.get(posixpath.basename(file.name)):
+            return b"".join(file.blocks()), f"{path.name}.{suffix}"
+    return b"", ""
+
+
 def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
     """Kind, name, version, and the target where the name says it. Raises InputError for any other file."""
+    if match := SDK_FILE.fullmatch(path.name):
+        return "sdk", match["name"], match["version"], tuple(rid for rid in targets() if rid == match["rid"])
     try:
         if path.suffix == ".whl":
             distribution, number, *_ = parse_wheel_filename(path.name)

@@ -8,6 +8,7 @@ from latebind.build.kinds.eps import EP_NUPKGS, EP_WHEELS
 from latebind.build.kinds.npms import NPMS
 from latebind.build.kinds.nupkgs import NUPKGS
 from latebind.build.kinds.sdists import SDISTS
+from latebind.build.kinds.sdks import SDKS
 from latebind.build.kinds.symbols import SYMBOLS
 from latebind.build.kinds.wheels import WHEELS
 from latebind.model import NotMade
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from latebind.build.kinds.kind import PackageKind, PlannedFile
     from latebind.config.config import Config
 
-KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, NPMS, SYMBOLS)
+KINDS: tuple[PackageKind, ...] = (WHEELS, EP_WHEELS, SDISTS, NUPKGS, EP_NUPKGS, NPMS, SYMBOLS, SDKS)
 
 
 def plan_files(config: Config, rids: Sequence[str]) -> tuple[PlannedFile, ...]:

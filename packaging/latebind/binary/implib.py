@@ -1,0 +1,39 @@
+"""Reads the import libraries of Windows: archives of short import objects (PE format specification, 8), or of COFF."""
+
+from __future__ import annotations
+
+import struct
+
+_MAGIC = b"!<arch>\n"
+_HEADER = 60
+_SHORT = struct.Struct("<HHHHIIHH")
+_ARCHS = {0x14C: "i386", 0x8664: "x86_64", 0xAA64: "aarch64", 0x1C4: "armv7"}
+
+
+def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
+    """The CPUs that the members are for, and the DLLs, in lower case, that its short imports name; None for no archive.
+
+    Members that are damaged are left out.
+    """
+    if not data.startswith(_MAGIC):
+        return None
+    archs: set[str] = set()
+    libraries: set[str] = set()
+    place = len(_MAGIC)
+    while place + _HEADER <= len(data):
+        name, size = data[place : place + 16].strip(), data[place + 48 : place + 58].strip()
+        if not size.isdigit():
+            break
+        start, end = place + _HEADER, place + _HEADER + int(size)
+        member = data[start:end]
+        place = end + end % 2
+        if name in (b"/", b"//") or len(member) < _SHORT.size:
+            continue
+        first, second, _, machine, *_ = _SHORT.unpack_from(member)
+        is_short = (first, second) == (0, 0xFFFF)
+        number = machine if is_short else first
+        archs.add(_ARCHS.get(number, f"unknown-{number}"))
+        words = member[_SHORT.size :].split(b"\0")
+        if is_short and len(words) > 1:
+            libraries.add(words[1].decode("utf-8", "replace").lower())
+    return frozenset(archs), frozenset(libraries)

@@ -1,0 +1,58 @@
+"""SDK archives for C and C++: one for each target, with all packages that ask for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
+from latebind.build.sdk import pack_sdk
+from latebind.filenames import sdk_file
+from latebind.plan import unsupplied
+from latebind.system.tree import hash_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.build.kinds.kind import PackRun
+    from latebind.config.config import Config
+
+
+def _held(config: Config, rid: str) -> list[str]:
+    """The packages in a target's archive: those whose runtime exists there."""
+    return [name for name in config.sdk_packages if not unsupplied(config, name, rid)]
+
+
+def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:
+    return [
+        PlannedFile(
+            file=sdk_file(config, rid),
+            kind="sdk",
+            package=config.project.name,
+            inputs=tuple(f"stage/{rid}/{config.packages[name].component}" for name in held),
+        )
+        for rid in rids
+        if (held := _held(config, rid))
+    ]
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    project = run.config.project.name
+    return [
+        PackageJob(name=f"sdk {stage.rid}", package=project, stages=(stage,))
+        for stage in run.stages
+        if _held(run.config, stage.rid)
+    ]
+
+
+def _key(run: PackRun, _job: PackageJob) -> list[str]:
+    file = run.config.project.license_file
+    return [hash_file(run.config.root / file) if file else ""]
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    (stage,) = job.stages
+    return [pack_sdk(run.config, _held(run.config, stage.rid), stage, run.dist)]
+
+
+SDKS = PackageKind(name="sdk", is_for_targets=lambda package: package.sdk, plan=_plan, jobs=_jobs, key=_key, make=_make)

@@ -1,0 +1,207 @@
+"""Makes the SDK archive of a target: headers, libraries, CMake package, pkg-config files, license and SBOM.
+
+The libraries are the staged ones, byte for byte. Names that the linker needs and the stage lacks are links to them
+(docs/decisions/0057).
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import stat
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.binary import read_images
+from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.sbom import sbom, sbom_file
+from latebind.errors import BuildError
+from latebind.filenames import sdk_file
+from latebind.system.archive import Entry, write_zip
+from latebind.system.tarball import write_tar
+from latebind.tables.targets import target
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+
+_STEM = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib)$")
+_LINK_NAME = {"linux": "lib{}.so", "macos": "lib{}.dylib"}
+"""What -lNAME looks for, and what CMake's users expect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdkLibrary:
+    """One library in the archive. Paths are relative to the prefix."""
+
+    target: str
+    """Its imported target in CMake."""
+    stem: str
+    """What -l takes."""
+    file: str
+    entries: tuple[Entry, ...]
+    soname: str = ""
+    import_library: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdkPackage:
+    """One package in the archive: a component of the CMake package, and a pkg-config file."""
+
+    name: str
+    target: str
+    module: str
+    """The name of its pkg-config file."""
+    libraries: tuple[SdkLibrary, ...]
+    requires: tuple[str, ...]
+    linked: tuple[str, ...]
+    """The targets that its own one links."""
+
+
+def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path) -> Path:
+    """Write the archive of some packages for a target into `outdir`; equal inputs give equal bytes.
+
+    Raises BuildError: no library, no header or no import library, libraries that break the promises of the
+    configuration, two headers of one name.
+    """
+    rows = [_package(config, name, packages, stage) for name in packages]
+    entries = [
+        *(entry for row in rows for library in row.libraries for entry in library.entries),
+        *_headers(config, packages, stage),
+        *_build_files(config, rows, stage),
+        *_papers(config, packages, stage),
+    ]
+    path = outdir / sdk_file(config, stage.rid)
+    top = re.sub(r"\.(zip|tar\.gz)$", "", path.name)
+    placed = [Entry(name=f"{top}/{row.name}", data=row.data, mode=row.mode) for row in entries]
+    (write_zip if path.suffix == ".zip" else write_tar)(path, placed)
+    return path
+
+
+def sdk_name(config: Config) -> str:
+    """The name of the CMake package: in lower case, `<name>-config.cmake` is found by any spelling of it."""
+    return config.project.name.lower()
+
+
+def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -> SdkPackage:
+    project, own = sdk_name(config), config.packages[name]
+    paths = stage.libraries(own.component)
+    refuse_newer(stage, paths)
+    refuse_unexported(config, name, stage)
+    imports = {path.stem: path for path in stage.import_libraries(own.component)}
+    copies: dict[bytes, list[Path]] = {}
+    for path in paths:
+        copies.setdefault(path.read_bytes(), []).append(path)
+    target_name = f"{project}::{name}"
+    is_several = len(copies) > 1
+    libraries = tuple(
+        _library(target_name, stage, [path.name for path in same], data, imports, is_several=is_several)
+        for data, same in copies.items()
+    )
+    requires = tuple(other for other in own.requires if other in packages)
+    return SdkPackage(
+        name=name,
+        target=target_name,
+        module=project if name == project else f"{project}-{name}",
+        libraries=libraries,
+        requires=requires,
+        linked=(
+            *(library.target for library in libraries if is_several),
+            *(f"{project}::{other}" for other in requires),
+        ),
+    )
+
+
+def _library(  # noqa: PLR0913  # what names a library, and what it is
+    package: str, stage: Stage, names: Sequence[str], data: bytes, imports: dict[str, Path], *, is_several: bool
+) -> SdkLibrary:
+    """One library, which may be staged under several names: the longest is the file, the others are links to it."""
+    name = max(names, key=lambda one: (len(one), one))
+    is_windows = target(stage.rid).system == "windows"
+    match = None if is_windows else _STEM.match(min(names, key=len))
+    stem = match[1] if match else name.rpartition(".")[0]
+    own = f"{package}.{stem}" if is_several else package
+    if is_windows:
+        if stem not in imports:
+            raise BuildError(
+                f"{name} has no import library, with which programs are linked on Windows",
+                where=f"stage/{stage.rid}",
+                advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
+            )
+        pair = (Entry(name=f"bin/{name}", data=data), Entry(name=f"lib/{stem}.lib", data=imports[stem].read_bytes()))
+        return SdkLibrary(target=own, stem=stem, file=f"bin/{name}", entries=pair, import_library=f"lib/{stem}.lib")
+    soname = next((image.soname for image in read_images(data, name)), "")
+    wanted = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
+    links = sorted(wanted - {name, ""})
+    entries = (
+        Entry(name=f"lib/{name}", data=data),
+        *(Entry(name=f"lib/{link}", data=name.encode(), mode=stat.S_IFLNK | 0o777) for link in links),
+    )
+    return SdkLibrary(target=own, stem=stem, file=f"lib/{name}", entries=entries, soname=soname)
+
+
+def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
+    """The headers of all packages. Raises BuildError for a package with none that requires none with some."""
+    found: dict[str, bytes] = {}
+    having = {name for name in packages if stage.headers(config.packages[name].component)}
+    for name in packages:
+        if having.isdisjoint(config.needed(name)):
+            component = config.packages[name].component
+            raise BuildError(
+                f"component {component} installed no header for {stage.rid}, so nothing can be compiled with it",
+                where=str(stage.root),
+                advice=f"Add install(FILES ... DESTINATION include COMPONENT {component}) to the CMake project.",
+            )
+        for header, path in stage.headers(config.packages[name].component):
+            data = path.read_bytes()
+            if found.setdefault(header, data) != data:
+                raise BuildError(
+                    f"two packages install different headers as {header}, and an SDK has one folder for all",
+                    where=str(path),
+                    advice="Install them in folders of their own: DESTINATION include/<name>.",
+                )
+    return (Entry(name=f"include/{header}", data=data) for header, data in found.items())
+
+
+def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> Iterator[Entry]:
+    """The CMake package and a pkg-config file for each package. They find everything by their own place."""
+    name, version = sdk_name(config), Version(config.project.version)
+    system = target(stage.rid).cmake_system
+    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows}
+    major, minor = version.major, "" if version.major else version.minor
+    texts = {
+        "config": render("sdk_config.cmake.j2", **known),
+        "config-version": render("sdk_version.cmake.j2", **known, system=system, major=major, minor=minor),
+    }
+    for kind, text in texts.items():
+        yield Entry(name=f"lib/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
+    project = config.project
+    about = " ".join((project.description or project.name).split()).replace("$", "$$")
+    modules = {row.name: row.module for row in rows}
+    for row in rows:
+        text = render(
+            "sdk.pc.j2",
+            row=row,
+            about=about,
+            project=project,
+            version=str(version),
+            requires=[modules[other] for other in row.requires],
+        )
+        yield Entry(name=f"lib/pkgconfig/{row.module}.pc", data=text.encode())
+
+
+def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
+    """The license and the SBOM."""
+    name, file = sdk_name(config), config.project.license_file
+    if file:
+        path = config.root / file
+        yield Entry(name=f"share/licenses/{name}/{path.name}", data=path.read_bytes())
+    purl = f"pkg:generic/{name}@{Version(config.project.version)}"
+    bill = sbom(config, packages[0], [stage], purl, more=packages[1:])
+    yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)

@@ -1,0 +1,283 @@
+"""SDK archives: what is in them, and that programs in C and C++ are compiled and run with them wherever they lie."""
+
+import os
+import shutil
+import stat
+import subprocess
+import tarfile
+import zipfile
+
+import pytest
+from latebind.build.sbom import read_sbom
+from latebind.build.toolchain import program
+from latebind.config.file import load
+from latebind.errors import BuildError, ConfigError
+from latebind.system.run import run
+
+from tests.client import PORTABLE_CMAKE, hashes, packed
+from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
+
+PROGRAM = (
+    "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 /* 2 characters printed, and 3 */ ? 0 : 1; }\n"
+)
+CONSUMER = """\
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES C CXX)
+find_package(Tiny {version} CONFIG REQUIRED COMPONENTS {component})
+foreach(language c cpp)
+  add_executable(program_${{language}} program.${{language}})
+  target_link_libraries(program_${{language}} PRIVATE tiny::tiny)
+endforeach()
+"""
+
+
+def sdk_of(made):
+    (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
+    return path
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return packed(write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny"))
+
+
+@pytest.fixture
+def prefix(made, tmp_path):
+    """The unpacked archive, in a folder with a space in its name."""
+    place = tmp_path / "a place"
+    shutil.unpack_archive(sdk_of(made), place, filter="data")
+    (found,) = place.iterdir()
+    return found.rename(place / "a prefix")
+
+
+def test_an_archive_holds_what_programs_are_compiled_with(made):
+    with tarfile.open(sdk_of(made)) as archive:
+        rows = {row.name: row for row in archive}
+        library = archive.extractfile("tiny-1.2.3-linux-x64-sdk/lib/libtiny.so").read()
+    assert [name.removeprefix("tiny-1.2.3-linux-x64-sdk/") for name in rows] == [
+        "include/tiny.h",
+        "lib/cmake/tiny/tiny-config-version.cmake",
+        "lib/cmake/tiny/tiny-config.cmake",
+        "lib/libtiny.so",
+        "lib/pkgconfig/tiny.pc",
+        "share/licenses/tiny/tiny.c",
+        "share/tiny/latebind.cdx.json",
+    ]
+    (wheel,) = [row.path for row in made.artifacts if row.kind == "wheel"]
+    with zipfile.ZipFile(wheel) as archive:
+        assert library == archive.read("tiny/libtiny.so")
+    assert {(row.mtime, row.uid, row.uname, row.mode) for row in rows.values()} == {(1580601600, 0, "", 0o644)}
+
+
+def test_equal_inputs_give_equal_archives(made, tmp_path):
+    again = packed(write_sdk_client(tmp_path / "elsewhere"))
+    assert hashes(again)[sdk_of(again).name] == hashes(made)[sdk_of(made).name]
+
+
+def configured(folder, prefix, *, version="1.2", component="tiny"):
+    folder.mkdir()
+    (folder / "CMakeLists.txt").write_text(CONSUMER.format(version=version, component=component), encoding="utf-8")
+    for language in ("c", "cpp"):
+        (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
+    command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
+    ended = configured(tmp_path / "consumer", prefix)
+    assert ended.returncode == 0, ended.stderr
+    tree = tmp_path / "consumer" / "tree"
+    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
+    for language in ("c", "cpp"):
+        subprocess.run([tree / f"program_{language}"], check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("asked", "component", "says"),
+    [
+        ("1.2.3", "tiny", ""),
+        ("1.0...1.3", "tiny", ""),
+        ("1.1", "huge", "tiny has no component huge; it has: tiny."),
+        ("1.3", "tiny", "version: 1.2.3"),
+        ("2.0", "tiny", "version: 1.2.3"),
+        ("0.9", "tiny", "version: 1.2.3"),
+        ("1.0...<1.2.3", "tiny", "version: 1.2.3"),
+    ],
+)
+def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, asked, component, says):
+    ended = configured(tmp_path / "consumer", prefix, version=asked, component=component)
+    assert (ended.returncode == 0) is (not says)
+    assert says in " ".join(ended.stderr.split())
+
+
+def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
+    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+    file.write_text(file.read_text("utf-8").replace('"Linux"', '"Windows"'), encoding="utf-8")
+    assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
+
+
+def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
+    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
+        pytest.skip("not run: there is no pkg-config or no cc")
+    (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
+    line = "pkg-config --exact-version=1.2.3 tiny && "
+    line += "eval cc program.c -o program $(pkg-config --cflags --libs tiny) && ./program"
+    subprocess.run(["/bin/sh", "-ec", line], cwd=tmp_path, env=env, check=True, capture_output=True, timeout=120)
+
+
+def with_properties(words, lists=WITH_HEADER):
+    return lists.replace("install(TARGETS", f"set_target_properties(tiny PROPERTIES {words})\ninstall(TARGETS")
+
+
+VERSIONED = with_properties("VERSION 3.1 SOVERSION 3")
+LINKS = {"lib/libtiny.so": "libtiny.so.3.1", "lib/libtiny.so.3": "libtiny.so.3.1"}
+
+
+@pytest.mark.parametrize(
+    ("cmake", "links"),
+    [
+        (VERSIONED, LINKS),
+        (VERSIONED.replace("tiny COMPONENT tiny", "tiny LIBRARY COMPONENT tiny NAMELINK_SKIP"), LINKS),
+        (with_properties('NO_SONAME ON PREFIX ""'), {"lib/libtiny.so": "tiny.so"}),
+    ],
+)
+def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", cmake)))
+    with tarfile.open(path) as archive:
+        found = {row.name.partition("/")[2]: row.linkname for row in archive if row.issym()}
+    assert found == links
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
+    assert ended.returncode == 0, ended.stderr
+    tree = tmp_path / "consumer" / "tree"
+    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
+    subprocess.run([tree / "program_c"], check=True, capture_output=True, timeout=60)
+
+
+BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
+TWO = f"""{BINDING}
+[package.more]
+component = "more"
+exports = ["more_*", "extra_*"]
+requires = ["tiny"]
+runtime = "openvino"
+sdk = true
+
+[[runtime]]
+preset = "onnxruntime"
+minimum = "1.20"
+
+[[runtime]]
+preset = "openvino"
+minimum = "2025.1"
+"""
+TWO_CMAKE = f"""{WITH_HEADER}
+foreach(name more extra)
+  set(body "__attribute__((visibility(\\"default\\"))) int ${{name}}_one(void) {{ return 1; }}")
+  file(WRITE ${{CMAKE_BINARY_DIR}}/${{name}}.c "${{body}}")
+  add_library(${{name}} SHARED ${{CMAKE_BINARY_DIR}}/${{name}}.c)
+  target_link_options(${{name}} PRIVATE -s)
+  install(TARGETS ${{name}} COMPONENT more)
+endforeach()
+"""
+
+
+def test_packages_are_components_of_one_archive(tmp_path):
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", TWO_CMAKE, TWO)))
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    text = (prefix / "lib" / "pkgconfig" / "tiny-more.pc").read_text("utf-8")
+    assert "Requires: tiny\n" in text
+    assert "-lextra -lmore\n" in text
+    bill = (prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes()
+    assert read_sbom(bill).ranges == (
+        ("onnxruntime", "vers:generic/>=1.20|<2"),
+        ("openvino", "vers:generic/>=2025.1"),
+    )
+    assert all(name in bill.decode() for name in ("libtiny.so", "libmore.so", "libextra.so"))
+    folder = tmp_path / "consumer"
+    configured(folder, prefix, component="more")
+    (folder / "program.c").write_text(
+        "int more_one(void), extra_one(void);\n" + PROGRAM.replace("== 5", "+ more_one() + extra_one() == 7"),
+        encoding="utf-8",
+    )
+    lists = folder / "CMakeLists.txt"
+    lists.write_text(lists.read_text("utf-8").replace("tiny::tiny", "tiny::more"), encoding="utf-8")
+    subprocess.run([program("cmake"), "--build", folder / "tree"], check=True, capture_output=True, timeout=120)
+    subprocess.run([folder / "tree" / "program_c"], check=True, capture_output=True, timeout=60)
+
+
+@pytest.mark.parametrize(
+    ("cmake", "rid", "says"),
+    [
+        (PORTABLE_CMAKE, "linux-x64", "component tiny installed no header for linux-x64"),
+        (
+            WITH_HEADER.replace("install(TARGETS tiny COMPONENT", "install(TARGETS tiny RUNTIME COMPONENT"),
+            "win-x64",
+            "tiny.dll has no import library",
+        ),
+    ],
+)
+def test_what_no_program_could_use_is_refused(tmp_path, cmake, rid, says):
+    root = write_sdk_client(tmp_path / "tiny", cmake, SDK.replace("linux-x64", rid))
+    with pytest.raises(BuildError, match=says):
+        packed(root)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        ('name = "tiny"', 'name = "a tiny one"', "'a tiny one' cannot be the name of a CMake package"),
+        ('exports = ["tiny_*"]', 'ep = { id = "x", names = ["XExecutionProvider"] }', "is an execution provider"),
+        ('"python/tiny"', '"python/tiny", kind = "cp310-abi3"', "holds a Python module"),
+    ],
+)
+def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, says):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace(before, after))
+    with pytest.raises(ConfigError, match=says):
+        load(root / "latebind.toml")
+
+
+def test_windows_gets_a_zip_with_import_library_and_library(tmp_path):
+    with zipfile.ZipFile(
+        sdk_of(packed(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
+    ) as archive:
+        names = {name.partition("/")[2] for name in archive.namelist()}
+        assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
+        assert {stat.S_IMODE(row.external_attr >> 16) for row in archive.infolist()} == {0o644}
+
+
+@pytest.fixture(scope="module")
+def latenn(tmp_path_factory):
+    """latenn's SDK for Linux, an ONNX Runtime from its wheel, and a model."""
+    folder = tmp_path_factory.mktemp("latenn")
+    try:
+        runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
+    except LookupError as error:
+        pytest.skip(f"not run: {error}")
+    return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
+
+
+@pytest.mark.parametrize("language", ["C", "CXX"])
+def test_latenn_infers_in_a_program_that_cmake_builds(latenn, tmp_path, language):
+    prefix, words = latenn
+    folder = write_latenn_consumer(tmp_path, language)
+    command = [program("cmake"), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={program('ninja')}"]
+    run([*command, "-S", folder, "-B", folder / "tree", f"-DCMAKE_PREFIX_PATH={prefix}"], timeout=120)
+    run([program("cmake"), "--build", folder / "tree"], timeout=120)
+    assert run([folder / "tree" / "program", *words], timeout=120).output == "1.5 2.5 3.5\n"
+    assert run([folder / "tree" / "program", words[0], tmp_path], check=False, timeout=120).returncode == 1
+
+
+def test_latenn_infers_in_a_program_that_pkg_config_builds(latenn, tmp_path):
+    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
+        pytest.skip("not run: there is no pkg-config or no cc")
+    prefix, words = latenn
+    write_latenn_consumer(tmp_path)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
+    line = "eval cc program.c -o program $(pkg-config --cflags --libs latenn-core)"
+    run(["/bin/sh", "-ec", line], cwd=tmp_path, env=env, timeout=120)
+    assert run([tmp_path / "program", *words], env=env, timeout=120).output == "1.5 2.5 3.5\n"

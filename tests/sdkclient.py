@@ -1,0 +1,103 @@
+"""The small project with a header, and with an SDK archive for each target."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from latebind.build.native import stage_target
+from latebind.build.sdk import pack_sdk
+from latebind.config.file import load
+from latebind.tables.targets import target
+
+from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client, write_files
+
+ROOT = Path(__file__).resolve().parent.parent
+
+SDK = CONFIG.replace("[package.tiny]", "[package.tiny]\nsdk = true").replace(
+    'license = "MIT"', 'license = "MIT"\nlicense_file = "native/tiny.c"'
+)
+HEADER = """\
+#ifdef __cplusplus
+extern "C"
+#endif
+int tiny_add(int a, int b);
+"""
+WITH_HEADER = f"{PORTABLE_CMAKE}install(FILES tiny.h DESTINATION include COMPONENT tiny)\n"
+
+
+def write_sdk_client(folder: Path, cmake: str = WITH_HEADER, latebind: str = SDK) -> Path:
+    root = write_client(folder, latebind=latebind, cmakelists=cmake, tiny=PORTABLE_SOURCE)
+    (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
+    return root
+
+
+LATENN_PROGRAM = """\
+#include <latenn.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int count, char** words) {
+  const char* folders[1];
+  float numbers[3] = {1, 2, 3};
+  int64_t shape[2] = {1, 3};
+  latenn_load_options options;
+  latenn_tensor tensor;
+  latenn_model* model = NULL;
+  latenn_context* context = NULL;
+  latenn_status* status;
+  memset(&options, 0, sizeof options);
+  memset(&tensor, 0, sizeof tensor);
+  folders[0] = words[count - 1];
+  options.size = sizeof options;
+  options.runtime_directories = folders;
+  options.runtime_directory_count = 1;
+  tensor.type = LATENN_FLOAT32;
+  tensor.rank = 2;
+  tensor.shape = shape;
+  tensor.data = numbers;
+  tensor.bytes = sizeof numbers;
+  status = latenn_load_path(words[1], &options, &model);
+  if (!status) status = latenn_context_create(model, &context);
+  if (!status) status = latenn_set_input(context, 0, &tensor);
+  if (!status) status = latenn_compute(context);
+  if (!status) status = latenn_get_output(context, 0, &tensor);
+  if (status)
+    printf("%s\\n", latenn_status_message(status));
+  else
+    printf("%g %g %g\\n", ((float*)tensor.data)[0], ((float*)tensor.data)[1], ((float*)tensor.data)[2]);
+  latenn_context_release(context);
+  latenn_model_release(model);
+  return status != NULL;
+}
+"""
+"""Adds what the model says to 1, 2, 3; in C and in C++."""
+LATENN_CONSUMER = """\
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES {language})
+find_package(latenn CONFIG REQUIRED COMPONENTS core onnxruntime)
+add_executable(program program.{suffix})
+target_link_libraries(program PRIVATE latenn::core)
+if(WIN32)
+  add_custom_command(TARGET program POST_BUILD COMMAND "${{CMAKE_COMMAND}}" -E copy
+    $<TARGET_FILE:latenn::core> $<TARGET_FILE:latenn::onnxruntime> $<TARGET_FILE_DIR:program>)
+endif()
+"""
+
+
+def latenn_sdk(folder: Path, rid: str) -> Path:
+    """latenn's SDK for a target, packed and unpacked below a folder with a space in its name."""
+    config = load(ROOT / "latenn" / "latebind.toml")
+    stage = stage_target(config, target(rid), folder / "work")
+    path = pack_sdk(config, config.sdk_packages, stage, folder)
+    safe = {} if path.suffix == ".zip" else {"filter": "data"}
+    shutil.unpack_archive(path, folder / "a place", **safe)
+    (prefix,) = (folder / "a place").iterdir()
+    return prefix.rename(folder / "a place" / "a prefix")
+
+
+def write_latenn_consumer(folder: Path, language: str = "C") -> Path:
+    """A CMake project whose program runs a model."""
+    suffix = "c" if language == "C" else "cpp"
+    lists = LATENN_CONSUMER.format(language=language, suffix=suffix)
+    return write_files(folder, {"CMakeLists.txt": lists, f"program.{suffix}": LATENN_PROGRAM})
