@@ -38,7 +38,7 @@ _PEP_639 = Version("2.4")
 )
 def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Most licenses require that every copy includes their text, and companies reject packages without one."""
-    if package.kind != "nupkg":
+    if package.kind in ("wheel", "sdk"):
         if not any(_LICENSE.search(file.name) for file in package.files):
             seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
             yield Hit(message="contains no license file", evidence=(seen,))
