@@ -25,7 +25,10 @@ CHANGELOG = """\
 
 - Older.
 """
-CONFIGURED = BOUND.replace('["linux-x64"]', str(list(RIDS))) + '\n[verify]\npython = "smoke.py"\n'
+CONFIGURED = (
+    BOUND.replace("[package.tiny]", "[package.tiny]\nsdk = true").replace('["linux-x64"]', str(list(RIDS)))
+    + '\n[verify]\npython = "smoke.py"\n'
+)
 HEADER = """\
 /* tiny.h */
 #ifndef TINY_H

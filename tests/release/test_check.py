@@ -135,7 +135,7 @@ HIDDEN = {
     "a swapped twin": (swap, WHEEL, "LB"),
     "another version": (other_version, NEWER, "is of version 1.2.4, and the release is 1.2.3"),
     "the page": (edited("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
-    "the audit": (edited("reports/audit.json", '": 4', '": 14'), "reports/audit.json", "subjects is 14, they give 4"),
+    "the audit": (edited("reports/audit.json", '": 6', '": 16'), "reports/audit.json", "subjects is 16, they give 6"),
     "the changelog": (edited("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
     "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "not a verification report"),
     "an unreadable configuration": (written("latebind.toml", "= ="), "latebind.toml", "TOML"),
