@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import msgspec
 import pytest
@@ -21,12 +22,18 @@ def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_pat
     project = tmp_path / "my-engine"
     assert all((project / path).is_file() for path in BUILT)
 
+    configuration = project / "latebind.toml"
+    configuration.write_text(configuration.read_text("utf-8").replace("# sdk = true", "sdk = true"), encoding="utf-8")
     packed = latebind("-C", project, "pack", "--format", "json")
     assert packed.returncode == 0, packed.stderr
     audited = latebind("-C", project, "audit", "--format", "json")
     assert json.loads(audited.stdout)["findings"] == []
     names = [path.name for path in (project / "dist").iterdir()]
-    assert len(names) == 3
+    assert len(names) == 4
+    (sdk,) = (project / "dist").glob("my-engine-0.1.0-*-sdk.*")
+    shutil.unpack_archive(sdk, tmp_path / "sdk")
+    assert [path.name for path in (tmp_path / "sdk").rglob("*.pc")] == ["my-engine.pc"]
+    assert "my-engine::my_engine" in next((tmp_path / "sdk").rglob("my-engine-config.cmake")).read_text("utf-8")
     assert "my_engine-0.1.0.tar.gz" in names
     assert "MyEngine.0.1.0.nupkg" in names
 

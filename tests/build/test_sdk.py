@@ -1,6 +1,7 @@
 """SDK archives: what is in them, and that programs in C and C++ are compiled and run with them wherever they lie."""
 
 import os
+import re
 import shutil
 import stat
 import subprocess
@@ -8,8 +9,10 @@ import tarfile
 import zipfile
 
 import pytest
+from latebind.binary import read_images
 from latebind.build.sbom import read_sbom
 from latebind.build.toolchain import program
+from latebind.build.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
@@ -30,6 +33,11 @@ foreach(language c cpp)
   target_link_libraries(program_${{language}} PRIVATE tiny::tiny)
 endforeach()
 """
+
+
+VCPKG_PATTERN = r'get_filename_component\(PACKAGE_PREFIX_DIR "\${CMAKE_CURRENT_LIST_DIR}/\.\./(\.\./)*" ABSOLUTE\)'
+VCPKG_PREFIX = 'get_filename_component(PACKAGE_PREFIX_DIR "${CMAKE_CURRENT_LIST_DIR}/../../" ABSOLUTE)'
+"""What vcpkg_cmake_config_fixup() replaces, and by what."""
 
 
 def sdk_of(made):
@@ -92,6 +100,19 @@ def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_p
     subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
     for language in ("c", "cpp"):
         subprocess.run([tree / f"program_{language}"], check=True, capture_output=True, timeout=60)
+
+
+def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
+    folder = prefix / "share" / "tiny"
+    shutil.copytree(prefix / "lib" / "cmake" / "tiny", folder, dirs_exist_ok=True)
+    shutil.rmtree(prefix / "lib" / "cmake")
+    file = folder / "tiny-config.cmake"
+    text = file.read_text("utf-8")
+    file.write_text(re.sub(VCPKG_PATTERN, VCPKG_PREFIX, text), encoding="utf-8")
+    assert text.count("../../../") == 1
+    ended = configured(tmp_path / "consumer", prefix)
+    assert ended.returncode == 0, ended.stderr
+    run([program("cmake"), "--build", tmp_path / "consumer" / "tree"], timeout=120)
 
 
 @pytest.mark.parametrize(
@@ -241,13 +262,23 @@ def test_configurations_that_make_no_sense_are_refused(tmp_path, before, after, 
         load(root / "latebind.toml")
 
 
-def test_windows_gets_a_zip_with_import_library_and_library(tmp_path):
-    with zipfile.ZipFile(
-        sdk_of(packed(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
-    ) as archive:
+def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "win-x64"))))
+    with zipfile.ZipFile(path) as archive:
         names = {name.partition("/")[2] for name in archive.namelist()}
         assert {"bin/tiny.dll", "lib/tiny.lib", "include/tiny.h"} < names
         assert {stat.S_IMODE(row.external_attr >> 16) for row in archive.infolist()} == {0o644}
+    shutil.unpack_archive(path, tmp_path / "place")
+    (prefix,) = (tmp_path / "place").iterdir()
+    (tmp_path / "main.c").write_text(
+        "#include <tiny.h>\nint start(void) { return tiny_add(2, 3); }\n", encoding="utf-8"
+    )
+    zig = str(find_zig())
+    words = ["-target", "x86_64-windows-msvc", "-c", "main.c", "-o", "main.obj"]
+    run([zig, "cc", "-I", prefix / "include", *words], cwd=tmp_path, timeout=120)
+    words = ["-entry:start", "-nodefaultlib", "-subsystem:console", "main.obj", "-out:main.exe"]
+    run([zig, "lld-link", *words, prefix / "lib" / "tiny.lib"], cwd=tmp_path, timeout=120)
+    assert read_images((tmp_path / "main.exe").read_bytes(), "main.exe")[0].needed == ("tiny.dll",)
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ CHANGELOG = """\
 
 - Older.
 """
-NPM = 'nuget = { id = "Tiny" }\nnpm = { name = "@acme/tiny" }'
+NPM = 'nuget = { id = "Tiny" }\nnpm = { name = "@acme/tiny" }\nsdk = true'
 CONFIGURED = (
     BOUND.replace('["linux-x64"]', str(list(RIDS))).replace('nuget = { id = "Tiny" }', NPM)
     + '\n[verify]\npython = "smoke.py"\n'

@@ -136,7 +136,7 @@ HIDDEN = {
     "a swapped twin": (swap, WHEEL, "LB"),
     "another version": (other_version, NEWER, "is of version 1.2.4, and the release is 1.2.3"),
     "the page": (edited("index.html", "Made by", "Made  by"), "index.html", UNLIKE),
-    "the audit": (edited("reports/audit.json", '": 7', '": 17'), "reports/audit.json", "subjects is 17, they give 7"),
+    "the audit": (edited("reports/audit.json", '": 9', '": 19'), "reports/audit.json", "subjects is 19, they give 9"),
     "the changelog": (edited("CHANGELOG.md", "faster", "slower"), "index.html", UNLIKE),
     "an unreadable report": (written("reports/verify.json", "{"), "reports/verify.json", "not a verification report"),
     "an unreadable configuration": (written("latebind.toml", "= ="), "latebind.toml", "TOML"),

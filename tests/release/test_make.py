@@ -26,7 +26,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(made, tmp_path):
         "packages", "sbom", "reports", "api", "latebind.toml", "CHANGELOG.md", "manifest.json", "index.html",
         "SHA256SUMS",
     }  # fmt: skip
-    assert sum(name.startswith("sbom/") for name in files) == 6  # two wheels, a nupkg, three npm packages
+    assert sum(name.startswith("sbom/") for name in files) == 8  # two wheels, a nupkg, three npm packages, two SDKs
     assert files["CHANGELOG.md"] == b"# tiny 1.2.3\n\n- Adds numbers faster.\n"
     told = json.loads(files["manifest.json"])
     assert told["publishable"]

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
+_MAX_SDK_TEXT = 16 * 1024**2
+"""Import libraries stay below it; static ones, which have the same suffix, need not be kept."""
 _MAX_BINARY = 2 * 1024**3
 _MAX_IN_MEMORY = 64 * 1024**2
 
@@ -78,7 +80,7 @@ def read_package(
         source = open_source(path, kind)
         for raw in source.files():
             about_to_read(raw.name)
-            is_text = _is_text(raw.name, kind)
+            is_text = _is_text(raw.name, kind) and (kind != "sdk" or raw.size <= _MAX_SDK_TEXT)
             file, data = _read(raw, lost.get(raw.name, ""), keep=is_text)
             if data is not None and file.is_native:
                 file = _with_image(file, data, sought)

@@ -12,6 +12,7 @@ import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.binary import read_images
@@ -108,7 +109,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -
     return SdkPackage(
         name=name,
         target=target_name,
-        module=project if name == project else f"{project}-{name}",
+        module=project if canonicalize_name(name) == canonicalize_name(project) else f"{project}-{name}",
         libraries=libraries,
         requires=requires,
         linked=(
