@@ -136,6 +136,14 @@ def test_what_a_model_keeps_outside_of_itself_may_come_from_memory(run, tmp_path
     assert answer["error"] in {MODEL_INVALID, IO}
 
 
+def test_a_library_of_custom_operators_is_registered(run, programs, tmp_path):
+    model = save(tmp_path / "m.onnx", models.unwrapped())
+    (unknown,) = run(model)
+    (known,) = run(model, "", *options(custom_op_library__own=programs.folder / "latenn" / "liblatenn_customop.so"))
+    assert "is not a registered function/op" in unknown["message"]
+    assert "lacks the attribute version" in known["message"]
+
+
 def test_a_model_says_what_it_is(run, tmp_path):
     assert run(save(tmp_path / "m.onnx", models.described()), "metadata\n") == [models.DESCRIBED]
 

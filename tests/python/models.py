@@ -194,6 +194,15 @@ def adapter(path, *delta):
     return path
 
 
+def unwrapped():
+    """A model of latenn's operator that lacks all its attributes: only the operator's library can say so."""
+    node = helper.make_node("Model", ["x"], ["y"], domain="latenn")
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "xy"]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("latenn", 1)]
+    graph = helper.make_graph([node], "test", ports[:1], ports[1:])
+    return helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+
+
 def described():
     """y = x, in a model that says much of itself."""
     made = onnx.load_from_string(identity(shape=[1]))
