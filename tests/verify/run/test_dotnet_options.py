@@ -34,8 +34,8 @@ def folder(tmp_path_factory, tmp_path, work):
         (tmp_path / f"{name}.onnx").write_bytes(content)
     models.adapter(tmp_path / "a.onnx_adapter", 100, 200, 300)
     shutil.copy(plugin_ep.tiny_ep(tmp_path_factory.getbasetemp().parent), tmp_path / "libtiny_ep.so")
-    operator = sorted(work.rglob("liblatenn_customop.so"))[0]
-    shutil.copy(operator, tmp_path)  # that of the build tree, or of the stage
+    operator = min(work.rglob("liblatenn_customop.so"))
+    shutil.copy(operator, tmp_path)
     return tmp_path
 
 

@@ -8,14 +8,18 @@ from latenn._errors import RuntimeUnavailableError
 
 
 def plugin_ep(name: str) -> str:
-    """The library of the installed package `onnxruntime-ep-NAME`, for the option plugin_ep.NAME of `load`.
+    """The library of an installed plugin execution provider, for the option plugin_ep.NAME of `load`.
 
-    Its module has a function get_library_path, as ONNX Runtime's convention has it. Raises RuntimeUnavailableError.
+    It is that of the package `onnxruntime-ep-NAME` or `onnxruntime-NAME`, whose module has a function
+    get_library_path, as ONNX Runtime's convention has it. Raises RuntimeUnavailableError.
     """
-    distribution = f"onnxruntime-ep-{name}"
-    try:
-        return str(import_module(distribution.replace("-", "_").replace(".", "_")).get_library_path())
-    except (ImportError, AttributeError) as error:
-        raise RuntimeUnavailableError(
-            f"the execution provider {name!r} is not installed ({error}). Install it: pip install {distribution}"
-        ) from error
+    reasons = []
+    for distribution in (f"onnxruntime-ep-{name}", f"onnxruntime-{name}"):
+        try:
+            return str(import_module(distribution.replace("-", "_").replace(".", "_")).get_library_path())
+        except (ImportError, AttributeError) as error:
+            reasons.append(str(error))
+    raise RuntimeUnavailableError(
+        f"the execution provider {name!r} is not installed ({'; '.join(reasons)}). "
+        f"Install it: pip install onnxruntime-ep-{name}"
+    )
