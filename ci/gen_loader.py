@@ -99,6 +99,10 @@ def _function(row: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_PLAIN = ("OrtStatus*", "void")
+"""What a call that an older runtime lacks can return without a value of its own: the error, or nothing."""
+
+
 def _argument(parameter: str) -> str:
     """Give the name out of a parameter: `value` of `OrtValue** value`, `names` of `const char* names[]`."""
     return parameter.removesuffix("[]").replace("*", " ").split()[-1]
@@ -109,7 +113,7 @@ def _check_functions(functions: list[dict[str, Any]], *, oldest: int) -> None:
     if len(set(slots)) != len(slots):
         raise SystemExit(f"{TABLE}: two functions share a slot")
     for function in functions:
-        if function["since"] > oldest and function["returns"] != "OrtStatus*" and not function["otherwise"]:
+        if function["since"] > oldest and function["returns"] not in _PLAIN and not function["otherwise"]:
             raise SystemExit(f"{TABLE}: {function['name']} is newer than 1.{oldest} and needs `otherwise`")
 
 

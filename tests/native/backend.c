@@ -166,6 +166,13 @@ static latenn_backend table = {
     .bind_output = (void*)1,
     .bind_output_device = (void*)1,
     .take_output = (void*)1,
+    .create_run = (void*)1,
+    .release_run = (void*)1,
+    .cancel_run = (void*)1,
+    .compute_with = (void*)1,
+    .model_metadata = (void*)1,
+    .end_profile = (void*)1,
+    .takes_files = 1,
 #endif
 };
 

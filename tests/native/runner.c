@@ -1,9 +1,12 @@
 /*
  * runner.c: loads a model with latenn, feeds it from lines on stdin and prints every output as a line of JSON.
  * Commands: "input NAME TYPE RANK DIM... HEX|- OFFSET...", "compute", "outputs", "output NAME", "ports", "report",
- * "again PATH|-", "again-minimum VERSION", "release" (the model, before its context). Errors are lines, too.
+ * "again PATH|-", "again-minimum VERSION", "metadata", "profile", "run KEY=VALUE..." (what computations get from here
+ * on), "cancel MILLISECONDS" (that run, from another thread), "release" (the model, before its context). Errors are
+ * lines.
  */
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +20,7 @@ static latenn_load_options base_options;
 static const char* model_path;
 static void* kept[MAX_INPUTS * 3]; /* inputs must outlive the computation */
 static size_t kept_count;
+static latenn_run* run; /* of computations, or NULL */
 
 static void print_text(const char* text) {
   putchar('"');
@@ -131,6 +135,41 @@ static void load_again(const char* runtime_path, const char* minimum) {
   latenn_model_release(model);
 }
 
+static void make_run(latenn_model* model, char** words, size_t count) {
+  latenn_option rows[MAX_ITEMS];
+  for (size_t i = 0; i < count; i++) {
+    char* equals = strchr(words[i], '=');
+    if (!equals) exit(64);
+    *equals = 0;
+    rows[i].key = words[i];
+    rows[i].value = equals + 1;
+  }
+  latenn_run_release(run);
+  told(latenn_run_create(model, rows, count, &run));
+}
+
+static void* cancel_later(void* milliseconds) {
+  port_sleep(*(unsigned*)milliseconds);
+  return latenn_run_cancel(run);
+}
+
+/* Computes, while another thread cancels. */
+static void cancel(latenn_context* context, unsigned milliseconds) {
+  pthread_t thread;
+  void* status = NULL;
+  if (pthread_create(&thread, NULL, cancel_later, &milliseconds)) exit(70);
+  told(latenn_compute_with(context, run));
+  pthread_join(thread, &status);
+  told(status);
+}
+
+static void print_metadata(latenn_model* model, int is_profile) {
+  char* text = NULL;
+  if (told(is_profile ? latenn_model_end_profile(model, &text) : latenn_model_metadata(model, &text))) return;
+  printf(is_profile ? "\"%s\"\n" : "%s\n", text);
+  latenn_text_release(text);
+}
+
 /* Gives back the model, NULL when a command released it. */
 static latenn_model* serve(latenn_model* model, latenn_context* context) {
   static char line[MAX_LINE];
@@ -142,7 +181,13 @@ static latenn_model* serve(latenn_model* model, latenn_context* context) {
     if (!strcmp(words[0], "input"))
       set_input(context, words + 1, count - 1);
     else if (!strcmp(words[0], "compute"))
-      told(latenn_compute(context));
+      told(run ? latenn_compute_with(context, run) : latenn_compute(context));
+    else if (!strcmp(words[0], "run"))
+      make_run(model, words + 1, count - 1);
+    else if (!strcmp(words[0], "cancel") && count == 2)
+      cancel(context, (unsigned)strtoul(words[1], NULL, 10));
+    else if (!strcmp(words[0], "metadata") || !strcmp(words[0], "profile"))
+      print_metadata(model, *words[0] == 'p');
     else if (!strcmp(words[0], "again") && count == 2)
       load_again(words[1], base_options.runtime_minimum);
     else if (!strcmp(words[0], "again-minimum") && count == 2)
@@ -174,8 +219,18 @@ static latenn_status* load(const char* how, const char* path, const latenn_load_
   size_t size = fread(bytes, 1, sizeof bytes, file);
   fclose(file);
   latenn_status* status = latenn_load_bytes(bytes, size, options, model);
+  if (options->file_count) memset((void*)(size_t)options->files->data, 0xA5, options->files->size);
   memset(bytes, 0xA5, sizeof bytes); /* the model must not look back */
   return status;
+}
+
+static void read_file(const char* path, latenn_file* file) {
+  static unsigned char bytes[1 << 16];
+  FILE* opened = port_open(path);
+  if (!opened) exit(66);
+  file->data = bytes;
+  file->size = fread(bytes, 1, sizeof bytes, opened);
+  fclose(opened);
 }
 
 int main(int count, char** arguments) {
@@ -183,6 +238,7 @@ int main(int count, char** arguments) {
   const char* runtimes[MAX_ITEMS];
   const char* backends[MAX_ITEMS];
   latenn_option extra[MAX_ITEMS];
+  latenn_file file = {0};
   options.size = sizeof options;
   options.runtime_directories = runtimes;
   options.backend_directories = backends;
@@ -207,10 +263,17 @@ int main(int count, char** arguments) {
       options.runtime_minimum = value;
     else if (!strcmp(arguments[i], "--advice"))
       options.runtime_advice = value;
-    else if (!strcmp(arguments[i], "--option")) {
+    else if (!strcmp(arguments[i], "--option") || !strcmp(arguments[i], "--file")) {
       char* equals = strchr(value, '=');
       if (!equals) return 64;
       *equals = 0;
+      if (!strcmp(arguments[i], "--file")) {
+        file.name = value;
+        read_file(equals + 1, &file);
+        options.files = &file;
+        options.file_count = 1;
+        continue;
+      }
       extra[options.option_count].key = value;
       extra[options.option_count++].value = equals + 1;
     } else
@@ -229,6 +292,7 @@ int main(int count, char** arguments) {
   latenn_context* context = NULL;
   if (told(load(arguments[1], arguments[2], &options, &model))) return 0;
   if (!told(latenn_context_create(model, &context))) model = serve(model, context);
+  latenn_run_release(run);
   latenn_context_release(context);
   latenn_model_release(model);
   while (kept_count) free(kept[--kept_count]);

@@ -100,8 +100,9 @@ def test_what_does_not_fit_is_refused_in_the_usual_words():
     with load("small") as model:
         for inputs, *words in wrong:
             refused(partial(model.run, inputs), *words)
-        for arguments in ((), ({"x": good}, 1)):
+        for arguments in ((), ({"x": good}, None, 1)):
             refused(partial(model.run, *arguments), kind=TypeError)
+        refused(partial(model.run, {"x": good}, 1), "options is 1; make them with model.run_options()")
         assert np.array_equal(model.run({"x": good})["y"], good)
     refused(lambda: model.run({"x": good}), "the model is closed")
 
@@ -297,7 +298,8 @@ def test_a_bound_run_takes_nothing_and_ends_with_its_model():
     binding, _, _ = bound("small", (2, 3))
     for _ in range(3):
         binding.run()
-        refused(lambda: binding.run(1), kind=TypeError)
+        refused(lambda: binding.run(None, 1), kind=TypeError)
+        refused(lambda: binding.run(1), "options is 1; make them with model.run_options()")
     binding._bound._model.close()
     for _ in range(2):
         refused(binding.run, "the model is closed")

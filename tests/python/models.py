@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import onnx
 from onnx import TensorProto, helper
 
@@ -129,3 +130,100 @@ def write_portable(folder):
     for name, content in made.items():
         (folder / f"{name}.onnx").write_bytes(content)
     return folder
+
+
+def endless():
+    """y = a number that is counted up for as long as one waits: a Loop of 2**62 rounds."""
+    kinds = {"round": TensorProto.INT64, "going": TensorProto.BOOL, "before": TensorProto.FLOAT}
+    nodes = [
+        helper.make_node("Identity", ["going"], ["goes_on"]),
+        helper.make_node("Add", ["before", "one"], ["after"]),
+    ]
+    body = helper.make_graph(
+        nodes,
+        "body",
+        [helper.make_tensor_value_info(name, kind, []) for name, kind in kinds.items()],
+        [
+            helper.make_tensor_value_info("goes_on", TensorProto.BOOL, []),
+            helper.make_tensor_value_info("after", TensorProto.FLOAT, []),
+        ],
+        initializer=[helper.make_tensor("one", TensorProto.FLOAT, [], [1.0])],
+    )
+    most = helper.make_tensor("most", TensorProto.INT64, [], [2**62])
+    node = helper.make_node("Loop", ["most", "", "x"], ["y"], body=body)
+    ports = [(name, TensorProto.FLOAT, []) for name in "xy"]
+    return model([node], ports[:1], ports[1:], initializers=[most])
+
+
+def outside(name="weights.bin"):
+    """y = x + what the file `name` holds: three floats."""
+    weights = helper.make_tensor("weights", TensorProto.FLOAT, [3], [0.0] * 3)
+    weights.ClearField("float_data")
+    weights.data_location = TensorProto.EXTERNAL
+    weights.external_data.add(key="location", value=name)
+    weights.external_data.add(key="length", value="12")
+    node = helper.make_node("Add", ["x", "weights"], ["y"])
+    graph = helper.make_graph(
+        [node],
+        "test",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
+        initializer=[weights],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    return made.SerializeToString()
+
+
+def adapted():
+    """y = x + delta, where delta is 0 unless a LoRA adapter says otherwise."""
+    delta = helper.make_tensor("delta", TensorProto.FLOAT, [3], [0.0] * 3)
+    ports = [(name, TensorProto.FLOAT, [3]) for name in ("x", "delta", "y")]
+    node = helper.make_node("Add", ["x", "delta"], ["y"])
+    return model([node], ports[:2], ports[2:], initializers=[delta])
+
+
+def adapter(path, *delta):
+    """A LoRA adapter of that model."""
+    import onnxruntime  # noqa: PLC0415  # few tests need it
+
+    made = onnxruntime.AdapterFormat()
+    made.set_adapter_version(1)
+    made.set_model_version(1)
+    made.set_parameters({"delta": onnxruntime.OrtValue.ortvalue_from_numpy(np.array(delta, np.float32))})
+    made.export_adapter(str(path))
+    return path
+
+
+def unwrapped():
+    """A model of latenn's operator that lacks all its attributes: only the operator's library can say so."""
+    node = helper.make_node("Model", ["x"], ["y"], domain="latenn")
+    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "xy"]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("latenn", 1)]
+    graph = helper.make_graph([node], "test", ports[:1], ports[1:])
+    return helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+
+
+def described():
+    """y = x, in a model that says much of itself."""
+    made = onnx.load_from_string(identity(shape=[1]))
+    made.producer_name, made.domain, made.doc_string, made.model_version = "tests", "org.example", 'a "model"\n', 7
+    made.graph.doc_string = "its graph"
+    helper.set_model_props(made, {"kéy": "välue\t"})
+    return made.SerializeToString()
+
+
+DESCRIBED = {
+    "producer_name": "tests",
+    "graph_name": "test",
+    "domain": "org.example",
+    "description": 'a "model"\n',
+    "graph_description": "its graph",
+    "version": 7,
+    "custom": {"kéy": "välue\t"},
+}
+"""What `described` says."""
+
+
+def rectified():
+    """y = Relu(x) of three floats, which the example's execution provider computes."""
+    return relu(1, (3,))

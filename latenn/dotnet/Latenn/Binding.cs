@@ -90,17 +90,39 @@ namespace Latenn
         {
             _ran = false;
             StatusHandle.Check(Native.Step(_context));
-            _ran = true;
-            for (int i = 0; i < _results.Length; i++)
-                _results[i] = _outputs[i];
-            foreach (Fed fed in _fed)
-                Swap(fed);
+            Finish(null);
+        }
+
+        /// <summary>Runs the model on what is bound, with options.</summary>
+        /// <exception cref="LatennException">An input is not bound, the runtime failed, or the run was cancelled.</exception>
+        /// <exception cref="ObjectDisposedException">The binding or the options were disposed.</exception>
+        public void Run(RunOptions options)
+        {
+            if (options == null)
+                throw new ArgumentNullException(nameof(options));
+            _ran = false;
+            Native.ComputeWith(_context, options.Handle).Check();
+            Finish(options);
         }
 
         /// <summary>Ends the binding. Values stay as they are.</summary>
         public void Dispose() => _context.Dispose();
 
         private static UIntPtr At(int index) => new UIntPtr((uint)index);
+
+        private void Finish(RunOptions? options)
+        {
+            _ran = true;
+            for (int i = 0; i < _results.Length; i++)
+                _results[i] = Wants(options, i) ? _outputs[i] : null;
+            foreach (Fed fed in _fed)
+            {
+                if (Wants(options, fed.Output))
+                    Swap(fed);
+            }
+        }
+
+        private bool Wants(RunOptions? options, int output) => options == null || options.Wants(_model.Outputs[output].Name);
 
         private void Swap(Fed fed)
         {

@@ -25,6 +25,8 @@ namespace Latenn
         OutOfMemory = 8,
         /// <summary>A file cannot be read.</summary>
         IO = 9,
+        /// <summary><see cref="RunOptions.Cancel"/> ended the run.</summary>
+        Cancelled = 10,
     }
 
     /// <summary>A failure of latenn, of a backend or of its runtime.</summary>

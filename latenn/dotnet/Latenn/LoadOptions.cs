@@ -32,6 +32,10 @@ namespace Latenn
         /// <summary>The weights (.bin) of an OpenVINO IR whose .xml is loaded from memory; null for every other model.</summary>
         public byte[]? Weights { get; set; }
 
+        /// <summary>What the model keeps outside of itself, by the names that it has in the model: the external data of an
+        /// ONNX model from memory.</summary>
+        public IDictionary<string, byte[]> Files { get; } = new Dictionary<string, byte[]>(StringComparer.Ordinal);
+
         /// <summary>Gets what ONNX Runtime logs of the model, on any thread: severity, category, message. Warnings and
         /// errors, unless the backend option log_severity_level (0 to 4) says otherwise. What it throws is dropped, and it
         /// is kept until the process ends. Null: a model logs nothing, and with that option it prints to stderr. The
@@ -65,12 +69,14 @@ namespace Latenn
                 RuntimeDirectoryCount = new UIntPtr((uint)runtimes.Count),
                 RuntimeMinimum = arena.Choice(options.RuntimeMinimum, nameof(options.RuntimeMinimum)),
                 RuntimeAdvice = arena.Text($"onnxruntime: {RuntimeAdvice}\n", nameof(RuntimeAdvice)),
-                BackendOptions = Pairs(options.BackendOptions, arena),
+                BackendOptions = Pairs(options.BackendOptions, arena, nameof(LoadOptions.BackendOptions)),
                 BackendOptionCount = new UIntPtr((uint)options.BackendOptions.Count),
                 Weights = options.Weights == null ? IntPtr.Zero : arena.Pin(options.Weights),
                 WeightsSize = new UIntPtr((ulong)(options.Weights?.LongLength ?? 0)),
                 Log = options.Log == null ? IntPtr.Zero : RuntimeLog.Function,
                 LogUser = RuntimeLog.User(options.Log),
+                Files = Files(options.Files, arena),
+                FileCount = new UIntPtr((uint)options.Files.Count),
             };
         }
 
@@ -81,7 +87,22 @@ namespace Latenn
             return all;
         }
 
-        private static IntPtr Pairs(IDictionary<string, string> pairs, Arena arena)
+        private static IntPtr Files(IDictionary<string, byte[]> files, Arena arena)
+        {
+            IntPtr table = arena.Allocate((long)files.Count * 3 * IntPtr.Size);
+            int place = 0;
+            foreach (KeyValuePair<string, byte[]> file in files)
+            {
+                Marshal.WriteIntPtr(table, place, arena.Text(file.Key, nameof(LoadOptions.Files)));
+                Marshal.WriteIntPtr(table, place + IntPtr.Size, arena.Pin(file.Value));
+                Marshal.WriteIntPtr(table, place + 2 * IntPtr.Size, new IntPtr(file.Value.LongLength));
+                place += 3 * IntPtr.Size;
+            }
+            return table;
+        }
+
+        /// <summary>An array of <c>latenn_option</c>; NULL when there are none.</summary>
+        public static IntPtr Pairs(ICollection<KeyValuePair<string, string>> pairs, Arena arena, string parameter)
         {
             if (pairs.Count == 0)
                 return IntPtr.Zero;
@@ -90,8 +111,8 @@ namespace Latenn
             IntPtr next = table;
             foreach (KeyValuePair<string, string> pair in pairs)
             {
-                Marshal.WriteIntPtr(next, arena.Text(pair.Key, nameof(LoadOptions.BackendOptions)));
-                Marshal.WriteIntPtr(next, IntPtr.Size, arena.Text(pair.Value ?? "", nameof(LoadOptions.BackendOptions)));
+                Marshal.WriteIntPtr(next, arena.Text(pair.Key, parameter));
+                Marshal.WriteIntPtr(next, IntPtr.Size, arena.Text(pair.Value ?? "", parameter));
                 next = IntPtr.Add(next, size);
             }
             return table;

@@ -86,26 +86,20 @@ namespace Latenn
         /// <exception cref="ObjectDisposedException">The model was disposed.</exception>
         public IReadOnlyDictionary<string, Tensor> Run(IReadOnlyDictionary<string, Tensor> inputs)
         {
-            if (inputs == null)
-                throw new ArgumentNullException(nameof(inputs));
-            // The arena comes first: the context, which looks into it, ends before it does.
-            using (var arena = new Arena())
-            using (ContextHandle context = ContextHandle.Create(_handle))
-            {
-                Compute(context, arena, inputs);
-                return Collect(context);
-            }
+            return Run(inputs, (RunOptions?)null);
         }
 
         /// <summary>Runs the model once, on a thread of the pool.</summary>
         /// <param name="inputs">As for <see cref="Run(IReadOnlyDictionary{string, Tensor})"/>; they must stay as they are until the task ends.</param>
-        /// <param name="cancellationToken">Cancels a run that has not begun; one that has comes to its end.</param>
+        /// <param name="cancellationToken">Cancels the run; where the backend cannot, one that has begun comes to its end.</param>
         /// <returns>The outputs, as <see cref="Run(IReadOnlyDictionary{string, Tensor})"/> gives them. What that throws, the task holds.</returns>
         public Task<IReadOnlyDictionary<string, Tensor>> RunAsync(IReadOnlyDictionary<string, Tensor> inputs, CancellationToken cancellationToken = default)
         {
             if (inputs == null)
                 throw new ArgumentNullException(nameof(inputs));
-            return Task.Run(() => Run(inputs), cancellationToken);
+            return cancellationToken.CanBeCanceled
+                ? Task.Run(() => RunUntil(inputs, cancellationToken), cancellationToken)
+                : Task.Run(() => Run(inputs));
         }
 
         /// <summary>Inputs and outputs that stay bound from run to run.</summary>
@@ -165,11 +159,11 @@ namespace Latenn
             return Array.AsReadOnly(ports);
         }
 
-        private void Compute(ContextHandle context, Arena arena, IReadOnlyDictionary<string, Tensor> inputs)
+        private void Compute(ContextHandle context, Arena arena, IReadOnlyDictionary<string, Tensor> inputs, RunOptions? options = null)
         {
             foreach (KeyValuePair<string, Tensor> input in inputs)
                 Bind(context, arena, input.Key, input.Value);
-            Native.Compute(context).Check();
+            (options == null ? Native.Compute(context) : Native.ComputeWith(context, options.Handle)).Check();
         }
 
         private void Bind(ContextHandle context, Arena arena, string name, Tensor tensor)
@@ -181,15 +175,17 @@ namespace Latenn
             Native.SetInput(context, new UIntPtr((uint)index), ref view).Check();
         }
 
-        private IReadOnlyDictionary<string, Tensor> Collect(ContextHandle context)
+        private IReadOnlyDictionary<string, Tensor> Collect(ContextHandle context, RunOptions? options)
         {
-            var outputs = new KeyValuePair<string, Tensor>[Outputs.Count];
-            for (int i = 0; i < outputs.Length; i++)
+            var outputs = new List<KeyValuePair<string, Tensor>>(Outputs.Count);
+            for (int i = 0; i < Outputs.Count; i++)
             {
+                if (options != null && !options.Wants(Outputs[i].Name))
+                    continue;
                 Native.GetOutput(context, new UIntPtr((uint)i), out Native.TensorView view).Check();
-                outputs[i] = new KeyValuePair<string, Tensor>(Outputs[i].Name, TensorMarshal.FromNative(view));
+                outputs.Add(new KeyValuePair<string, Tensor>(Outputs[i].Name, TensorMarshal.FromNative(view)));
             }
-            return new TensorMap(outputs);
+            return new TensorMap(outputs.ToArray());
         }
     }
 }

@@ -5,7 +5,7 @@ using Microsoft.Win32.SafeHandles;
 namespace Latenn
 {
     /// <summary>The functions and structs of latenn.h, as they are; it decides nothing.</summary>
-    internal static class Native
+    internal static partial class Native
     {
         /// <summary>.NET adds prefix and suffix of the system, and searches the package's <c>runtimes/RID/native</c>.</summary>
         public const string Library = "latenn_core";
@@ -62,6 +62,8 @@ namespace Latenn
             public UIntPtr WeightsSize;
             public IntPtr Log;
             public IntPtr LogUser;
+            public IntPtr Files;
+            public UIntPtr FileCount;
         }
 
         [StructLayout(LayoutKind.Sequential)]

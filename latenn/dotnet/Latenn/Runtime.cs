@@ -92,7 +92,8 @@ namespace Latenn
             }
         }
 
-        private static string Take(IntPtr text)
+        /// <summary>A text that is the caller's, read and released.</summary>
+        internal static string Take(IntPtr text)
         {
             try
             {

@@ -48,7 +48,8 @@ typedef enum latenn_code {
                                      that the runtime lacks */
   LATENN_COMPUTE_FAILED = 7,      /* the runtime failed while it computed */
   LATENN_OUT_OF_MEMORY = 8,
-  LATENN_IO = 9 /* a file cannot be read */
+  LATENN_IO = 9,        /* a file cannot be read */
+  LATENN_CANCELLED = 10 /* latenn_run_cancel() ended it, or came before it */
 } latenn_code;
 
 typedef struct latenn_status latenn_status;
@@ -130,6 +131,13 @@ typedef struct latenn_option {
   const char* value;
 } latenn_option;
 
+/* A file in memory. */
+typedef struct latenn_file {
+  const char* name;
+  const void* data;
+  size_t size;
+} latenn_file;
+
 /* Gets a line of a runtime's log: severity 0 (verbose), 1, 2 (warning), 3, 4 (fatal). Called on any thread. */
 typedef void (*latenn_log_fn)(void* user, int32_t severity, const char* category, const char* message);
 
@@ -158,6 +166,9 @@ typedef struct latenn_load_options {
                         released; NULL: it prints to stderr. By default it gets warnings and errors, and nothing is
                         printed: see the option log_severity_level. The other backends log nothing */
   void* log_user;    /* handed to it */
+  const latenn_file* files; /* what the model keeps outside of itself, by the names that it has in the model: the
+                               external data of an ONNX model that comes from memory */
+  size_t file_count;
 } latenn_load_options;
 
 typedef struct latenn_model latenn_model;
@@ -179,6 +190,14 @@ LATENN_API const latenn_port* latenn_output(const latenn_model* model, size_t in
 /* The backend's name and the loader's report on the runtime that it bound, as JSON. Owned by the model. */
 LATENN_API const char* latenn_model_backend(const latenn_model* model);
 LATENN_API const char* latenn_model_report(const latenn_model* model);
+
+/* The metadata of the model as JSON: producer_name, graph_name, domain, description, graph_description (texts),
+ * version (a number) and custom (an object of texts). Release with latenn_text_release(). */
+LATENN_API latenn_status* latenn_model_metadata(const latenn_model* model, char** json);
+
+/* Ends the profile that a load option began, and gives the path of the file that was written. Release with
+ * latenn_text_release(). */
+LATENN_API latenn_status* latenn_model_end_profile(latenn_model* model, char** path);
 
 /* Binds the runtime of a backend without a model and gives the report as JSON; release with latenn_text_release().
  * The report is given on failure too: then *report says why and the status is LATENN_RUNTIME_UNAVAILABLE. */
@@ -205,6 +224,25 @@ LATENN_API latenn_status* latenn_compute(latenn_context* context);
 /* A view that lives until the next latenn_compute() or latenn_context_release(). */
 LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);
 LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor);
+
+/* ---- options of runs --------------------------------------------------------------------------------------- */
+
+/* What a computation gets besides its inputs. Made once and used by any number of computations of its model, also at
+ * the same time; it keeps the model alive. */
+typedef struct latenn_run latenn_run;
+
+/* `options` are rows of which "output" is every backend's: the name of an output that is wanted. Once there is one, the
+ * outputs that are not named are not computed (where the backend can leave them out) and not there afterwards. The
+ * others belong to the backend: see latenn_backend.h; an unknown key is an error. */
+LATENN_API latenn_status* latenn_run_create(latenn_model* model, const latenn_option* options, size_t count,
+                                            latenn_run** run);
+/* From any thread, while the run is not released: ends the computations that use it, and lets no other begin, with
+ * LATENN_CANCELLED. Where the backend cannot end what has begun, the status is LATENN_UNSUPPORTED. */
+LATENN_API latenn_status* latenn_run_cancel(latenn_run* run);
+/* No computation may use it any more. NULL is allowed. */
+LATENN_API void latenn_run_release(latenn_run* run);
+/* latenn_compute() with options; NULL for none. */
+LATENN_API latenn_status* latenn_compute_with(latenn_context* context, latenn_run* run);
 
 /* ---- bound values ----------------------------------------------------------------------------------------- */
 

@@ -10,7 +10,21 @@
  *   graph_optimization_level                     disable, basic, extended or all (the default)
  *   log_severity_level                           0 (verbose) to 4 (fatal, the default: errors come as statuses; 2, with
  *                                                latenn_load_options.log)
- *   anything with a dot, such as session.intra_op.allow_spinning: a session config entry, handed on as it is
+ *   ep                            execution providers by name, the first first: "XNNPACK,CPUExecutionProvider"
+ *   ep.NAME.KEY                   an option of the execution provider NAME, which is in `ep`
+ *   ep_device.NAME                which of the provider's devices, counted from 0 (the default)
+ *   plugin_ep.NAME                the absolute path of a provider's library, which is registered under NAME once in a
+ *                                 process, before `ep` is read (ONNX Runtime 1.22)
+ *   custom_op_library[.NAME]      the absolute path of a library of custom operators; NAME is free, for several
+ *   free_dimension.NAME           a number: the size of the open dimension of that name
+ *   free_dimension_denotation.X   a number: the size of the open dimensions of that denotation
+ *   profile                       how the path of the profile begins, which latenn_model_end_profile() ends
+ *   anything else with a dot, such as session.intra_op.allow_spinning: a session config entry, handed on as it is
+ * Options of a run (latenn_run_create()) of "onnxruntime", next to "output":
+ *   tag                           a text for the log
+ *   log_severity_level            as above, for the run
+ *   lora_adapter[.NAME]           the path of a LoRA adapter (ONNX Runtime 1.20); NAME is free, for several
+ *   anything else with a dot: a run config entry, handed on as it is
  * Those of "litert":
  *   num_threads          a number; 0 is the runtime's own choice
  *   signature            the one to run; by default the first
@@ -41,6 +55,7 @@ typedef struct latenn_host {
 typedef struct latenn_backend_model latenn_backend_model;     /* the backend's own */
 typedef struct latenn_backend_context latenn_backend_context; /* the backend's own */
 typedef struct latenn_backend_value latenn_backend_value;     /* the backend's own */
+typedef struct latenn_backend_run latenn_backend_run;         /* the backend's own */
 
 typedef struct latenn_backend {
   uint32_t size;
@@ -91,6 +106,20 @@ typedef struct latenn_backend {
   /* An output of the last compute that is not bound to a value; the context forgets it, and views of it stay good. */
   latenn_status* (*take_output)(latenn_backend_context* context, size_t index, latenn_backend_value** value,
                                 latenn_tensor* tensor, latenn_device* device);
+
+  /* Options of runs, but for "output". Anyone who gives out runs gives release_run and compute_with. */
+  latenn_status* (*create_run)(latenn_backend_model* model, const latenn_option* options, size_t count,
+                               latenn_backend_run** run);
+  void (*release_run)(latenn_backend_run* run);
+  /* From any thread; compute_with() ends with any failure then. */
+  void (*cancel_run)(latenn_backend_run* run);
+  /* `wanted` has a number for each output, 0 for those that nobody asks for; NULL: all are wanted. */
+  latenn_status* (*compute_with)(latenn_backend_context* context, latenn_backend_run* run, const unsigned char* wanted);
+  /* JSON as latenn_model_metadata() has it, freed with `free_text`. */
+  latenn_status* (*model_metadata)(const latenn_backend_model* model, char** text);
+  /* Freed with `free_text`. */
+  latenn_status* (*end_profile)(latenn_backend_model* model, char** path);
+  uint32_t takes_files; /* not 0: latenn_load_options.files is read; else the core refuses files */
 } latenn_backend;
 
 /* Bytes of the first version's table: a backend's may not be shorter. */

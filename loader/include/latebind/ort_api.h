@@ -58,6 +58,9 @@ typedef struct OrtCustomOpDomain OrtCustomOpDomain;
 typedef struct OrtCustomOp OrtCustomOp;
 typedef struct OrtKernelInfo OrtKernelInfo;
 typedef struct OrtKernelContext OrtKernelContext;
+typedef struct OrtModelMetadata OrtModelMetadata;
+typedef struct OrtLoraAdapter OrtLoraAdapter;
+typedef struct OrtEpDevice OrtEpDevice;
 
 typedef enum OrtErrorCode {
   ORT_OK = 0,
@@ -149,6 +152,14 @@ typedef void(LB_ORT_CALL* OrtLoggingFunction)(void* param, OrtLoggingLevel sever
 
 #endif /* ORT_API_VERSION */
 
+/* What an official header that is older than this one lacks. */
+#if defined(ORT_API_VERSION) && ORT_API_VERSION < 20
+typedef struct OrtLoraAdapter OrtLoraAdapter;
+#endif
+#if defined(ORT_API_VERSION) && ORT_API_VERSION < 22
+typedef struct OrtEpDevice OrtEpDevice;
+#endif
+
 /* OrtApiBase and OrtApi by other names. Slots that are not used are gaps; the official order is kept. */
 typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* CreateStatus)(OrtErrorCode code, const char* msg);
@@ -166,7 +177,9 @@ typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* CreateSessionOptions)(OrtSessionOptions** options);
   void* gap_11[1];
   OrtStatus*(LB_ORT_CALL* CloneSessionOptions)(const OrtSessionOptions* in_options, OrtSessionOptions** out_options);
-  void* gap_13[9];
+  void* gap_13[1];
+  OrtStatus*(LB_ORT_CALL* EnableProfiling)(OrtSessionOptions* options, const ORTCHAR_T* profile_file_prefix);
+  void* gap_15[7];
   OrtStatus*(LB_ORT_CALL* SetSessionLogSeverityLevel)(OrtSessionOptions* options, int session_log_severity_level);
   OrtStatus*(LB_ORT_CALL* SetSessionGraphOptimizationLevel)(OrtSessionOptions* options,
                                                             GraphOptimizationLevel graph_optimization_level);
@@ -186,7 +199,14 @@ typedef struct lb_ort_table {
                                                char** value);
   OrtStatus*(LB_ORT_CALL* SessionGetOutputName)(const OrtSession* session, size_t index, OrtAllocator* allocator,
                                                 char** value);
-  void* gap_38[10];
+  void* gap_38[1];
+  OrtStatus*(LB_ORT_CALL* CreateRunOptions)(OrtRunOptions** out);
+  void* gap_40[1];
+  OrtStatus*(LB_ORT_CALL* RunOptionsSetRunLogSeverityLevel)(OrtRunOptions* options, int log_severity_level);
+  OrtStatus*(LB_ORT_CALL* RunOptionsSetRunTag)(OrtRunOptions* options, const char* run_tag);
+  void* gap_43[3];
+  OrtStatus*(LB_ORT_CALL* RunOptionsSetTerminate)(OrtRunOptions* options);
+  void* gap_47[1];
   OrtStatus*(LB_ORT_CALL* CreateTensorAsOrtValue)(OrtAllocator* allocator, const int64_t* shape, size_t shape_len,
                                                   ONNXTensorElementDataType type, OrtValue** out);
   OrtStatus*(LB_ORT_CALL* CreateTensorWithDataAsOrtValue)(const OrtMemoryInfo* info, void* p_data, size_t p_data_len,
@@ -224,7 +244,9 @@ typedef struct lb_ort_table {
   OrtStatus*(LB_ORT_CALL* AllocatorFree)(OrtAllocator* ort_allocator, void* p);
   void* gap_77[1];
   OrtStatus*(LB_ORT_CALL* GetAllocatorWithDefaultOptions)(OrtAllocator** out);
-  void* gap_79[7];
+  OrtStatus*(LB_ORT_CALL* AddFreeDimensionOverride)(OrtSessionOptions* options, const char* dim_denotation,
+                                                    int64_t dim_value);
+  void* gap_80[6];
   OrtStatus*(LB_ORT_CALL* KernelInfoGetAttribute_int64)(const OrtKernelInfo* info, const char* name, int64_t* out);
   OrtStatus*(LB_ORT_CALL* KernelInfoGetAttribute_string)(const OrtKernelInfo* info, const char* name, char* out,
                                                          size_t* size);
@@ -237,12 +259,33 @@ typedef struct lb_ort_table {
   void(LB_ORT_CALL* ReleaseMemoryInfo)(OrtMemoryInfo* input);
   void(LB_ORT_CALL* ReleaseSession)(OrtSession* input);
   void(LB_ORT_CALL* ReleaseValue)(OrtValue* input);
-  void* gap_97[1];
+  void(LB_ORT_CALL* ReleaseRunOptions)(OrtRunOptions* input);
   void(LB_ORT_CALL* ReleaseTypeInfo)(OrtTypeInfo* input);
   void(LB_ORT_CALL* ReleaseTensorTypeAndShapeInfo)(OrtTensorTypeAndShapeInfo* input);
   void(LB_ORT_CALL* ReleaseSessionOptions)(OrtSessionOptions* input);
   void(LB_ORT_CALL* ReleaseCustomOpDomain)(OrtCustomOpDomain* input);
-  void* gap_102[28];
+  void* gap_102[8];
+  OrtStatus*(LB_ORT_CALL* SessionEndProfiling)(OrtSession* session, OrtAllocator* allocator, char** out);
+  OrtStatus*(LB_ORT_CALL* SessionGetModelMetadata)(const OrtSession* session, OrtModelMetadata** out);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetProducerName)(const OrtModelMetadata* model_metadata, OrtAllocator* allocator,
+                                                        char** value);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetGraphName)(const OrtModelMetadata* model_metadata, OrtAllocator* allocator,
+                                                     char** value);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetDomain)(const OrtModelMetadata* model_metadata, OrtAllocator* allocator,
+                                                  char** value);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetDescription)(const OrtModelMetadata* model_metadata, OrtAllocator* allocator,
+                                                       char** value);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataLookupCustomMetadataMap)(const OrtModelMetadata* model_metadata,
+                                                                OrtAllocator* allocator, const char* key, char** value);
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetVersion)(const OrtModelMetadata* model_metadata, int64_t* value);
+  void(LB_ORT_CALL* ReleaseModelMetadata)(OrtModelMetadata* input);
+  void* gap_119[4];
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetCustomMetadataMapKeys)(const OrtModelMetadata* model_metadata,
+                                                                 OrtAllocator* allocator, char*** keys,
+                                                                 int64_t* num_keys);
+  OrtStatus*(LB_ORT_CALL* AddFreeDimensionOverrideByName)(OrtSessionOptions* options, const char* dim_name,
+                                                          int64_t dim_value);
+  void* gap_125[5];
   OrtStatus*(LB_ORT_CALL* AddSessionConfigEntry)(OrtSessionOptions* options, const char* config_key,
                                                  const char* config_value);
   OrtStatus*(LB_ORT_CALL* CreateAllocator)(const OrtSession* session, const OrtMemoryInfo* mem_info,
@@ -261,7 +304,12 @@ typedef struct lb_ort_table {
                                                 OrtValue*** output, size_t* output_count);
   void(LB_ORT_CALL* ClearBoundInputs)(OrtIoBinding* binding_ptr);
   void(LB_ORT_CALL* ClearBoundOutputs)(OrtIoBinding* binding_ptr);
-  void* gap_143[51];
+  void* gap_143[15];
+  OrtStatus*(LB_ORT_CALL* ModelMetadataGetGraphDescription)(const OrtModelMetadata* model_metadata,
+                                                            OrtAllocator* allocator, char** value);
+  void* gap_159[6];
+  OrtStatus*(LB_ORT_CALL* AddRunConfigEntry)(OrtRunOptions* options, const char* config_key, const char* config_value);
+  void* gap_166[28];
   OrtStatus*(LB_ORT_CALL* GetTensorMemoryInfo)(const OrtValue* value, const OrtMemoryInfo** mem_info);
   void* gap_195[8];
   OrtStatus*(LB_ORT_CALL* SynchronizeBoundOutputs)(OrtIoBinding* binding_ptr);
@@ -273,7 +321,14 @@ typedef struct lb_ort_table {
                                                      const char* const* provider_options_values, size_t num_keys);
   void* gap_207[1];
   void(LB_ORT_CALL* ReleaseCUDAProviderOptions)(OrtCUDAProviderOptionsV2* input);
-  void* gap_209[21];
+  void* gap_209[7];
+  OrtStatus*(LB_ORT_CALL* SessionOptionsAppendExecutionProvider)(OrtSessionOptions* options, const char* provider_name,
+                                                                 const char* const* provider_options_keys,
+                                                                 const char* const* provider_options_values,
+                                                                 size_t num_keys);
+  void* gap_217[11];
+  OrtStatus*(LB_ORT_CALL* RegisterCustomOpsLibrary_V2)(OrtSessionOptions* options, const ORTCHAR_T* library_name);
+  void* gap_229[1];
   OrtStatus*(LB_ORT_CALL* KernelInfo_GetInputCount)(const OrtKernelInfo* info, size_t* out);
   OrtStatus*(LB_ORT_CALL* KernelInfo_GetOutputCount)(const OrtKernelInfo* info, size_t* out);
   void* gap_232[2];
@@ -293,7 +348,28 @@ typedef struct lb_ort_table {
   void* gap_253[13];
   OrtStatus*(LB_ORT_CALL* SetUserLoggingFunction)(OrtSessionOptions* options, OrtLoggingFunction user_logging_function,
                                                   void* user_logging_param);
-  void* gap_267[123];
+  void* gap_267[12];
+  OrtStatus*(LB_ORT_CALL* AddExternalInitializersFromFilesInMemory)(
+      OrtSessionOptions* options, const ORTCHAR_T* const* external_initializer_file_names,
+      char* const* external_initializer_file_buffer_array, const size_t* external_initializer_file_lengths,
+      size_t num_external_initializer_files);
+  OrtStatus*(LB_ORT_CALL* CreateLoraAdapter)(const ORTCHAR_T* adapter_file_path, OrtAllocator* allocator,
+                                             OrtLoraAdapter** out);
+  void* gap_281[1];
+  void(LB_ORT_CALL* ReleaseLoraAdapter)(OrtLoraAdapter* input);
+  OrtStatus*(LB_ORT_CALL* RunOptionsAddActiveLoraAdapter)(OrtRunOptions* options, const OrtLoraAdapter* adapter);
+  void* gap_284[17];
+  OrtStatus*(LB_ORT_CALL* RegisterExecutionProviderLibrary)(OrtEnv* env, const char* registration_name,
+                                                            const ORTCHAR_T* path);
+  void* gap_302[1];
+  OrtStatus*(LB_ORT_CALL* GetEpDevices)(const OrtEnv* env, const OrtEpDevice* const** ep_devices,
+                                        size_t* num_ep_devices);
+  OrtStatus*(LB_ORT_CALL* SessionOptionsAppendExecutionProvider_V2)(
+      OrtSessionOptions* session_options, OrtEnv* env, const OrtEpDevice* const* ep_devices, size_t num_ep_devices,
+      const char* const* ep_option_keys, const char* const* ep_option_vals, size_t num_ep_options);
+  void* gap_305[7];
+  const char*(LB_ORT_CALL* EpDevice_EpName)(const OrtEpDevice* ep_device);
+  void* gap_313[77];
   bool(LB_ORT_CALL* TensorTypeAndShape_HasShape)(const OrtTensorTypeAndShapeInfo* info);
 } lb_ort_table;
 
@@ -320,6 +396,7 @@ typedef enum lb_ort_function {
   LB_ORT_Run = 9,
   LB_ORT_CreateSessionOptions = 10,
   LB_ORT_CloneSessionOptions = 12,
+  LB_ORT_EnableProfiling = 14,
   LB_ORT_SetSessionLogSeverityLevel = 22,
   LB_ORT_SetSessionGraphOptimizationLevel = 23,
   LB_ORT_SetIntraOpNumThreads = 24,
@@ -333,6 +410,10 @@ typedef enum lb_ort_function {
   LB_ORT_SessionGetOutputTypeInfo = 34,
   LB_ORT_SessionGetInputName = 36,
   LB_ORT_SessionGetOutputName = 37,
+  LB_ORT_CreateRunOptions = 39,
+  LB_ORT_RunOptionsSetRunLogSeverityLevel = 41,
+  LB_ORT_RunOptionsSetRunTag = 42,
+  LB_ORT_RunOptionsSetTerminate = 46,
   LB_ORT_CreateTensorAsOrtValue = 48,
   LB_ORT_CreateTensorWithDataAsOrtValue = 49,
   LB_ORT_GetTensorMutableData = 51,
@@ -352,6 +433,7 @@ typedef enum lb_ort_function {
   LB_ORT_MemoryInfoGetId = 72,
   LB_ORT_AllocatorFree = 76,
   LB_ORT_GetAllocatorWithDefaultOptions = 78,
+  LB_ORT_AddFreeDimensionOverride = 79,
   LB_ORT_KernelInfoGetAttribute_int64 = 86,
   LB_ORT_KernelInfoGetAttribute_string = 87,
   LB_ORT_KernelContext_GetInput = 90,
@@ -361,10 +443,22 @@ typedef enum lb_ort_function {
   LB_ORT_ReleaseMemoryInfo = 94,
   LB_ORT_ReleaseSession = 95,
   LB_ORT_ReleaseValue = 96,
+  LB_ORT_ReleaseRunOptions = 97,
   LB_ORT_ReleaseTypeInfo = 98,
   LB_ORT_ReleaseTensorTypeAndShapeInfo = 99,
   LB_ORT_ReleaseSessionOptions = 100,
   LB_ORT_ReleaseCustomOpDomain = 101,
+  LB_ORT_SessionEndProfiling = 110,
+  LB_ORT_SessionGetModelMetadata = 111,
+  LB_ORT_ModelMetadataGetProducerName = 112,
+  LB_ORT_ModelMetadataGetGraphName = 113,
+  LB_ORT_ModelMetadataGetDomain = 114,
+  LB_ORT_ModelMetadataGetDescription = 115,
+  LB_ORT_ModelMetadataLookupCustomMetadataMap = 116,
+  LB_ORT_ModelMetadataGetVersion = 117,
+  LB_ORT_ReleaseModelMetadata = 118,
+  LB_ORT_ModelMetadataGetCustomMetadataMapKeys = 123,
+  LB_ORT_AddFreeDimensionOverrideByName = 124,
   LB_ORT_AddSessionConfigEntry = 130,
   LB_ORT_CreateAllocator = 131,
   LB_ORT_ReleaseAllocator = 132,
@@ -377,12 +471,16 @@ typedef enum lb_ort_function {
   LB_ORT_GetBoundOutputValues = 140,
   LB_ORT_ClearBoundInputs = 141,
   LB_ORT_ClearBoundOutputs = 142,
+  LB_ORT_ModelMetadataGetGraphDescription = 158,
+  LB_ORT_AddRunConfigEntry = 165,
   LB_ORT_GetTensorMemoryInfo = 194,
   LB_ORT_SynchronizeBoundOutputs = 203,
   LB_ORT_SessionOptionsAppendExecutionProvider_CUDA_V2 = 204,
   LB_ORT_CreateCUDAProviderOptions = 205,
   LB_ORT_UpdateCUDAProviderOptions = 206,
   LB_ORT_ReleaseCUDAProviderOptions = 208,
+  LB_ORT_SessionOptionsAppendExecutionProvider = 216,
+  LB_ORT_RegisterCustomOpsLibrary_V2 = 228,
   LB_ORT_KernelInfo_GetInputCount = 230,
   LB_ORT_KernelInfo_GetOutputCount = 231,
   LB_ORT_KernelInfo_GetInputTypeInfo = 234,
@@ -392,6 +490,14 @@ typedef enum lb_ort_function {
   LB_ORT_KernelInfo_GetNodeName = 244,
   LB_ORT_GetResizedStringTensorElementBuffer = 252,
   LB_ORT_SetUserLoggingFunction = 266,
+  LB_ORT_AddExternalInitializersFromFilesInMemory = 279,
+  LB_ORT_CreateLoraAdapter = 280,
+  LB_ORT_ReleaseLoraAdapter = 282,
+  LB_ORT_RunOptionsAddActiveLoraAdapter = 283,
+  LB_ORT_RegisterExecutionProviderLibrary = 301,
+  LB_ORT_GetEpDevices = 303,
+  LB_ORT_SessionOptionsAppendExecutionProvider_V2 = 304,
+  LB_ORT_EpDevice_EpName = 312,
   LB_ORT_TensorTypeAndShape_HasShape = 390
 } lb_ort_function;
 
@@ -406,6 +512,7 @@ typedef enum lb_ort_function {
   X(Run, 9, 14)                                             \
   X(CreateSessionOptions, 10, 14)                           \
   X(CloneSessionOptions, 12, 14)                            \
+  X(EnableProfiling, 14, 14)                                \
   X(SetSessionLogSeverityLevel, 22, 14)                     \
   X(SetSessionGraphOptimizationLevel, 23, 14)               \
   X(SetIntraOpNumThreads, 24, 14)                           \
@@ -419,6 +526,10 @@ typedef enum lb_ort_function {
   X(SessionGetOutputTypeInfo, 34, 14)                       \
   X(SessionGetInputName, 36, 14)                            \
   X(SessionGetOutputName, 37, 14)                           \
+  X(CreateRunOptions, 39, 14)                               \
+  X(RunOptionsSetRunLogSeverityLevel, 41, 14)               \
+  X(RunOptionsSetRunTag, 42, 14)                            \
+  X(RunOptionsSetTerminate, 46, 14)                         \
   X(CreateTensorAsOrtValue, 48, 14)                         \
   X(CreateTensorWithDataAsOrtValue, 49, 14)                 \
   X(GetTensorMutableData, 51, 14)                           \
@@ -438,6 +549,7 @@ typedef enum lb_ort_function {
   X(MemoryInfoGetId, 72, 14)                                \
   X(AllocatorFree, 76, 14)                                  \
   X(GetAllocatorWithDefaultOptions, 78, 14)                 \
+  X(AddFreeDimensionOverride, 79, 14)                       \
   X(KernelInfoGetAttribute_int64, 86, 14)                   \
   X(KernelInfoGetAttribute_string, 87, 14)                  \
   X(KernelContext_GetInput, 90, 14)                         \
@@ -447,10 +559,22 @@ typedef enum lb_ort_function {
   X(ReleaseMemoryInfo, 94, 14)                              \
   X(ReleaseSession, 95, 14)                                 \
   X(ReleaseValue, 96, 14)                                   \
+  X(ReleaseRunOptions, 97, 14)                              \
   X(ReleaseTypeInfo, 98, 14)                                \
   X(ReleaseTensorTypeAndShapeInfo, 99, 14)                  \
   X(ReleaseSessionOptions, 100, 14)                         \
   X(ReleaseCustomOpDomain, 101, 14)                         \
+  X(SessionEndProfiling, 110, 14)                           \
+  X(SessionGetModelMetadata, 111, 14)                       \
+  X(ModelMetadataGetProducerName, 112, 14)                  \
+  X(ModelMetadataGetGraphName, 113, 14)                     \
+  X(ModelMetadataGetDomain, 114, 14)                        \
+  X(ModelMetadataGetDescription, 115, 14)                   \
+  X(ModelMetadataLookupCustomMetadataMap, 116, 14)          \
+  X(ModelMetadataGetVersion, 117, 14)                       \
+  X(ReleaseModelMetadata, 118, 14)                          \
+  X(ModelMetadataGetCustomMetadataMapKeys, 123, 14)         \
+  X(AddFreeDimensionOverrideByName, 124, 14)                \
   X(AddSessionConfigEntry, 130, 14)                         \
   X(CreateAllocator, 131, 14)                               \
   X(ReleaseAllocator, 132, 14)                              \
@@ -463,12 +587,16 @@ typedef enum lb_ort_function {
   X(GetBoundOutputValues, 140, 14)                          \
   X(ClearBoundInputs, 141, 14)                              \
   X(ClearBoundOutputs, 142, 14)                             \
+  X(ModelMetadataGetGraphDescription, 158, 14)              \
+  X(AddRunConfigEntry, 165, 14)                             \
   X(GetTensorMemoryInfo, 194, 14)                           \
   X(SynchronizeBoundOutputs, 203, 14)                       \
   X(SessionOptionsAppendExecutionProvider_CUDA_V2, 204, 14) \
   X(CreateCUDAProviderOptions, 205, 14)                     \
   X(UpdateCUDAProviderOptions, 206, 14)                     \
   X(ReleaseCUDAProviderOptions, 208, 14)                    \
+  X(SessionOptionsAppendExecutionProvider, 216, 14)         \
+  X(RegisterCustomOpsLibrary_V2, 228, 14)                   \
   X(KernelInfo_GetInputCount, 230, 14)                      \
   X(KernelInfo_GetOutputCount, 231, 14)                     \
   X(KernelInfo_GetInputTypeInfo, 234, 14)                   \
@@ -478,6 +606,14 @@ typedef enum lb_ort_function {
   X(KernelInfo_GetNodeName, 244, 15)                        \
   X(GetResizedStringTensorElementBuffer, 252, 15)           \
   X(SetUserLoggingFunction, 266, 17)                        \
+  X(AddExternalInitializersFromFilesInMemory, 279, 18)      \
+  X(CreateLoraAdapter, 280, 20)                             \
+  X(ReleaseLoraAdapter, 282, 20)                            \
+  X(RunOptionsAddActiveLoraAdapter, 283, 20)                \
+  X(RegisterExecutionProviderLibrary, 301, 22)              \
+  X(GetEpDevices, 303, 22)                                  \
+  X(SessionOptionsAppendExecutionProvider_V2, 304, 22)      \
+  X(EpDevice_EpName, 312, 22)                               \
   X(TensorTypeAndShape_HasShape, 390, 24)
 
 /*
@@ -547,6 +683,11 @@ static inline OrtStatus* lb_ort_CloneSessionOptions(const lb_ort_api* api, const
   return api->table->CloneSessionOptions(in_options, out_options);
 }
 
+static inline OrtStatus* lb_ort_EnableProfiling(const lb_ort_api* api, OrtSessionOptions* options,
+                                                const ORTCHAR_T* profile_file_prefix) {
+  return api->table->EnableProfiling(options, profile_file_prefix);
+}
+
 static inline OrtStatus* lb_ort_SetSessionLogSeverityLevel(const lb_ort_api* api, OrtSessionOptions* options,
                                                            int session_log_severity_level) {
   return api->table->SetSessionLogSeverityLevel(options, session_log_severity_level);
@@ -608,6 +749,24 @@ static inline OrtStatus* lb_ort_SessionGetInputName(const lb_ort_api* api, const
 static inline OrtStatus* lb_ort_SessionGetOutputName(const lb_ort_api* api, const OrtSession* session, size_t index,
                                                      OrtAllocator* allocator, char** value) {
   return api->table->SessionGetOutputName(session, index, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_CreateRunOptions(const lb_ort_api* api, OrtRunOptions** out) {
+  return api->table->CreateRunOptions(out);
+}
+
+static inline OrtStatus* lb_ort_RunOptionsSetRunLogSeverityLevel(const lb_ort_api* api, OrtRunOptions* options,
+                                                                 int log_severity_level) {
+  return api->table->RunOptionsSetRunLogSeverityLevel(options, log_severity_level);
+}
+
+static inline OrtStatus* lb_ort_RunOptionsSetRunTag(const lb_ort_api* api, OrtRunOptions* options,
+                                                    const char* run_tag) {
+  return api->table->RunOptionsSetRunTag(options, run_tag);
+}
+
+static inline OrtStatus* lb_ort_RunOptionsSetTerminate(const lb_ort_api* api, OrtRunOptions* options) {
+  return api->table->RunOptionsSetTerminate(options);
 }
 
 static inline OrtStatus* lb_ort_CreateTensorAsOrtValue(const lb_ort_api* api, OrtAllocator* allocator,
@@ -701,6 +860,11 @@ static inline OrtStatus* lb_ort_GetAllocatorWithDefaultOptions(const lb_ort_api*
   return api->table->GetAllocatorWithDefaultOptions(out);
 }
 
+static inline OrtStatus* lb_ort_AddFreeDimensionOverride(const lb_ort_api* api, OrtSessionOptions* options,
+                                                         const char* dim_denotation, int64_t dim_value) {
+  return api->table->AddFreeDimensionOverride(options, dim_denotation, dim_value);
+}
+
 static inline OrtStatus* lb_ort_KernelInfoGetAttribute_int64(const lb_ort_api* api, const OrtKernelInfo* info,
                                                              const char* name, int64_t* out) {
   return api->table->KernelInfoGetAttribute_int64(info, name, out);
@@ -741,6 +905,10 @@ static inline void lb_ort_ReleaseValue(const lb_ort_api* api, OrtValue* input) {
   api->table->ReleaseValue(input);
 }
 
+static inline void lb_ort_ReleaseRunOptions(const lb_ort_api* api, OrtRunOptions* input) {
+  api->table->ReleaseRunOptions(input);
+}
+
 static inline void lb_ort_ReleaseTypeInfo(const lb_ort_api* api, OrtTypeInfo* input) {
   api->table->ReleaseTypeInfo(input);
 }
@@ -755,6 +923,66 @@ static inline void lb_ort_ReleaseSessionOptions(const lb_ort_api* api, OrtSessio
 
 static inline void lb_ort_ReleaseCustomOpDomain(const lb_ort_api* api, OrtCustomOpDomain* input) {
   api->table->ReleaseCustomOpDomain(input);
+}
+
+static inline OrtStatus* lb_ort_SessionEndProfiling(const lb_ort_api* api, OrtSession* session, OrtAllocator* allocator,
+                                                    char** out) {
+  return api->table->SessionEndProfiling(session, allocator, out);
+}
+
+static inline OrtStatus* lb_ort_SessionGetModelMetadata(const lb_ort_api* api, const OrtSession* session,
+                                                        OrtModelMetadata** out) {
+  return api->table->SessionGetModelMetadata(session, out);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetProducerName(const lb_ort_api* api,
+                                                             const OrtModelMetadata* model_metadata,
+                                                             OrtAllocator* allocator, char** value) {
+  return api->table->ModelMetadataGetProducerName(model_metadata, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetGraphName(const lb_ort_api* api, const OrtModelMetadata* model_metadata,
+                                                          OrtAllocator* allocator, char** value) {
+  return api->table->ModelMetadataGetGraphName(model_metadata, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetDomain(const lb_ort_api* api, const OrtModelMetadata* model_metadata,
+                                                       OrtAllocator* allocator, char** value) {
+  return api->table->ModelMetadataGetDomain(model_metadata, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetDescription(const lb_ort_api* api,
+                                                            const OrtModelMetadata* model_metadata,
+                                                            OrtAllocator* allocator, char** value) {
+  return api->table->ModelMetadataGetDescription(model_metadata, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataLookupCustomMetadataMap(const lb_ort_api* api,
+                                                                     const OrtModelMetadata* model_metadata,
+                                                                     OrtAllocator* allocator, const char* key,
+                                                                     char** value) {
+  return api->table->ModelMetadataLookupCustomMetadataMap(model_metadata, allocator, key, value);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetVersion(const lb_ort_api* api, const OrtModelMetadata* model_metadata,
+                                                        int64_t* value) {
+  return api->table->ModelMetadataGetVersion(model_metadata, value);
+}
+
+static inline void lb_ort_ReleaseModelMetadata(const lb_ort_api* api, OrtModelMetadata* input) {
+  api->table->ReleaseModelMetadata(input);
+}
+
+static inline OrtStatus* lb_ort_ModelMetadataGetCustomMetadataMapKeys(const lb_ort_api* api,
+                                                                      const OrtModelMetadata* model_metadata,
+                                                                      OrtAllocator* allocator, char*** keys,
+                                                                      int64_t* num_keys) {
+  return api->table->ModelMetadataGetCustomMetadataMapKeys(model_metadata, allocator, keys, num_keys);
+}
+
+static inline OrtStatus* lb_ort_AddFreeDimensionOverrideByName(const lb_ort_api* api, OrtSessionOptions* options,
+                                                               const char* dim_name, int64_t dim_value) {
+  return api->table->AddFreeDimensionOverrideByName(options, dim_name, dim_value);
 }
 
 static inline OrtStatus* lb_ort_AddSessionConfigEntry(const lb_ort_api* api, OrtSessionOptions* options,
@@ -813,6 +1041,17 @@ static inline void lb_ort_ClearBoundOutputs(const lb_ort_api* api, OrtIoBinding*
   api->table->ClearBoundOutputs(binding_ptr);
 }
 
+static inline OrtStatus* lb_ort_ModelMetadataGetGraphDescription(const lb_ort_api* api,
+                                                                 const OrtModelMetadata* model_metadata,
+                                                                 OrtAllocator* allocator, char** value) {
+  return api->table->ModelMetadataGetGraphDescription(model_metadata, allocator, value);
+}
+
+static inline OrtStatus* lb_ort_AddRunConfigEntry(const lb_ort_api* api, OrtRunOptions* options, const char* config_key,
+                                                  const char* config_value) {
+  return api->table->AddRunConfigEntry(options, config_key, config_value);
+}
+
 static inline OrtStatus* lb_ort_GetTensorMemoryInfo(const lb_ort_api* api, const OrtValue* value,
                                                     const OrtMemoryInfo** mem_info) {
   return api->table->GetTensorMemoryInfo(value, mem_info);
@@ -839,6 +1078,20 @@ static inline OrtStatus* lb_ort_UpdateCUDAProviderOptions(const lb_ort_api* api,
 
 static inline void lb_ort_ReleaseCUDAProviderOptions(const lb_ort_api* api, OrtCUDAProviderOptionsV2* input) {
   api->table->ReleaseCUDAProviderOptions(input);
+}
+
+static inline OrtStatus* lb_ort_SessionOptionsAppendExecutionProvider(const lb_ort_api* api, OrtSessionOptions* options,
+                                                                      const char* provider_name,
+                                                                      const char* const* provider_options_keys,
+                                                                      const char* const* provider_options_values,
+                                                                      size_t num_keys) {
+  return api->table->SessionOptionsAppendExecutionProvider(options, provider_name, provider_options_keys,
+                                                           provider_options_values, num_keys);
+}
+
+static inline OrtStatus* lb_ort_RegisterCustomOpsLibrary_V2(const lb_ort_api* api, OrtSessionOptions* options,
+                                                            const ORTCHAR_T* library_name) {
+  return api->table->RegisterCustomOpsLibrary_V2(options, library_name);
 }
 
 static inline OrtStatus* lb_ort_KernelInfo_GetInputCount(const lb_ort_api* api, const OrtKernelInfo* info,
@@ -892,6 +1145,67 @@ static inline OrtStatus* lb_ort_SetUserLoggingFunction(const lb_ort_api* api, Or
                                                        void* user_logging_param) {
   if (api->version < 17) return lb_ort_missing(api, LB_ORT_SetUserLoggingFunction);
   return api->table->SetUserLoggingFunction(options, user_logging_function, user_logging_param);
+}
+
+/* Since 1.18. */
+static inline OrtStatus* lb_ort_AddExternalInitializersFromFilesInMemory(
+    const lb_ort_api* api, OrtSessionOptions* options, const ORTCHAR_T* const* external_initializer_file_names,
+    char* const* external_initializer_file_buffer_array, const size_t* external_initializer_file_lengths,
+    size_t num_external_initializer_files) {
+  if (api->version < 18) return lb_ort_missing(api, LB_ORT_AddExternalInitializersFromFilesInMemory);
+  return api->table->AddExternalInitializersFromFilesInMemory(
+      options, external_initializer_file_names, external_initializer_file_buffer_array,
+      external_initializer_file_lengths, num_external_initializer_files);
+}
+
+/* Since 1.20. */
+static inline OrtStatus* lb_ort_CreateLoraAdapter(const lb_ort_api* api, const ORTCHAR_T* adapter_file_path,
+                                                  OrtAllocator* allocator, OrtLoraAdapter** out) {
+  if (api->version < 20) return lb_ort_missing(api, LB_ORT_CreateLoraAdapter);
+  return api->table->CreateLoraAdapter(adapter_file_path, allocator, out);
+}
+
+/* Since 1.20. */
+static inline void lb_ort_ReleaseLoraAdapter(const lb_ort_api* api, OrtLoraAdapter* input) {
+  if (api->version < 20) return;
+  api->table->ReleaseLoraAdapter(input);
+}
+
+/* Since 1.20. */
+static inline OrtStatus* lb_ort_RunOptionsAddActiveLoraAdapter(const lb_ort_api* api, OrtRunOptions* options,
+                                                               const OrtLoraAdapter* adapter) {
+  if (api->version < 20) return lb_ort_missing(api, LB_ORT_RunOptionsAddActiveLoraAdapter);
+  return api->table->RunOptionsAddActiveLoraAdapter(options, adapter);
+}
+
+/* Since 1.22. */
+static inline OrtStatus* lb_ort_RegisterExecutionProviderLibrary(const lb_ort_api* api, OrtEnv* env,
+                                                                 const char* registration_name, const ORTCHAR_T* path) {
+  if (api->version < 22) return lb_ort_missing(api, LB_ORT_RegisterExecutionProviderLibrary);
+  return api->table->RegisterExecutionProviderLibrary(env, registration_name, path);
+}
+
+/* Since 1.22. */
+static inline OrtStatus* lb_ort_GetEpDevices(const lb_ort_api* api, const OrtEnv* env,
+                                             const OrtEpDevice* const** ep_devices, size_t* num_ep_devices) {
+  if (api->version < 22) return lb_ort_missing(api, LB_ORT_GetEpDevices);
+  return api->table->GetEpDevices(env, ep_devices, num_ep_devices);
+}
+
+/* Since 1.22. */
+static inline OrtStatus* lb_ort_SessionOptionsAppendExecutionProvider_V2(
+    const lb_ort_api* api, OrtSessionOptions* session_options, OrtEnv* env, const OrtEpDevice* const* ep_devices,
+    size_t num_ep_devices, const char* const* ep_option_keys, const char* const* ep_option_vals,
+    size_t num_ep_options) {
+  if (api->version < 22) return lb_ort_missing(api, LB_ORT_SessionOptionsAppendExecutionProvider_V2);
+  return api->table->SessionOptionsAppendExecutionProvider_V2(session_options, env, ep_devices, num_ep_devices,
+                                                              ep_option_keys, ep_option_vals, num_ep_options);
+}
+
+/* Since 1.22. Older runtimes: NULL. */
+static inline const char* lb_ort_EpDevice_EpName(const lb_ort_api* api, const OrtEpDevice* ep_device) {
+  if (api->version < 22) return NULL;
+  return api->table->EpDevice_EpName(ep_device);
 }
 
 /* Since 1.24. Older runtimes: true. */

@@ -50,6 +50,16 @@ latenn_status* backend_bind_output_device(latenn_backend_context* context, size_
 latenn_status* backend_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
                                    latenn_tensor* tensor, latenn_device* device);
 
+/* With -DBACKEND_RUNS alone. */
+latenn_status* backend_create_run(latenn_backend_model* model, const latenn_option* options, size_t count,
+                                  latenn_backend_run** run);
+void backend_release_run(latenn_backend_run* run);
+void backend_cancel_run(latenn_backend_run* run);
+latenn_status* backend_compute_with(latenn_backend_context* context, latenn_backend_run* run,
+                                    const unsigned char* wanted);
+latenn_status* backend_model_metadata(const latenn_backend_model* model, char** text);
+latenn_status* backend_end_profile(latenn_backend_model* model, char** path);
+
 /* ---- options ----------------------------------------------------------------------------------------------------- */
 
 /* A caller's struct may be shorter than ours, as in the first version: what it lacks is zero. NULL is all zero. */

@@ -36,6 +36,15 @@ static const latenn_backend backend_table = {
     .bind_output_device = backend_bind_output_device,
     .take_output = backend_take_output,
 #endif
+#ifdef BACKEND_RUNS
+    .create_run = backend_create_run,
+    .release_run = backend_release_run,
+    .cancel_run = backend_cancel_run,
+    .compute_with = backend_compute_with,
+    .model_metadata = backend_model_metadata,
+    .end_profile = backend_end_profile,
+    .takes_files = 1,
+#endif
 };
 
 LATENN_API const latenn_backend* latenn_backend_table(uint32_t abi);

@@ -58,7 +58,7 @@ latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_
   }
   status = latenn_bind(context, "output", latenn_output(model, index), index, model->backend.bind_output,
                        &context->outputs[index], value);
-  if (!status) context->gone[index] = 1; /* what is bound now was not written yet */
+  if (!status) context->gone[index] = LATENN_GONE; /* what is bound now was not written yet */
   return status;
 }
 
@@ -76,7 +76,7 @@ latenn_status* latenn_bind_output_device(latenn_context* context, size_t index, 
   if (status) return status;
   latenn_value_release(context->outputs[index]);
   context->outputs[index] = NULL;
-  context->gone[index] = 1;
+  context->gone[index] = LATENN_GONE;
   return NULL;
 }
 
@@ -102,7 +102,7 @@ latenn_status* latenn_pull_outputs(latenn_context* context) {
   const latenn_backend* backend = &context->model->backend;
   for (size_t i = 0; i < latenn_output_count(context->model); i++) {
     const latenn_value* value = context->outputs[i];
-    if (!value || latenn_is_native(context, backend->bind_output, value)) continue;
+    if (!value || context->gone[i] || latenn_is_native(context, backend->bind_output, value)) continue;
     latenn_tensor made = {0};
     latenn_status* status = backend->get_output(context->context, i, &made);
     if (status) return status;
@@ -155,6 +155,6 @@ latenn_status* latenn_take_output(latenn_context* context, size_t index, latenn_
   } else {
     status = latenn_copy_output(context, index, value);
   }
-  if (!status) context->gone[index] = 1;
+  if (!status) context->gone[index] = LATENN_GONE;
   return status;
 }

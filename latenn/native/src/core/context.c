@@ -72,6 +72,10 @@ static latenn_status* latenn_find(const latenn_model* model, const char* what, l
                         used ? names : "none");
 }
 
+latenn_status* latenn_find_output(const latenn_model* model, const char* name, size_t* index) {
+  return latenn_find(model, "output", latenn_output, latenn_output_count(model), name, index);
+}
+
 latenn_status* latenn_check_index(const char* what, size_t index, size_t count) {
   if (index < count) return NULL;
   return latenn_failure(LATENN_INVALID_ARGUMENT, "There is no %s %zu; the model has %zu, counted from 0.", what, index,
@@ -107,6 +111,10 @@ latenn_status* latenn_set_input_by_name(latenn_context* context, const char* nam
 }
 
 latenn_status* latenn_compute(latenn_context* context) {
+  return latenn_compute_with(context, NULL);
+}
+
+latenn_status* latenn_compute_with(latenn_context* context, latenn_run* run) {
   if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_compute: context is NULL.");
   const latenn_model* model = context->model;
   size_t count = latenn_input_count(model);
@@ -116,9 +124,13 @@ latenn_status* latenn_compute(latenn_context* context) {
                           latenn_input(model, i)->name, count);
   }
   latenn_status* status = latenn_push_inputs(context);
-  if (!status) status = model->backend.compute(context->context);
+  memset(context->gone, LATENN_THERE, latenn_output_count(model));
+  if (!status && run) {
+    status = latenn_run_compute(context, run);
+  } else if (!status) {
+    status = model->backend.compute(context->context);
+  }
   memset(context->is_set, 0, count);
-  memset(context->gone, 0, latenn_output_count(model));
   if (!status) status = latenn_pull_outputs(context);
   context->computed = status == NULL;
   return status;
@@ -131,10 +143,11 @@ latenn_status* latenn_check_output(const latenn_context* context, size_t index) 
   if (!context->computed) {
     return latenn_failure(LATENN_INVALID_ARGUMENT, "There are no outputs: latenn_compute() has not succeeded yet.");
   }
-  if (!context->gone[index]) return NULL;
-  return latenn_failure(LATENN_INVALID_ARGUMENT,
-                        "Output \"%s\" is not here: it was taken or bound anew since latenn_compute().",
-                        latenn_output(context->model, index)->name);
+  if (context->gone[index] == LATENN_THERE) return NULL;
+  return latenn_failure(LATENN_INVALID_ARGUMENT, "Output \"%s\" is not here: it was %s.",
+                        latenn_output(context->model, index)->name,
+                        context->gone[index] == LATENN_UNWANTED ? "not among the outputs that the run names"
+                                                                : "taken or bound anew since latenn_compute()");
 }
 
 latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor) {
@@ -152,7 +165,6 @@ latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_t
 latenn_status* latenn_get_output_by_name(latenn_context* context, const char* name, latenn_tensor* tensor) {
   size_t index = 0;
   if (!context) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_get_output_by_name: context is NULL.");
-  const latenn_model* model = context->model;
-  latenn_status* status = latenn_find(model, "output", latenn_output, latenn_output_count(model), name, &index);
+  latenn_status* status = latenn_find_output(context->model, name, &index);
   return status ? status : latenn_get_output(context, index, tensor);
 }

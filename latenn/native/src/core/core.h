@@ -89,20 +89,39 @@ void latenn_model_hold(latenn_model* model);
 
 /* ---- context.c -------------------------------------------------------------------------------------------------- */
 
+/* Why an output of the last computation is not there. */
+typedef enum latenn_absence { LATENN_THERE = 0, LATENN_GONE, LATENN_UNWANTED } latenn_absence;
+
 struct latenn_context {
   latenn_model* model;
   latenn_backend_context* context;
   latenn_value** inputs;  /* bound, or NULL; one for each input */
   latenn_value** outputs; /* bound, or NULL; one for each output */
   unsigned char* is_set;  /* by latenn_set_input(); one for each input */
-  unsigned char* gone;    /* taken, or bound anew since; one for each output */
+  unsigned char* gone;    /* a latenn_absence; one for each output */
   int computed;           /* the last latenn_compute() succeeded: outputs are there */
   unsigned forks;         /* when it was made */
 };
 
+/* The index of the output of that name. */
+latenn_status* latenn_find_output(const latenn_model* model, const char* name, size_t* index);
 latenn_status* latenn_check_index(const char* what, size_t index, size_t count);
 /* There is such an output, it was computed, and it is still here. */
 latenn_status* latenn_check_output(const latenn_context* context, size_t index);
+
+/* ---- run.c ------------------------------------------------------------------------------------------------------ */
+
+struct latenn_run {
+  latenn_model* model;       /* held */
+  latenn_backend_run* inner; /* NULL where the backend knows no runs */
+  atomic_int is_cancelled;
+  unsigned forks;         /* when it was made */
+  size_t wanted_count;    /* 0: all outputs */
+  unsigned char wanted[]; /* one for each output */
+};
+
+/* Has the backend compute. */
+latenn_status* latenn_run_compute(latenn_context* context, latenn_run* run);
 
 /* ---- value.c ---------------------------------------------------------------------------------------------------- */
 

@@ -14,6 +14,7 @@ static const char* latenn_lost_list(const latenn_load_options* options) {
   if (options->backend_directory_count && !options->backend_directories) return "backend_directories";
   if (options->runtime_directory_count && !options->runtime_directories) return "runtime_directories";
   if (options->option_count && !options->options) return "options";
+  if (options->file_count && !options->files) return "files";
   return options->weights_size && !options->weights ? "weights" : NULL;
 }
 
@@ -61,6 +62,11 @@ static latenn_status* latenn_load(const char* path, const void* bytes, size_t si
   if (!model) return latenn_no_memory();
   char* advice = NULL;
   latenn_status* status = latenn_backend_open(options, encoding, &model->backend);
+  if (!status && options->file_count && !model->backend.takes_files) {
+    status =
+        latenn_failure(LATENN_UNSUPPORTED, "The %s backend takes no files from memory. Load the model by its path.",
+                       model->backend.name);
+  }
   if (!status) {
     options->runtime_advice = latenn_advice_of(options->runtime_advice, model->backend.name, &advice);
     status = model->backend.load(latenn_host_table(), path, bytes, size, options, &model->model);
@@ -142,6 +148,29 @@ static latenn_status* latenn_copy_text(const latenn_backend* backend, char* text
   if (*copy) memcpy(*copy, text, size);
   backend->free_text(text);
   return *copy ? NULL : latenn_no_memory();
+}
+
+latenn_status* latenn_model_metadata(const latenn_model* model, char** json) {
+  char* text = NULL;
+  if (!model || !json) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_model_metadata: an argument is NULL.");
+  *json = NULL;
+  if (!model->backend.model_metadata) {
+    return latenn_failure(LATENN_UNSUPPORTED, "The %s backend does not give the metadata of models.",
+                          model->backend.name);
+  }
+  latenn_status* status = model->backend.model_metadata(model->model, &text);
+  return status ? status : latenn_copy_text(&model->backend, text, json);
+}
+
+latenn_status* latenn_model_end_profile(latenn_model* model, char** path) {
+  char* text = NULL;
+  if (!model || !path) return latenn_failure(LATENN_INVALID_ARGUMENT, "latenn_model_end_profile: an argument is NULL.");
+  *path = NULL;
+  if (!model->backend.end_profile) {
+    return latenn_failure(LATENN_UNSUPPORTED, "The %s backend writes no profiles.", model->backend.name);
+  }
+  latenn_status* status = model->backend.end_profile(model->model, &text);
+  return status ? status : latenn_copy_text(&model->backend, text, path);
 }
 
 latenn_status* latenn_runtime_report(const latenn_load_options* options, char** report) {

@@ -4,8 +4,7 @@
 
 #include "ort.h"
 
-/* The runtime forgets what is about to change: it must not keep what the caller releases. */
-static void ort_unlay(latenn_backend_context* context) {
+void ort_unlay(latenn_backend_context* context) {
   const lb_ort_api* api = &context->model->runtime->api;
   context->repeats = 0;
   if (!context->is_laid) return;
@@ -77,6 +76,7 @@ static OrtStatus* ort_bind_all(latenn_backend_context* context) {
   }
   for (size_t i = 0; i < model->described.outputs.count && !failed; i++) {
     const char* name = model->output_names[i];
+    if (!ort_is_wanted(context, i)) continue;
     const OrtMemoryInfo* target = context->targets[i] ? context->targets[i] : model->runtime->memory;
     failed = context->results[i] ? lb_ort_BindOutput(api, binding, name, context->results[i])
                                  : lb_ort_BindOutputToDevice(api, binding, name, target);
@@ -92,11 +92,12 @@ static OrtStatus* ort_fetch_all(latenn_backend_context* context) {
   size_t count = 0;
   OrtStatus* failed = lb_ort_GetBoundOutputValues(api, context->binding, model->runtime->allocator, &values, &count);
   if (failed) return failed;
-  for (size_t i = 0; i < count; i++) {
-    if (i >= model->described.outputs.count || context->results[i]) {
+  for (size_t i = 0, output = 0; i < count; i++, output++) {
+    while (output < model->described.outputs.count && !ort_is_wanted(context, output)) output++;
+    if (output >= model->described.outputs.count || context->results[output]) {
       lb_ort_ReleaseValue(api, values[i]);
     } else {
-      context->results[i] = values[i];
+      context->results[output] = values[i];
     }
   }
   return values ? lb_ort_AllocatorFree(api, model->runtime->allocator, (void*)values) : NULL;
@@ -108,7 +109,7 @@ OrtStatus* ort_run_bound(latenn_backend_context* context) {
   OrtStatus* failed = context->binding ? NULL : lb_ort_CreateIoBinding(api, model->session, &context->binding);
   if (failed) return failed;
   failed = ort_bind_all(context);
-  if (!failed) failed = lb_ort_RunWithBinding(api, model->session, NULL, context->binding);
+  if (!failed) failed = lb_ort_RunWithBinding(api, model->session, context->options, context->binding);
   if (!failed) failed = lb_ort_SynchronizeBoundOutputs(api, context->binding);
   if (!failed) failed = ort_fetch_all(context);
   lb_ort_ClearBoundInputs(api, context->binding); /* it must not keep what the caller releases */
@@ -140,7 +141,7 @@ OrtStatus* ort_run_repeated(latenn_backend_context* context) {
     failed = ort_bind_all(context);
     context->is_laid = 1; /* also what was bound before it failed is to be cleared */
   }
-  if (!failed) return lb_ort_RunWithBinding(api, model->session, NULL, context->binding);
+  if (!failed) return lb_ort_RunWithBinding(api, model->session, context->options, context->binding);
   if (context->binding) ort_unlay(context);
   return failed;
 }

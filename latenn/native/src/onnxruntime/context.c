@@ -80,7 +80,7 @@ static int ort_lay_out(latenn_backend_context* context) {
   }
   for (size_t i = 0; i < model->described.outputs.count; i++) {
     context->results[i] = context->bound_outputs[i] ? context->bound_outputs[i]->value : NULL;
-    on_device = on_device || context->targets[i];
+    on_device = on_device || (context->targets[i] && ort_is_wanted(context, i));
   }
   return on_device;
 }
@@ -88,6 +88,7 @@ static int ort_lay_out(latenn_backend_context* context) {
 /* After a success every result is someone's: the bound value's, or the context's. */
 static void ort_keep_results(latenn_backend_context* context) {
   for (size_t i = 0; i < context->model->described.outputs.count; i++) {
+    if (!ort_is_wanted(context, i)) continue;
     if (context->bound_outputs[i]) {
       ort_trim(context->bound_outputs[i]);
     } else {
@@ -97,6 +98,34 @@ static void ort_keep_results(latenn_backend_context* context) {
   }
 }
 
+int ort_is_wanted(const latenn_backend_context* context, size_t output) {
+  return !context->wanted || context->wanted[output];
+}
+
+/* The runtime takes the names and places of the outputs one after the other. */
+static OrtStatus* ort_run_some(latenn_backend_context* context) {
+  const latenn_backend_model* model = context->model;
+  size_t count = 0;
+  size_t outputs = model->described.outputs.count;
+  const char** names = calloc(outputs + 1, sizeof *names);
+  OrtValue** results = calloc(outputs + 1, sizeof *results);
+  OrtStatus* failed = NULL;
+  for (size_t i = 0; i < outputs && names && results; i++) {
+    if (!context->wanted[i]) continue;
+    names[count] = model->output_names[i];
+    results[count++] = context->results[i];
+  }
+  failed = count ? lb_ort_Run(&model->runtime->api, model->session, context->options, model->input_names,
+                              context->given, model->described.inputs.count, names, count, results)
+                 : lb_ort_CreateStatus(&model->runtime->api, ORT_FAIL, "Out of memory.");
+  for (size_t i = outputs; i-- && !failed;) {
+    if (context->wanted[i]) context->results[i] = results[--count];
+  }
+  free(names);
+  free(results);
+  return failed;
+}
+
 latenn_status* backend_compute(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   const lb_ort_api* api = &model->runtime->api;
@@ -104,11 +133,14 @@ latenn_status* backend_compute(latenn_backend_context* context) {
   ort_clear_outputs(context);
   if (ort_lay_out(context)) {
     failed = ort_run_bound(context);
-  } else if (ort_is_repeated(context)) {
+  } else if (context->wanted) {
+    failed = ort_run_some(context);
+  } else if (!context->options && ort_is_repeated(context)) {
     failed = ort_run_repeated(context);
   } else {
-    failed = lb_ort_Run(api, model->session, NULL, model->input_names, context->given, model->described.inputs.count,
-                        model->output_names, model->described.outputs.count, context->results);
+    failed = lb_ort_Run(api, model->session, context->options, model->input_names, context->given,
+                        model->described.inputs.count, model->output_names, model->described.outputs.count,
+                        context->results);
   }
   ort_clear_inputs(context); /* the caller's memory is his own again */
   if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");

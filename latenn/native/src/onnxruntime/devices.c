@@ -35,37 +35,6 @@ latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn
       "The device \"%.100s\" is not supported; this backend computes on \"cpu\", \"cuda\" or \"cuda:N\".", text);
 }
 
-/* The plain runtime says that the provider is not enabled in it, which does not tell what to install. */
-static latenn_status* ort_no_cuda(const latenn_host* host, const lb_ort_api* api, OrtStatus* failed) {
-  const char* said = lb_ort_GetErrorMessage(api, failed);
-  const char* advice = "Install what it misses";
-  if (said && strstr(said, "not enabled")) {
-    advice = "Put onnxruntime-gpu in the place of onnxruntime: pip uninstall onnxruntime, pip install onnxruntime-gpu";
-  }
-  latenn_status* status =
-      backend_fail(host, LATENN_UNSUPPORTED,
-                   "The device \"cuda\" cannot be had: ONNX Runtime %u.%u.%u says \"%.500s\" %s; or load with \"cpu\".",
-                   (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch,
-                   said ? said : "(nothing)", advice);
-  lb_ort_ReleaseStatus(api, failed);
-  return status;
-}
-
-latenn_status* ort_append_provider(const latenn_host* host, const lb_ort_api* api, latenn_device device,
-                                   OrtSessionOptions* session) {
-  if (device.type == LATENN_CPU) return NULL;
-  OrtCUDAProviderOptionsV2* cuda = NULL;
-  char id[16];
-  const char* const keys[] = {"device_id"};
-  const char* const values[] = {id};
-  snprintf(id, sizeof id, "%d", (int)device.id);
-  OrtStatus* failed = lb_ort_CreateCUDAProviderOptions(api, &cuda);
-  if (!failed) failed = lb_ort_UpdateCUDAProviderOptions(api, cuda, keys, values, 1);
-  if (!failed) failed = lb_ort_SessionOptionsAppendExecutionProvider_CUDA_V2(api, session, cuda);
-  if (cuda) lb_ort_ReleaseCUDAProviderOptions(api, cuda);
-  return failed ? ort_no_cuda(host, api, failed) : NULL;
-}
-
 latenn_status* ort_make_memory(const latenn_backend_model* model, latenn_device device, OrtMemoryInfo** memory) {
   for (size_t i = 0; i < ORT_PLACES; i++) {
     const ort_place* place = &ort_places[i];

@@ -2,21 +2,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../common/paths.h"
 #include "ort.h"
 
-/* Paths are wide characters on Windows. */
 static latenn_status* ort_create_from_path(latenn_backend_model* model, const char* path,
                                            const OrtSessionOptions* options) {
   const lb_ort_api* api = &model->runtime->api;
-#if defined(_WIN32)
-  wchar_t* wide = latenn_wide_path(path);
-  if (!wide) return backend_no_memory(model->described.host);
-  OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, wide, options, &model->session);
-  free(wide);
-#else
-  OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, path, options, &model->session);
-#endif
+  ORTCHAR_T* made = ort_make_path(path);
+  if (!made) return backend_no_memory(model->described.host);
+  OrtStatus* failed = lb_ort_CreateSession(api, model->runtime->env, made, options, &model->session);
+  free(made);
   return ort_take(model->described.host, api, failed, ORT_PHASE_LOAD, "refuses the model");
 }
 
@@ -29,7 +23,7 @@ static latenn_status* ort_create_session(latenn_backend_model* model, const char
   if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_SETUP, "cannot make session options");
   latenn_status* status = ort_apply_log(model->described.host, api, &model->log, session_options);
   if (!status) status = ort_apply_options(model->described.host, api, options, session_options);
-  if (!status) status = ort_append_provider(model->described.host, api, model->device, session_options);
+  if (!status) status = ort_append_providers(model->described.host, runtime, model->device, options, session_options);
   if (!status && path) {
     status = ort_create_from_path(model, path, session_options);
   } else if (!status) {

@@ -39,8 +39,29 @@ typedef struct ort_log {
   void* user;
 } ort_log;
 
+/* ---- plugins.c --------------------------------------------------------------------------------------------------- */
+
+/* A path as the runtime takes it: wide characters on Windows. NULL when out of memory; the caller frees. */
+ORTCHAR_T* ort_make_path(const char* path);
+/* Calls what takes a path for a session. */
+OrtStatus* ort_with_path(const lb_ort_api* api, const char* path, OrtSessionOptions* session,
+                         OrtStatus* (*use)(const lb_ort_api* api, OrtSessionOptions* session, const ORTCHAR_T* path));
+/* Registers the library of an execution provider once in the process. */
+latenn_status* ort_register_plugin(const latenn_host* host, const ort_runtime* runtime, const char* name,
+                                   const char* path);
+
+/* ---- providers.c ------------------------------------------------------------------------------------------------- */
+
+/* Options of providers belong to providers that are asked for. */
+latenn_status* ort_check_providers(const latenn_host* host, const latenn_load_options* options);
+/* The execution providers of a session, from plugins too, in their order. */
+latenn_status* ort_append_providers(const latenn_host* host, const ort_runtime* runtime, latenn_device device,
+                                    const latenn_load_options* options, OrtSessionOptions* session);
+
 /* ---- options.c -------------------------------------------------------------------------------------------------- */
 
+/* What stands behind the prefix of a key; NULL for another key. */
+const char* ort_after(const char* key, const char* prefix);
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options);
 latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api, const latenn_load_options* options,
                                  OrtSessionOptions* session);
@@ -69,9 +90,6 @@ struct latenn_backend_model {
 
 /* "cpu", "cuda", "cuda:1"; anything else is refused in words. */
 latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn_device* device);
-/* The execution provider that computes there, added to the session's. */
-latenn_status* ort_append_provider(const latenn_host* host, const lb_ort_api* api, latenn_device device,
-                                   OrtSessionOptions* session);
 /* The runtime's description of a device's memory; the caller releases. */
 latenn_status* ort_make_memory(const latenn_backend_model* model, latenn_device device, OrtMemoryInfo** memory);
 /* Where a value of the runtime lies. */
@@ -115,10 +133,16 @@ struct latenn_backend_context {
   OrtIoBinding* binding;                /* made when it is first needed */
   int is_laid;                          /* `binding` has all that is bound */
   unsigned repeats;                     /* computations since something was bound */
+  const OrtRunOptions* options;         /* of the computation under way, or NULL */
+  const unsigned char* wanted;          /* of the computation under way; NULL: all outputs */
 };
+
+int ort_is_wanted(const latenn_backend_context* context, size_t output);
 
 /* ---- binding.c -------------------------------------------------------------------------------------------------- */
 
+/* The runtime forgets what is about to change: it must not keep what the caller releases. */
+void ort_unlay(latenn_backend_context* context);
 /* Runs with outputs left on devices; fills `results`. */
 OrtStatus* ort_run_bound(latenn_backend_context* context);
 /* Whether all is bound, and was when it was last computed: then the runtime can be set once. */

@@ -53,7 +53,7 @@ static latenn_object* latenn_python_run_bound(latenn_object* self, latenn_object
 latenn_object* latenn_python_bound(latenn_object* capsule, latenn_context* context, latenn_object* slow,
                                    latenn_python_bound_run** bound) {
   static latenn_method run = {"run", latenn_python_run_bound, LATENN_METHOD_FAST_WITH_NAMES,
-                              "run()\n--\n\nRun the model with what is bound. See latenn.Binding.run."};
+                              "run(options=None)\n--\n\nRun the model with what is bound. See latenn.Binding.run."};
   latenn_python_plan* plan = latenn_python_held(capsule);
   const latenn_python_table* table = &plan->spec.table;
   latenn_python_bound_run* made = calloc(1, sizeof *made);

@@ -17,7 +17,7 @@ static void latenn_python_gone(latenn_object* capsule) {
 
 latenn_object* latenn_python_builtin(const latenn_python_spec* spec) {
   static latenn_method run = {"run", latenn_python_run, LATENN_METHOD_FAST_WITH_NAMES,
-                              "run(inputs)\n--\n\nRun the model once. See latenn.Model.run."};
+                              "run(inputs, options=None)\n--\n\nRun the model once. See latenn.Model.run."};
   if (spec->size != sizeof *spec) return spec->table.ErrNoMemory();
   atomic_store(&latenn_python_get_pointer, (uintptr_t)spec->table.CapsuleGetPointer);
   latenn_python_plan* plan = latenn_python_plan_create(spec);

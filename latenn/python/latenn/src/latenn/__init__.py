@@ -13,6 +13,7 @@ from latenn._binding import Binding
 from latenn._errors import (
     BackendMissingError,
     BackendUnusableError,
+    CancelledError,
     ComputeError,
     InvalidArgumentError,
     LatennError,
@@ -23,6 +24,8 @@ from latenn._errors import (
 )
 from latenn._model import Model, load, runtime_report
 from latenn._native import version
+from latenn._plugins import plugin_ep
+from latenn._run_options import RunOptions
 from latenn._runner import Port
 from latenn._tensor import Tensor
 
@@ -30,6 +33,7 @@ __all__ = [
     "BackendMissingError",
     "BackendUnusableError",
     "Binding",
+    "CancelledError",
     "ComputeError",
     "InvalidArgumentError",
     "LatennError",
@@ -37,10 +41,12 @@ __all__ = [
     "Model",
     "ModelError",
     "Port",
+    "RunOptions",
     "RuntimeUnavailableError",
     "Tensor",
     "UnsupportedError",
     "load",
+    "plugin_ep",
     "runtime_report",
 ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from latenn import _forks
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Mapping
+    from collections.abc import Callable, Generator
 
     from numpy.typing import NDArray
 
@@ -33,10 +33,10 @@ class RunFuture(Future["Outputs"]):
         return asyncio.wrap_future(self).__await__()
 
 
-def submit(run: Callable[..., Outputs], inputs: Mapping[str, Any]) -> RunFuture:
+def submit(run: Callable[..., Outputs], *arguments: Any) -> RunFuture:
     """Start a run on a thread of the package's own; all models share them."""
     future = RunFuture()
-    _pool().submit(_work, future, run, inputs)
+    _pool().submit(_work, future, run, arguments)
     return future
 
 
@@ -46,10 +46,10 @@ def _pool() -> ThreadPoolExecutor:
     return _pools[0]
 
 
-def _work(future: RunFuture, run: Callable[..., Outputs], inputs: Mapping[str, Any]) -> None:
+def _work(future: RunFuture, run: Callable[..., Outputs], arguments: tuple[Any, ...]) -> None:
     if not future.set_running_or_notify_cancel():
         return
     try:
-        future.set_result(run(inputs))
+        future.set_result(run(*arguments))
     except BaseException as error:  # noqa: BLE001  # anyone who waits is to see it
         future.set_exception(error)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from latenn._model import Model
+    from latenn._run_options import RunOptions
 
 
 class Binding:
@@ -51,12 +52,15 @@ class Binding:
         """
         self._bound.feed(pairs)
 
-    def run(self) -> dict[str, Any]:
+    def run(self, options: RunOptions | None = None) -> dict[str, Any]:
         """Run the model with what is bound: every output by its name, what is bound to it or a new Tensor.
 
-        Raises InvalidArgumentError where an input is not bound, ComputeError when the runtime fails.
+        `options` are made by `Model.run_options`.
+
+        Raises InvalidArgumentError where an input is not bound, ComputeError when the runtime fails, CancelledError
+        after `options.cancel()`.
         """
-        return self._bound.run()
+        return self._bound.run(options)
 
 
 class _Side(MutableMapping[str, Any]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from latenn import _accelerator, _given, _native, _tensors
 from latenn._errors import InvalidArgumentError
+from latenn._run_options import compute
 from latenn._status import check
 from latenn._tensor import Tensor
 from latenn._value import Held
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from latenn._model import Model
+    from latenn._run_options import RunOptions
 
 
 class Bound:
@@ -79,12 +81,12 @@ class Bound:
         with self._alone():
             self._fed = dict(pairs)
 
-    def run(self) -> dict[str, Any]:
+    def run(self, options: RunOptions | None = None) -> dict[str, Any]:
         """See Binding.run."""
         self._take_turn()
         try:
             self._handle.check()  # the context keeps what it needs of the model, but a closed one computes no more
-            return self._run()
+            return self._run(options)
         finally:
             self._leave(self._plain)
 
@@ -96,20 +98,24 @@ class Bound:
                 message = "the binding is in use by another thread. Give every thread its own."
                 raise InvalidArgumentError(message) from None
 
-    def _run(self) -> dict[str, Any]:
+    def _run(self, options: RunOptions | None) -> dict[str, Any]:
         for output, name in self._fed.items():
             self._check_exchange(output, name)
         for name, (tensor, _kept) in self._texts.items():
             index, _ = self._input_ports[name]
             check(self._library.latenn_set_input(self._context, index, byref(tensor)))
-        check(self._library.latenn_compute(self._context))
+        wanted = compute(self._context, options)
         bound, ports = self._bound_outputs, self._output_ports
         results = {
-            name: bound[name].given if name in bound else self._take(index) for name, (index, _) in ports.items()
+            name: bound[name].given if name in bound else self._take(index)
+            for name, (index, _) in ports.items()
+            if not wanted or name in wanted
         }
-        self._plain = None if len(bound) < len(ports) or self._texts or self._fed else results.copy()
+        is_plain = len(bound) == len(ports) == len(results) and not self._texts and not self._fed
+        self._plain = results.copy() if is_plain else None
         for output, name in self._fed.items():
-            self._pass_on(output, name, results[output])
+            if output in results:
+                self._pass_on(output, name, results[output])
         return results
 
     def _take(self, index: int) -> Tensor:

@@ -76,6 +76,12 @@ class LatennOSError(LatennError, OSError):
     code = 9
 
 
+class CancelledError(LatennError):
+    """`RunOptions.cancel` ended the run."""
+
+    code = 10
+
+
 class LatennWarning(UserWarning):
     """The runtime works but something about it deserves a look: newer than known, or loaded twice."""
 
@@ -92,6 +98,7 @@ _CLASSES = {
         ComputeError,
         LatennMemoryError,
         LatennOSError,
+        CancelledError,
     )
 }
 

@@ -5,17 +5,18 @@ from __future__ import annotations
 import ctypes
 import os
 import warnings
-from ctypes import byref, c_char_p, c_void_p
+from ctypes import byref, c_void_p
 from typing import TYPE_CHECKING, Any
 
 from latenn import _accelerator, _backends, _native
-from latenn._errors import InvalidArgumentError, LatennWarning
+from latenn._arguments import c_text, load_options
+from latenn._errors import LatennWarning
 from latenn._runner import Port, Runner
 from latenn._status import check
 
 if TYPE_CHECKING:
     import logging
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
     from numpy.typing import NDArray
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from latenn._async import RunFuture
     from latenn._binding import Binding
+    from latenn._run_options import RunOptions
 
 _warned: set[str] = set()
 
@@ -58,20 +60,53 @@ class Model:
         with self._handle as handle:
             return _json(self._library.latenn_model_report(handle))
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The metadata of the model.
+
+        A dict of producer_name, graph_name, domain, description, graph_description, version, and custom, a dict.
+        Raises UnsupportedError where the backend does not give it.
+        """
+        return _json(self._text(self._library.latenn_model_metadata))
+
+    def end_profile(self) -> str:
+        """End the profile that the option `profile` of `load` began; gives the path of the file."""
+        return os.fsdecode(self._text(self._library.latenn_model_end_profile))
+
+    def _text(self, get: Callable[..., int | None]) -> bytes:
+        text = c_void_p()
+        with self._handle as handle:
+            check(get(handle, byref(text)))
+        try:
+            return ctypes.string_at(text.value or 0)
+        finally:
+            self._library.latenn_text_release(text)
+
+    def run_options(self, *, outputs: Iterable[str] = (), options: Mapping[str, object] | None = None) -> RunOptions:
+        """What runs get besides their inputs; the same may serve many runs. See RunOptions.
+
+        `outputs` are the outputs that are wanted, by default all. `options` go to the backend: of ONNX Runtime tag,
+        log_severity_level, lora_adapter (a path; lora_adapter.NAME for several) and run config entries.
+        """
+        from latenn._run_options import RunOptions  # noqa: PLC0415  # few programs need them
+
+        return RunOptions(self._handle, outputs, options or {})
+
+    def run(self, inputs: Mapping[str, Any], options: RunOptions | None = None) -> dict[str, NDArray[Any]]:
         """Run the model once.
 
         `inputs` maps every input's name to an array of its dtype and shape. The result maps every output's name, in
-        the model's order, to a new array.
+        the model's order, to a new array. `options` are made by `run_options`.
 
         Python's scalars and lists become the model's type where nothing is lost; nothing else is converted.
 
         Raises InvalidArgumentError for a missing or unknown name, a wrong dtype or shape, or a closed model;
-        ComputeError when the runtime fails; UnsupportedError in a forked process that did not load the model itself.
+        ComputeError when the runtime fails; CancelledError after `options.cancel()`; UnsupportedError in a forked
+        process that did not load the model itself.
         """
-        return self._runner.run(inputs)
+        return self._runner.run(inputs, options)
 
-    def run_async(self, inputs: Mapping[str, Any]) -> RunFuture:
+    def run_async(self, inputs: Mapping[str, Any], options: RunOptions | None = None) -> RunFuture:
         """Run the model once, in the background: `await model.run_async(inputs)`, or `.result()` without a loop.
 
         The arrays must not change until then. As many runs go on at once as there are processors; others wait.
@@ -79,7 +114,7 @@ class Model:
         """
         from latenn import _async  # noqa: PLC0415  # asyncio is slow to import, and few need it
 
-        return _async.submit(self.run, inputs)
+        return _async.submit(self.run, inputs, *(() if options is None else (options,)))
 
     def bind(self, *, copy: bool | None = None) -> Binding:
         """Inputs and outputs that stay bound from run to run: see Binding.
@@ -120,6 +155,7 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     runtime_path: str | os.PathLike[str] | None = None,
     runtime_minimum: str | None = None,
     logger: logging.Logger | None = None,
+    files: Mapping[str, bytes] | None = None,
 ) -> Model:
     """Load a model from a path or from bytes.
 
@@ -128,21 +164,24 @@ def load(  # noqa: PLR0913  # each is one choice that a user may make by name
     tried. `runtime_minimum` raises the backend's own minimum version. None leaves a choice open; "" is an error.
     `logger` gets what ONNX Runtime logs of this model, warnings and errors unless the option log_severity_level (0 to
     4) says otherwise; without it a model logs nothing, and with that option it prints to stderr. The other backends
-    log nothing.
+    log nothing. `files` holds what the model keeps outside of itself, by the names that it has in the model: the
+    external data of an ONNX model from memory.
 
     Raises RuntimeUnavailableError, BackendMissingError, BackendUnusableError, ModelError, UnsupportedError,
     InvalidArgumentError or LatennOSError; each says what to do.
     """
     library = _native.library()
     handle = c_void_p()
-    arguments = _options(backend, device, options or {}, runtime_path, runtime_minimum)
+    arguments = load_options(backend, device, options or {}, runtime_path, runtime_minimum)
     if logger is not None:
         arguments.log(logger)
+    if files:
+        arguments.files(files)
     if isinstance(model, (bytes, bytearray, memoryview)):
         data = bytes(model)
         status = library.latenn_load_bytes(data, len(data), byref(arguments.struct), byref(handle))
     else:
-        path = _c_text("model", model, os.fsencode)
+        path = c_text("model", model, os.fsencode)
         status = library.latenn_load_path(path, byref(arguments.struct), byref(handle))
     check(status, None if runtime_path is not None else backend or _native.variable("LATENN_BACKEND") or "")
     loaded = Model(handle, forks_well=(options or {}).get("intra_op_num_threads") in (1, "1"))
@@ -165,7 +204,7 @@ def runtime_report(
     names = _backends.places(None, None).names
     if backend is None and len(names) == 1:
         backend = names[0]
-    arguments = _options(backend, "cpu", {}, runtime_path, runtime_minimum)
+    arguments = load_options(backend, "cpu", {}, runtime_path, runtime_minimum)
     status = library.latenn_runtime_report(byref(arguments.struct), byref(text))
     try:
         if text.value is None:
@@ -176,86 +215,6 @@ def runtime_report(
         return {**report, "accelerator": _accelerator.told()}
     finally:
         library.latenn_text_release(text)
-
-
-class _Arguments:
-    """latenn_load_options together with the memory that it points to."""
-
-    def __init__(self) -> None:
-        self.struct = _native.LoadOptions(size=ctypes.sizeof(_native.LoadOptions))
-        self._kept: list[object] = []
-
-    def strings(self, field: str, texts: Sequence[str]) -> None:
-        array = (c_char_p * (len(texts) + 1))(*[os.fsencode(text) for text in texts])
-        self._kept.append(array)
-        setattr(self.struct, field, array)
-
-    def log(self, logger: logging.Logger) -> None:
-        from latenn import _log  # noqa: PLC0415  # few programs want the log
-
-        self.struct.log_user = _log.number(logger)
-        self.struct.log = ctypes.cast(_log.write, c_void_p)
-
-    def pairs(self, options: Mapping[str, object]) -> None:
-        rows = [
-            (_c_text("a key of options", key), _c_text(f"options[{key!r}]", _text(value), may_be_empty=True))
-            for key, value in options.items()
-        ]
-        array = (_native.Option * (len(rows) + 1))(*(_native.Option(*row) for row in rows))
-        self._kept += [array, rows]
-        self.struct.options = array
-        self.struct.option_count = len(rows)
-
-
-def _options(
-    backend: str | None,
-    device: str,
-    options: Mapping[str, object],
-    runtime_path: str | os.PathLike[str] | None,
-    runtime_minimum: str | None,
-) -> _Arguments:
-    arguments = _Arguments()
-    struct = arguments.struct
-    struct.device = _c_text("device", device)
-    struct.runtime_path = None if runtime_path is None else _c_text("runtime_path", runtime_path, os.fsencode)
-    struct.runtime_minimum = None if runtime_minimum is None else _c_text("runtime_minimum", runtime_minimum)
-    places = _backends.places(backend or _native.variable("LATENN_BACKEND"), runtime_minimum)
-    struct.backend = _backend(backend, places.names)
-    arguments.strings("backend_directories", places.libraries)
-    arguments.strings("runtime_directories", places.runtimes)
-    arguments.pairs(options)
-    struct.backend_directory_count, struct.runtime_directory_count = len(places.libraries), len(places.runtimes)
-    struct.runtime_advice = places.advice.encode() if places.advice else None
-    return arguments
-
-
-def _backend(wanted: str | None, installed: tuple[str, ...]) -> bytes | None:
-    """The backend that is wanted; where none is, the choice among those that are installed is the core's."""
-    if wanted is None:
-        return ",".join((*installed, "")).encode() or None
-    return _c_text("backend", wanted, os.fsencode)
-
-
-def _c_text(
-    argument: str, value: Any, encode: Callable[[Any], bytes] = str.encode, *, may_be_empty: bool = False
-) -> bytes:
-    """A text or path as C takes it; `argument` is its name, for messages.
-
-    Raises InvalidArgumentError for what C would read as another text: a NUL ends it, and an empty one is "not given".
-    """
-    try:
-        text = encode(value)
-    except (TypeError, UnicodeEncodeError) as error:
-        raise InvalidArgumentError(f"{argument} is {value!r}, which is not text: {error}. Give a str.") from None
-    if b"\0" in text:
-        raise InvalidArgumentError(f"{argument} is {value!r}: C would end it at the NUL. Give it without one.")
-    if not text and not may_be_empty:
-        raise InvalidArgumentError(f"{argument} is empty. Give a value, or leave the argument out.")
-    return text
-
-
-def _text(value: object) -> str:
-    return str(int(value)) if isinstance(value, bool) else str(value)
 
 
 def _json(text: bytes) -> dict[str, Any]:

@@ -45,6 +45,12 @@ class Option(Structure):
     _fields_ = (("key", c_char_p), ("value", c_char_p))
 
 
+class File(Structure):
+    """latenn_file."""
+
+    _fields_ = (("name", c_char_p), ("data", c_void_p), ("size", c_size_t))
+
+
 class LoadOptions(Structure):
     """latenn_load_options."""
 
@@ -65,6 +71,8 @@ class LoadOptions(Structure):
         ("weights_size", c_size_t),
         ("log", c_void_p),
         ("log_user", c_void_p),
+        ("files", POINTER(File)),
+        ("file_count", c_size_t),
     )
 
 
@@ -93,6 +101,8 @@ _FUNCTIONS = (
     ("latenn_output", POINTER(Port), (c_void_p, c_size_t)),
     ("latenn_model_backend", c_char_p, (c_void_p,)),
     ("latenn_model_report", c_char_p, (c_void_p,)),
+    ("latenn_model_metadata", c_void_p, (c_void_p, POINTER(c_void_p))),
+    ("latenn_model_end_profile", c_void_p, (c_void_p, POINTER(c_void_p))),
     ("latenn_runtime_report", c_void_p, (POINTER(LoadOptions), POINTER(c_void_p))),
     ("latenn_text_release", None, (c_void_p,)),
     ("latenn_environment", c_void_p, (c_char_p,)),
@@ -100,6 +110,10 @@ _FUNCTIONS = (
     ("latenn_context_release", None, (c_void_p,)),
     ("latenn_set_input", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
     ("latenn_compute", c_void_p, (c_void_p,)),
+    ("latenn_compute_with", c_void_p, (c_void_p, c_void_p)),
+    ("latenn_run_create", c_void_p, (c_void_p, POINTER(Option), c_size_t, POINTER(c_void_p))),
+    ("latenn_run_cancel", c_void_p, (c_void_p,)),
+    ("latenn_run_release", None, (c_void_p,)),
     ("latenn_get_output", c_void_p, (c_void_p, c_size_t, POINTER(Tensor))),
     ("latenn_value_wrap", c_void_p, (c_void_p, POINTER(Tensor), Device, c_void_p, c_void_p, POINTER(c_void_p))),
     ("latenn_value_create", c_void_p, (c_void_p, c_int32, c_int32, POINTER(c_int64), Device, POINTER(c_void_p))),

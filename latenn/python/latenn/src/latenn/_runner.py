@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from latenn import _forks, _native, _tensors
 from latenn._errors import InvalidArgumentError
+from latenn._run_options import compute
 from latenn._status import check
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from numpy.typing import NDArray
+
+    from latenn._run_options import RunOptions
 
 
 @dataclass(frozen=True)
@@ -87,16 +90,20 @@ class Runner:
         self.inputs = _ports(self.library.latenn_input, self.library.latenn_input_count(pointer), pointer)
         self.outputs = _ports(self.library.latenn_output, self.library.latenn_output_count(pointer), pointer)
 
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    def run(self, inputs: Mapping[str, Any], options: RunOptions | None = None) -> dict[str, NDArray[Any]]:
         """See Model.run."""
         context = c_void_p()
         with self.handle as handle:
             check(self.library.latenn_context_create(handle, byref(context)))
             try:
                 kept = self._bind(context, inputs)
-                check(self.library.latenn_compute(context))
+                wanted = compute(context, options)
                 del kept  # what the inputs point to had to live until here
-                return {port.name: self._output(context, index) for index, (port, _) in enumerate(self.outputs)}
+                return {
+                    port.name: self._output(context, index)
+                    for index, (port, _) in enumerate(self.outputs)
+                    if not wanted or port.name in wanted
+                }
             finally:
                 self.library.latenn_context_release(context)
 

@@ -1,0 +1,41 @@
+"""A plugin execution provider for tests: that of the example, compiled once for a machine's temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import ort_header
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NAME = "TinyExecutionProvider"
+MACROS = {
+    "LATEBIND_EP_MINIMUM": "23",
+    "LATEBIND_EP_EXCEPT": '""',
+    "LATEBIND_EP_NAME": f'"{NAME}"',
+    "LATEBIND_EP_VERSION": '"0.1.0"',
+    "LATEBIND_EP_RANGE": '"1.23 or newer"',
+}
+
+
+def tiny_ep(folder: Path) -> Path:
+    """The library of examples/ep-tiny, below `folder`. Skips where there is no compiler or no header."""
+    compiler = shutil.which("cc")
+    library = folder / "libtiny_ep.so"
+    if library.exists():
+        return library
+    if sys.platform != "linux" or compiler is None:
+        pytest.skip("not run: this is not Linux, or there is no C compiler")
+    try:
+        header = ort_header.fetch(folder / "ort-header", "newest")
+    except ort_header.NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+    words = [f"-D{name}={value}" for name, value in MACROS.items()]
+    folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
+    source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
+    aside = library.with_suffix(f".{id(library)}")
+    subprocess.run([compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside], check=True)
+    return aside.replace(library)

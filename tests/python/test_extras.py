@@ -1,0 +1,39 @@
+"""The extras of latenn's backends: each selects a distribution that exists and holds the runtime's library."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fnmatch import fnmatch
+
+import pytest
+from latebind.tables.presets import preset
+
+SYSTEMS = ("linux", "windows", "macos")
+RUNTIMES = ("onnxruntime", "openvino", "litert")
+EXTRAS = [(name, distribution) for name in RUNTIMES for distribution in preset(name).python.extras.values()]
+
+
+def libraries(runtime, distribution, folder):
+    """The files of the runtime in the newest wheel of a distribution, for the first system that has one."""
+    known = preset(runtime)
+    for system in SYSTEMS:
+        words = ["--no-deps", "--python-version", "3.12", "--python-platform", system, "--only-binary", ":all:"]
+        command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", *words, "--target", folder / system]
+        done = subprocess.run([*command, f"{distribution}>={known.floor}"], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            globs = (*getattr(known.names, system), *getattr(known.globs, system))
+            files = (folder / system / known.python.folder).glob("*")
+            return [file.name for file in files if any(fnmatch(file.name, glob) for glob in globs)]
+    pytest.skip(f"not run: {distribution} cannot be installed: {done.stderr.strip()[-200:]}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
+def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtime, distribution):
+    assert libraries(runtime, distribution, tmp_path)
+
+
+@pytest.mark.slow
+def test_control_a_plugin_execution_provider_holds_no_runtime(tmp_path):
+    assert not libraries("onnxruntime", "onnxruntime-qnn", tmp_path)

@@ -1,0 +1,50 @@
+"""latenn's options of ONNX Runtime in .NET: execution providers, runs, and what else a session takes."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+
+import pytest
+from latebind.nuget import dotnet
+from latebind.system.run import run
+from latebind.verify.run.dotnet_project import build_consumer
+
+from tests import plugin_ep
+from tests.dotnet_support import ROOT, consumer, dotnet_environment
+from tests.python import models
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+
+
+@pytest.fixture
+def folder(tmp_path_factory, tmp_path, work):
+    """The models that the program loads, and what they need."""
+    made = {
+        "rectified": models.rectified(),
+        "identity": models.identity(),
+        "outside": models.outside(),
+        "described": models.described(),
+        "add": models.add((3,)),
+        "endless": models.endless(),
+        "adapted": models.adapted(),
+        "unwrapped": models.unwrapped(),
+    }
+    for name, content in made.items():
+        (tmp_path / f"{name}.onnx").write_bytes(content)
+    models.adapter(tmp_path / "a.onnx_adapter", 100, 200, 300)
+    shutil.copy(plugin_ep.tiny_ep(tmp_path_factory.getbasetemp().parent), tmp_path / "libtiny_ep.so")
+    operator = min(work.rglob("liblatenn_customop.so"))
+    shutil.copy(operator, tmp_path)
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_every_option_reaches_the_runtime(tmp_path_factory, packages, runtime, folder):
+    work = tmp_path_factory.mktemp("options")
+    made = build_consumer(consumer(packages, runtime, project=ROOT / "tests" / "dotnet_options"), work)
+
+    ended = run([*made.argv, folder], env=dotnet.private(dotnet_environment(), work / "home"), check=False)
+
+    assert ended.returncode == 0, ended.output
+    assert ended.output.count("passed ") == 13
