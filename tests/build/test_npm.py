@@ -7,8 +7,11 @@ import os
 import re
 import shutil
 import subprocess
+import tarfile
 
 import pytest
+from latebind.audit.audit import audit_here
+from latebind.audit.project import project_policy
 from latebind.build.kinds.table import plan_files
 from latebind.config.file import load
 from latebind.errors import BuildError
@@ -96,6 +99,23 @@ def test_each_target_has_a_package_that_npm_chooses_by_its_fields(tarballs):
     ]
     for tarball in tarballs.values():
         assert "scripts" not in manifest(tarball)
+
+
+def test_the_archives_name_no_owner_and_one_time(tarballs):
+    for tarball in tarballs.values():
+        with tarfile.open(tarball) as archive:
+            rows = archive.getmembers()
+        assert {(row.uid, row.gid, row.uname, row.mode, row.mtime) for row in rows} == {(0, 0, "", 0o644, 1580601600)}
+        assert [row.name for row in rows] == sorted(row.name for row in rows)
+        assert tarball.read_bytes()[4:8] == bytes(4)  # RFC 1952: no time
+
+
+def test_they_hold_the_library_of_the_nupkg_and_their_audit_is_clean(tarballs):
+    dist = tarballs["acme-tiny-1.2.3.tgz"].parent
+    linux = member(tarballs["acme-tiny-linux-x64-1.2.3.tgz"], "libtiny.so")
+    assert linux == members(dist / "Tiny.1.2.3.nupkg")["runtimes/linux-x64/native/libtiny.so"]
+    report = audit_here([dist], project_policy(load(dist.parent / "latebind.toml")))
+    assert (report.subjects, report.findings, report.skipped) == (4, (), ())
 
 
 def test_the_main_package_requires_each_target_at_the_exact_version(tarballs):

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.layout import promised_rid, rid_folder
+from latebind.audit.layout import rid_folder
+from latebind.audit.npmjson import read_manifest
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.supply import must_load
 from latebind.binary import floors
@@ -113,7 +115,11 @@ def _misses(package: Contents, file: File) -> bool:
 
 
 def unjudged_platform(package: Contents, file: File) -> str:
-    """The platform tags or the RID that promise the file to a system whose rules are not known, or ""."""
+    """The tags, the RID, or npm's words that promise the file to a system whose rules are not known, or ""."""
+    if manifest := read_manifest(package):
+        folders = [name for name in file.folder.split("/") if "-" in name and platforms.is_unjudged(name)]
+        systems = manifest.chosen("os")
+        return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
     names = [rid_folder(file.name)] if package.kind == "nupkg" else list(_platforms(package))
     return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
 

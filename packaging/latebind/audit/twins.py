@@ -207,11 +207,16 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
                     evidence=(f"{part} {text}", f"version: {whole.version}"),
                     fix=f'Write "{whole.exactly}" as its version in the nuspec or in package.json.',
                 )
-            elif parts and (part.lower(), _version(pin)) not in there:
+            elif parts and (part.lower(), _version(pin)) not in there and _is_needed(whole, part, parts):
                 seen = ", ".join(sorted(row.subject for row in parts))
                 yield Hit(inner=whole.subject, message=f"depends on {part} {text}, which is missing", evidence=(seen,))
         if whole.pins and not parts:
             yield Skip(inner=whole.subject, reason="this audit includes none of its parts")
+
+
+def _is_needed(whole: TwinFacts, part: str, parts: Sequence[TwinFacts]) -> bool:
+    """Whether the audit must include a part: npm installs one of many, so only another version of it says something."""
+    return whole.kind == "nupkg" or any(row.id == part for row in parts)
 
 
 def _lacking(

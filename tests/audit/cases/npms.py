@@ -8,6 +8,7 @@ from latebind.audit.policy import Policy
 
 from tests.audit.cases.case import Case
 from tests.audit.cases.layout import other
+from tests.audit.cases.linkage import with_odd
 from tests.audit.cases.tags import ARM
 
 if TYPE_CHECKING:
@@ -53,6 +54,16 @@ def twins(*, same: bool):
         return [*bench.wheel(files, name="tiny", version="1.2.3"), *bench.npm({}, **WHOLE), *bench.npm(native)]
 
     return make
+
+
+def host_user(name: str):
+    code = "extern int napi_create_int32(void);\nint tiny(void) { return napi_create_int32(); }\n"
+    return lambda bench: bench.npm({name: bench.compiler.shared(code, "-Wl,-z,undefs").read_bytes()})
+
+
+def prebuilt(folder: str, needs: dict[str, str] | None = None):
+    fields = {**WHOLE, "optionalDependencies": needs or {}}
+    return lambda bench: bench.npm({f"prebuilds/{folder}/libtiny.so": with_odd(bench)}, **fields)
 
 
 def runtime(bench: Bench, **how: object):
@@ -107,6 +118,12 @@ CASES = [
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
     Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
+    Case("LB106", "what Node.js exports, to a library that it does not load", host_user("libtiny.so"),
+         host_user("tiny.node"), at="!package/libtiny.so", says="napi_create_int32", severity="error"),
+    Case("LB107", "a library that another system has", prebuilt("linux-x64"), prebuilt("android-x64"),
+         at="!package/prebuilds/linux-x64/libtiny.so", says="libodd.so.3", severity="warning"),
+    Case("LB107", "a library of a package that is required", prebuilt("linux-x64", {"@acme/libodd": "1.2.3"}), npm(),
+         at="!package/prebuilds/linux-x64/libtiny.so", says="expected from libodd", severity="note"),
     Case("LB410", "a part of another version", whole(part="1.2.2"), whole(), at="acme-tiny-1.2.3.tgz",
          says="which is missing"),
     Case("LB505", "no license", npm(), npm(license="MIT"), at="!package/package.json", says="license", severity="note"),
