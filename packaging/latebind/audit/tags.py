@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from latebind.audit import platforms
 from latebind.audit.layout import promised_rid, rid_folder
-from latebind.audit.layout import rid_folder
 from latebind.audit.npmjson import read_manifest
 from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.supply import must_load
