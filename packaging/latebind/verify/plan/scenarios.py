@@ -124,7 +124,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("extra", "installed with its extra, as a user would", Situation(by_extra=True), **_PYTHON),
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
-    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", Situation(folder=given.ODD),
+    _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", given.odd_folder,
         provider=True, consumers=_AND_NODE),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
         systems=_UNIX, emulated=False, provider=True),

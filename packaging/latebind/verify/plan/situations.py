@@ -205,6 +205,16 @@ def decoy_system(bench: Bench, use: RuntimeUse) -> Situation:
     return Situation(action=("--plant", bench.machine.path(library)))
 
 
+def odd_folder(bench: Bench, use: RuntimeUse) -> Situation:
+    """Installed in a folder with an odd name; on Windows an execution provider gets letters of Western Europe alone.
+
+    ONNX Runtime turns the path of a plugin into the system's code page (microsoft/onnxruntime, pull requests 27724 and
+    28390 for other paths), and refuses one that does not fit there. No provider can change that.
+    """
+    is_limited = bench.config.provider(use) is not None and target(bench.cell.target).system == "windows"
+    return Situation(folder=ODD.partition(",")[0] if is_limited else ODD)
+
+
 def unsupported(bench: Bench, _: RuntimeUse) -> Situation:
     """The script that calls an execution provider gets its module."""
     ep = bench.config.packages[bench.package].ep
