@@ -187,6 +187,12 @@ requires = ["tiny"]
 runtime = "openvino"
 sdk = true
 
+[package.again]
+component = "more"
+exports = ["more_*", "extra_*"]
+requires = ["tiny"]
+sdk = true
+
 [[runtime]]
 preset = "onnxruntime"
 minimum = "1.20"

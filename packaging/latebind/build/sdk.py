@@ -80,7 +80,8 @@ def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path
     ]
     path = outdir / sdk_file(config, stage.rid)
     top = re.sub(r"\.(zip|tar\.gz)$", "", path.name)
-    placed = [Entry(name=f"{top}/{row.name}", data=row.data, mode=row.mode) for row in entries]
+    # Packages of one component hold the same files.
+    placed = [Entry(name=f"{top}/{row.name}", data=row.data, mode=row.mode) for row in dict.fromkeys(entries)]
     (write_zip if path.suffix == ".zip" else write_tar)(path, placed)
     return path
 
