@@ -57,8 +57,10 @@ typedef struct all {
   latenn_value* created;
   latenn_value* places;
   latenn_value* taken[3];
+  latenn_run* run;
   void* managed;
   char* report;
+  char* metadata;
   float numbers[WIDTH];
   int wrong;
 } all;
@@ -95,6 +97,19 @@ static latenn_status* repeat(all* it) {
   return status;
 }
 
+/* With options, and with a place for one output alone. */
+static latenn_status* run_with(all* it) {
+  static const latenn_option rows[] = {{"output", "next"}, {"tag", "fault"}};
+  latenn_status* status = latenn_run_create(it->model, rows, 2, &it->run);
+  STEP(latenn_compute_with(it->context, it->run));
+  if (!status) look(it, latenn_value_tensor(it->created), 1.5f);
+  STEP(latenn_bind_output_device(it->context, 1, cpu));
+  STEP(latenn_compute_with(it->context, it->run));
+  STEP(latenn_bind_output(it->context, 1, NULL));
+  STEP(latenn_model_metadata(it->model, &it->metadata));
+  return status;
+}
+
 static latenn_status* bind(all* it) {
   latenn_tensor tensor = {LATENN_FLOAT32, 1, shape, it->numbers, sizeof it->numbers, NULL};
   latenn_status* status = latenn_value_wrap(it->model, &tensor, cpu, NULL, NULL, &it->wrapped);
@@ -105,6 +120,7 @@ static latenn_status* bind(all* it) {
   if (!status) look(it, latenn_value_tensor(it->created), 1.5f);
   STEP(latenn_take_output(it->context, 0, &it->taken[1]));
   STEP(repeat(it));
+  STEP(run_with(it));
   STEP(latenn_bind_output_device(it->context, 0, cpu));
   STEP(latenn_compute(it->context));
   STEP(latenn_take_output(it->context, 0, &it->taken[2]));
@@ -118,12 +134,14 @@ static void release(all* it) {
   dlpack_versioned* managed = it->managed;
   if (managed) managed->deleter(managed);
   for (size_t i = 0; i < sizeof it->taken / sizeof *it->taken; i++) latenn_value_release(it->taken[i]);
+  latenn_run_release(it->run);
   latenn_value_release(it->places);
   latenn_value_release(it->created);
   latenn_value_release(it->wrapped);
   latenn_context_release(it->context);
   latenn_model_release(it->model);
   latenn_text_release(it->report);
+  latenn_text_release(it->metadata);
 }
 
 /* Whether it is over: so many faults there are not. */

@@ -36,7 +36,9 @@ static lb_ort_table table;
   X(GetTensorTypeAndShape) X(GetValueType) X(CreateMemoryInfo) X(CreateCpuMemoryInfo)                 \
   X(MemoryInfoGetName) X(MemoryInfoGetId) X(GetAllocatorWithDefaultOptions) X(AddSessionConfigEntry)  \
   X(RunWithBinding) X(CreateIoBinding) X(BindInput) X(BindOutput) X(BindOutputToDevice)               \
-  X(GetBoundOutputValues) X(GetTensorMemoryInfo) X(SynchronizeBoundOutputs)
+  X(GetBoundOutputValues) X(GetTensorMemoryInfo) X(SynchronizeBoundOutputs) X(CreateRunOptions)       \
+  X(RunOptionsSetRunTag) X(SessionGetModelMetadata) X(ModelMetadataGetProducerName)                   \
+  X(ModelMetadataGetVersion) X(ModelMetadataGetCustomMetadataMapKeys)
 /* clang-format on */
 
 #define DEFINE(name)                                                                                \

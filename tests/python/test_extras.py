@@ -28,12 +28,10 @@ def libraries(runtime, distribution, folder):
     pytest.skip(f"not run: {distribution} cannot be installed: {done.stderr.strip()[-200:]}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
 def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtime, distribution):
     assert libraries(runtime, distribution, tmp_path)
 
 
-@pytest.mark.slow
 def test_control_a_plugin_execution_provider_holds_no_runtime(tmp_path):
     assert not libraries("onnxruntime", "onnxruntime-qnn", tmp_path)

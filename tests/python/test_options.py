@@ -84,6 +84,19 @@ def test_what_the_oldest_runtime_lacks_is_refused_with_the_version_that_has_it(s
     assert "CreateLoraAdapter needs ONNX Runtime 1.20; this is 1.19.2" in adapter
 
 
+PLUGGED = """
+import sys, latenn
+options = {"plugin_ep.tiny": sys.argv[2], "ep": "TinyExecutionProvider", "session.disable_cpu_ep_fallback": 1}
+with latenn.load(bytes.fromhex(sys.argv[1]), options=options) as loaded:
+    print(loaded.report["version"], loaded.run({"x": [-1, 2, 3]})["y"].tolist())
+"""
+
+
+def test_the_first_runtime_with_plugins_computes_by_one(site, plugin, tmp_path):
+    done = in_process(f"{installed('1.23.2', tmp_path)}:{site}", PLUGGED, models.rectified().hex(), plugin)
+    assert done.stdout == "1.23.2 [0.0, 2.0, 3.0]\n", done.stderr
+
+
 def test_an_open_dimension_is_fixed(latenn):
     with latenn.load(models.identity(), options={"free_dimension.n": 3}) as model:
         assert model.inputs[0].shape == (3,)

@@ -39,7 +39,6 @@ def folder(tmp_path_factory, tmp_path, work):
     return tmp_path
 
 
-@pytest.mark.slow
 def test_every_option_reaches_the_runtime(tmp_path_factory, packages, runtime, folder):
     work = tmp_path_factory.mktemp("options")
     made = build_consumer(consumer(packages, runtime, project=ROOT / "tests" / "dotnet_options"), work)
