@@ -31,6 +31,21 @@ void lb_keep_sentence(lb_stub* stub, const char* sentence) {
   lb_os_publish(&stub->sentence, copy ? copy : (void*)"The runtime could not be bound: out of memory.");
 }
 
+/* What users of npm type, when this library is in a node_modules; else NULL, and the advice is the runtime's own. */
+static char* lb_npm_advice(const lb_stub* stub) {
+  lb_text text = {NULL, 0, 0, 0};
+  char* own = stub->npm ? lb_os_own_folder() : NULL;
+  int is_node = own && strstr(own, "node_modules") != NULL;
+  lb_free(own);
+  if (!is_node) return NULL;
+  lb_text_add(&text, "npm install \"");
+  lb_text_add(&text, stub->npm);
+  lb_text_add(&text, "@>=");
+  lb_text_add_version(&text, stub->runtime->minimum);
+  lb_text_add(&text, "\"");
+  return lb_text_take(&text);
+}
+
 int lb_stub_bind(lb_stub* stub) {
   if (lb_os_load(&stub->is_filled)) return 0;
   lb_report report = {.size = sizeof report};
@@ -40,8 +55,11 @@ int lb_stub_bind(lb_stub* stub) {
   options.path = lb_os_load(&stub->path);
   options.directories = (const char* const*)around.folders;
   options.directory_count = around.count;
+  char* advice = lb_npm_advice(stub);
+  options.advice = advice;
   int outcome = lb_bind(&stub->binding, stub->runtime, &options, &report);
   lb_neighbours_clear(&around);
+  lb_free(advice);
   if (!lb_os_lock()) {
     if (outcome) {
       lb_keep_sentence(stub, report.sentence);

@@ -264,7 +264,10 @@ def test_layouts_of_applications_are_searched(users, tmp_path, own, theirs):
     shutil.copy(users / "user_c", tmp_path / own)
     program = tmp_path / own / "user_c"
     (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
-    assert run(program).returncode == 1
+    absent = run(program)
+    assert absent.returncode == 1
+    command = 'npm install "onnxruntime-node@>=' if "node_modules" in own else 'pip install "onnxruntime>='
+    assert f"Get it with: {command}" in absent.stdout + absent.stderr
     wrong = tmp_path / theirs.replace("x64", "arm64").replace("capi", "other").replace("app/lib", "app/else/lib")
     wrong.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(library(ORT_VERSIONS[0]), wrong)
