@@ -102,7 +102,12 @@ def test_a_broken_package_fails_it(project, latebind, part, change, says):
     assert (outcome, says in text) == ("failed", True), text
 
 
-def test_a_program_without_main_is_named(project, latebind):
-    (project / "node" / "package.json").write_text("{}")
-    outcome, text, _ = verified(latebind, project)
-    assert (outcome, 'Set "main"' in text) == ("failed", True)
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("{}", "`main`"), ('{"main": "a.mjs", "dependencies": []}', "$.dependencies"), ("[" * 5000, "package.json")],
+    ids=["no main", "dependencies", "depth"],
+)
+def test_a_wrong_package_json_of_the_program_is_named(project, latebind, text, says):
+    (project / "node" / "package.json").write_text(text)
+    outcome, reason, _ = verified(latebind, project)
+    assert (outcome, says in reason, "Write at least" in reason) == ("failed", True, True), reason

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from latebind.verify.plan.index import Question
 
 NPM_INSTALL = ("install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-package-lock")
+NPM_TARBALLS = "latebind-packages"
+"""The folder of tarballs in an application."""
 _TIME_LIMIT = 600.0
 _SYSTEM = ("PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR")
 _ASKING = threading.Lock()

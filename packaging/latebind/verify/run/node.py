@@ -10,10 +10,12 @@ import shutil
 import tarfile
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.filenames import npm_file, npm_target
-from latebind.tables.targets import target
-from latebind.verify.plan.npm import NPM_INSTALL, node, node_environment, run_npm
+from latebind.tables.targets import target, targets
+from latebind.verify.plan.npm import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
@@ -27,7 +29,13 @@ if TYPE_CHECKING:
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.protocol import ConsumerRun
 
-_TARBALLS = "packages"
+
+class _Program(msgspec.Struct, frozen=True):
+    """What is read of a program's package.json."""
+
+    main: str
+    dependencies: dict[str, str] = {}
+    optional: dict[str, str] = msgspec.field(default_factory=dict, name="optionalDependencies")
 
 
 def run_node_cell(bench: Bench) -> Outcome:
@@ -63,32 +71,36 @@ def _lay_out(bench: Bench, app: Path) -> None:
     """Copy the program and the project's tarballs into the folder of the application."""
     source = bench.config.root / bench.config.document.verify.node
     shutil.copytree(source, app, ignore=shutil.ignore_patterns("node_modules"))
-    (app / _TARBALLS).mkdir()
+    (app / NPM_TARBALLS).mkdir()
     for path in _ours(bench):
-        shutil.copyfile(path, app / _TARBALLS / path.name)
+        shutil.copyfile(path, app / NPM_TARBALLS / path.name)
 
 
 def _ours(bench: Bench) -> list[Path]:
-    """The project's npm packages, without the one that the situation leaves out. Raises NotRun when one is missing."""
+    """The project's npm packages, also of other targets, without the one that the situation leaves out.
+
+    Raises NotRun when the main one or that of the target is missing.
+    """
     version, made = bench.config.project.version, {row.path.name: row.path for row in bench.artifacts}
     found = []
     for name, package in bench.config.packages.items():
         if package.npm is None or name == bench.situation.without:
             continue
-        for one in (package.npm.name, npm_target(package.npm.name, bench.cell.target)):
-            file = npm_file(one, version)
+        parts = {rid: npm_file(npm_target(package.npm.name, rid), version) for rid in targets()}
+        main = npm_file(package.npm.name, version)
+        for file in (main, parts[bench.cell.target]):
             if file not in made:
                 raise NotRun("not-built", f"{file} was not made")
-            found.append(made[file])
+        found += [made[file] for file in (main, *parts.values()) if file in made]
     return found
 
 
 def _installed(bench: Bench, app: Path, version: str) -> None:
     """Install the packages, and a version of the runtime ("" for none), from npm's cache."""
     manifest = _manifest(bench, app, version)
-    bench.supply.npm_cached(app, manifest, bench.log)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     with failing_at("install"):
+        bench.supply.npm_cached(app, manifest, bench.log)
         run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
 
 
@@ -99,17 +111,16 @@ def _manifest(bench: Bench, app: Path, version: str) -> dict[str, Any]:
     """
     file = app / "package.json"
     try:
-        manifest = json.loads(file.read_bytes())
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read: {error}", where=str(file), advice='Write {"main": "smoke.mjs"}.') from error
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("main"), str):
-        raise InputError("names no program", where=str(file), advice='Set "main", as in {"main": "smoke.mjs"}.')
+        manifest: dict[str, Any] = json.loads(file.read_bytes())
+        own = msgspec.convert(manifest, _Program)
+    except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
+        advice = 'Write at least {"main": "smoke.mjs"}.'
+        raise InputError(f"is no package.json of a program: {error}", where=str(file), advice=advice) from error
     main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
-    needed: dict[str, str] = dict(manifest.get("dependencies", {}))
-    optional: dict[str, str] = {}
-    for path in sorted((app / _TARBALLS).iterdir()):
+    needed, optional = dict(own.dependencies), dict(own.optional)
+    for path in sorted((app / NPM_TARBALLS).iterdir()):
         name = _package_name(path)
-        (needed if name in main else optional)[name] = f"file:{_TARBALLS}/{path.name}"
+        (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
     if bench.use is not None and bench.use.known.npm:
         needed.pop(bench.use.known.npm, None)
         if version:

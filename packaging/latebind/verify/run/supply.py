@@ -21,7 +21,7 @@ from latebind.system.archive import Entry, sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
-from latebind.verify.plan.npm import NPM_INSTALL, run_npm
+from latebind.verify.plan.npm import NPM_INSTALL, NPM_TARBALLS, run_npm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -170,11 +170,11 @@ class Supply:
 
         Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
         """
-        tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / "packages").iterdir())]
+        tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / NPM_TARBALLS).iterdir())]
         made = self.folder / "npm" / _key(json.dumps(manifest, sort_keys=True), *tarballs)
         with self._once(made) as aside:
             if aside is not None:
-                shutil.copytree(app / "packages", aside / "packages")
+                shutil.copytree(app / NPM_TARBALLS, aside / NPM_TARBALLS)
                 (aside / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
                 run_npm([*NPM_INSTALL, "--prefer-offline"], aside, self.installer.home, log)
                 shutil.rmtree(aside / "node_modules", ignore_errors=True)
