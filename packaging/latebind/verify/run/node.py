@@ -115,7 +115,7 @@ def _manifest(bench: Bench, app: Path, version: str) -> dict[str, Any]:
         own = msgspec.convert(manifest, _Program)
     except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         advice = 'Write at least {"main": "smoke.mjs"}.'
-        raise InputError(f"is no package.json of a program: {error}", where=str(file), advice=advice) from error
+        raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
     main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
     needed, optional = dict(own.dependencies), dict(own.optional)
     for path in sorted((app / NPM_TARBALLS).iterdir()):
