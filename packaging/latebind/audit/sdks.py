@@ -6,8 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
-
+from latebind.audit.dependencies import comparable_version
 from latebind.audit.platforms import rid_arch
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.sdkfiles import linked, sdk_paths, sdk_texts
@@ -118,15 +117,8 @@ def other_version(package: Contents) -> Iterator[Hit | Skip]:
     name = package.sdk["version"]
     for suffix, form in ((".cmake", _CMAKE_VERSION), (".pc", _PC_VERSION)):
         for file, text in sdk_texts(package, suffix):
-            if (match := form.search(text)) and _version(match[1]) != _version(name):
+            if (match := form.search(text)) and comparable_version(match[1]) != comparable_version(name):
                 yield Hit(inner=file, message=f"is of version {match[1]}, not {name}", evidence=(match[0].strip(),))
-
-
-def _version(text: str) -> Version | str:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return text
 
 
 @check(

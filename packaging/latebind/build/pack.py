@@ -88,7 +88,7 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
 def _key(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
     config, source = run.config, job.source
-    made = outputs(config, run.workdir)
+    project, made = config.project, outputs(config, run.workdir)
     there = source is not None and source.is_dir()
     parts = [
         *(stage.manifest.key for stage in job.stages),
@@ -96,7 +96,7 @@ def _key(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
         *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
         *kind.key(run, job),
         sha256(config.file),
-        hash_file(config.root / config.project.readme) if config.project.readme else "",
+        *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
         hash_tree(source, without=_MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
         if source and there
         else "",

@@ -138,9 +138,10 @@ def able(
     if not machine.is_host and planned.native_only:
         runtime = cell.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
-    if not machine.is_host and cell.kind in ("nupkg", "npm"):
+    is_built_here = cell.kind != "wheel"
+    if not machine.is_host and is_built_here:
         raise NotRun("not-emulated", "applications of .NET, Node.js and C are built and run by the machine itself")
-    if not machine.is_host or cell.kind in ("nupkg", "npm"):
+    if not machine.is_host or is_built_here:
         return machine, tuple(installed[:1])
     pythons = tuple(row for row in installed if row.minor == planned.python)
     if not pythons:

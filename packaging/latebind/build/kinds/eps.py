@@ -9,7 +9,6 @@ from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
 from latebind.build.kinds.nupkgs import nupkg_kind
 from latebind.build.kinds.wheels import plan_wheels
 from latebind.filenames import wheel_file
-from latebind.system.tree import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,11 +32,6 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     ]
 
 
-def _key(run: PackRun, _job: PackageJob) -> list[str]:
-    file = run.config.project.license_file
-    return [hash_file(run.config.root / file) if file else ""]
-
-
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
     file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
@@ -49,7 +43,6 @@ EP_WHEELS = PackageKind(
     is_for_targets=lambda package: package.ep is not None,
     plan=_plan,
     jobs=_jobs,
-    key=_key,
     make=_make,
 )
 EP_NUPKGS = nupkg_kind(

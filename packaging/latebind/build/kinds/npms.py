@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
 from latebind.build.npm import npm_sources, pack_npm
 from latebind.filenames import npm_file, npm_target
-from latebind.system.tree import hash_file, hash_files
+from latebind.system.tree import hash_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -39,11 +39,7 @@ def _jobs(run: PackRun) -> list[PackageJob]:
 
 
 def _key(run: PackRun, job: PackageJob) -> list[str]:
-    license_file = run.config.project.license_file
-    return [
-        hash_files(run.config.root, npm_sources(run.config, job.package), modes=False),
-        hash_file(run.config.root / license_file) if license_file else "",
-    ]
+    return [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)]
 
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:

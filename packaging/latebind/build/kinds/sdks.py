@@ -8,7 +8,6 @@ from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
 from latebind.build.sdk import pack_sdk
 from latebind.filenames import sdk_file
 from latebind.plan import unsupplied
-from latebind.system.tree import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,14 +44,9 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     ]
 
 
-def _key(run: PackRun, _job: PackageJob) -> list[str]:
-    file = run.config.project.license_file
-    return [hash_file(run.config.root / file) if file else ""]
-
-
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
     return [pack_sdk(run.config, _held(run.config, stage.rid), stage, run.dist)]
 
 
-SDKS = PackageKind(name="sdk", is_for_targets=lambda package: package.sdk, plan=_plan, jobs=_jobs, key=_key, make=_make)
+SDKS = PackageKind(name="sdk", is_for_targets=lambda package: package.sdk, plan=_plan, jobs=_jobs, make=_make)

@@ -174,6 +174,12 @@ class Bench:
         return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
 
 
+def assert_first(bound: str, first: str) -> None:
+    """Raises LatebindError when the runtime that was bound before an upgrade is not the one that was installed."""
+    if bound != first:
+        raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
+
+
 def tried(bench: Bench, run_cell: Callable[[Bench], Outcome]) -> Outcome:
     """Run a test case in a folder of its own, which stays when it failed.
 

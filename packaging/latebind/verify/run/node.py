@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import json
 import shutil
-import tarfile
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from latebind.errors import InputError, LatebindError, NotRun
+from latebind.errors import InputError, NotRun
 from latebind.filenames import npm_file, npm_target
 from latebind.tables.targets import target, targets
 from latebind.verify.plan.npm import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
 
@@ -45,17 +44,12 @@ def run_node_cell(bench: Bench) -> Outcome:
     installing fails, and when the program wrote no result.
     """
     app = bench.work / bench.situation.folder
-    _lay_out(bench, app)
-    if bench.situation.first:
-        _installed(bench, app, bench.situation.first)
-        bound = _ended(bench, app).result.version
-        if bound != bench.situation.first:
-            raise LatebindError(
-                f"{bound or 'no version'} was bound before the upgrade, and {bench.situation.first} was installed"
-            )
-    _installed(bench, app, bench.cell.version)
+    tarballs = _lay_out(bench, app)
+    if first := bench.situation.first:
+        assert_first(_ended(bench, _installed(bench, app, tarballs, first)).result.version, first)
+    program = _installed(bench, app, tarballs, bench.cell.version)
     library = _spoiled(bench, app)
-    ended = _ended(bench, app)
+    ended = _ended(bench, program)
     wanted = Expectation(
         scenario=bench.scenario,
         roots=tuple(str(root) for root in (app, *bench.situation.roots)),
@@ -67,44 +61,52 @@ def run_node_cell(bench: Bench) -> Outcome:
     return judge(bench.cell, wanted, ended)
 
 
-def _lay_out(bench: Bench, app: Path) -> None:
-    """Copy the program and the project's tarballs into the folder of the application."""
+def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
+    """Copy the program and the project's tarballs into the folder of the application; the tarballs by their names."""
     source = bench.config.root / bench.config.document.verify.node
     shutil.copytree(source, app, ignore=shutil.ignore_patterns("node_modules"))
     (app / NPM_TARBALLS).mkdir()
-    for path in _ours(bench):
+    ours = _ours(bench)
+    for path in ours.values():
         shutil.copyfile(path, app / NPM_TARBALLS / path.name)
+    return ours
 
 
-def _ours(bench: Bench) -> list[Path]:
-    """The project's npm packages, also of other targets, without the one that the situation leaves out.
+def _ours(bench: Bench) -> dict[str, Path]:
+    """The project's npm packages by name, also of other targets, without the one that the situation leaves out.
 
     Raises NotRun when the main one or that of the target is missing.
     """
     version, made = bench.config.project.version, {row.path.name: row.path for row in bench.artifacts}
-    found = []
+    found: dict[str, Path] = {}
     for name, package in bench.config.packages.items():
         if package.npm is None or name == bench.situation.without:
             continue
-        parts = {rid: npm_file(npm_target(package.npm.name, rid), version) for rid in targets()}
-        main = npm_file(package.npm.name, version)
-        for file in (main, parts[bench.cell.target]):
-            if file not in made:
+        main = package.npm.name
+        needed = (main, npm_target(main, bench.cell.target))
+        for one in (main, *(npm_target(main, rid) for rid in targets())):
+            file = npm_file(one, version)
+            if file in made:
+                found[one] = made[file]
+            elif one in needed:
                 raise NotRun("not-built", f"{file} was not made")
-        found += [made[file] for file in (main, *parts.values()) if file in made]
     return found
 
 
-def _installed(bench: Bench, app: Path, version: str) -> None:
-    """Install the packages, and a version of the runtime ("" for none), from npm's cache."""
-    manifest = _manifest(bench, app, version)
+def _installed(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> Path:
+    """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
+    manifest = _manifest(bench, app, tarballs, version)
     (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
     with failing_at("install"):
         bench.supply.npm_cached(app, manifest, bench.log)
         run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
+    program = app / str(manifest["main"])
+    if not program.is_file():
+        raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
+    return program
 
 
-def _manifest(bench: Bench, app: Path, version: str) -> dict[str, Any]:
+def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> dict[str, Any]:
     """The program's package.json with the tarballs and the runtime in it.
 
     Packages of one target are optional, so that npm itself chooses by their `os`, `cpu` and `libc`.
@@ -118,24 +120,13 @@ def _manifest(bench: Bench, app: Path, version: str) -> dict[str, Any]:
         raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
     main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
     needed, optional = dict(own.dependencies), dict(own.optional)
-    for path in sorted((app / NPM_TARBALLS).iterdir()):
-        name = _package_name(path)
+    for name, path in tarballs.items():
         (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
     if bench.use is not None and bench.use.known.npm:
         needed.pop(bench.use.known.npm, None)
         if version:
             needed[bench.use.known.npm] = version
     return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
-
-
-def _package_name(path: Path) -> str:
-    """The name in a tarball's package.json. Raises InputError when it cannot be read."""
-    try:
-        with tarfile.open(path, "r:gz") as archive:
-            file = archive.extractfile("package/package.json")
-            return str(json.load(file)["name"]) if file else ""
-    except (OSError, KeyError, TypeError, ValueError, tarfile.TarError) as error:
-        raise InputError(f"is not an npm package: {error}", where=path.name) from error
 
 
 def _spoiled(bench: Bench, app: Path) -> str:
@@ -146,10 +137,11 @@ def _spoiled(bench: Bench, app: Path) -> str:
     found = _libraries(app / "node_modules" / use.known.npm, use, bench)
     if not found:
         raise InputError(f"{use.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
-    for path in found if spoil is not None else ():
-        data = path.read_bytes()
-        path.unlink()  # it may be a link to npm's cache
-        path.write_bytes(spoil(data) if spoil else data)
+    if spoil is not None:
+        for path in found:
+            data = spoil(path.read_bytes())
+            path.unlink()  # it may be a link to npm's cache
+            path.write_bytes(data)
     return str(found[0])
 
 
@@ -161,14 +153,10 @@ def _libraries(folder: Path, use: RuntimeUse, bench: Bench) -> list[Path]:
     return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
 
 
-def _ended(bench: Bench, app: Path) -> ConsumerRun:
+def _ended(bench: Bench, program: Path) -> ConsumerRun:
     """Run the program, and read what it wrote."""
     home, result = bench.work / "home", bench.work / "result.json"
     home.mkdir(exist_ok=True)
-    manifest: Mapping[str, Any] = json.loads((app / "package.json").read_bytes())
-    program = app / manifest["main"]
-    if not program.is_file():
-        raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
     words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
     return run_consumer(
         [node(), program, *words],

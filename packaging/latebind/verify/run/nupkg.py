@@ -9,14 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.errors import InputError, LatebindError, NotRun
+from latebind.errors import InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
 from latebind.system.run import run, which
 from latebind.tables.targets import target
 from latebind.verify.plan.layouts import Application, layout
 from latebind.verify.run.access import lock_application
-from latebind.verify.run.bench import failing_at
+from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
 from latebind.verify.run.judge import Expectation, judge
 from latebind.verify.run.protocol import run_consumer
@@ -178,9 +178,7 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
         ended = run_built(before, built, cases, work, arguments=words, log=bench.log, cwd=home)
-        bound = ended.result.version
-        if bound != first:
-            raise LatebindError(f"{bound or 'no version'} was bound before the upgrade, and {first} was installed")
+        assert_first(ended.result.version, first)
     with failing_at("install"):
         built = build_consumer(consumer, work, log=bench.log)
     (work / ANSWERS).mkdir(exist_ok=True)

@@ -55,8 +55,10 @@ class Memory:
         scripts = [verify.python, verify.reference, *(row.script for row in data if row)]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
-        self._native = tuple(self._hash(config.root / name) for name in (verify.dotnet, verify.c) if name)
-        self._node = tuple(self._hash(config.root / name) for name in (verify.node,) if name)
+        programs = {"nupkg": (verify.dotnet, verify.c), "npm": (verify.node,)}
+        self._programs = {
+            kind: tuple(self._hash(config.root / name) for name in names if name) for kind, names in programs.items()
+        }
 
     def key(self, planned: PlannedCell, interpreters: Sequence[str], machine: str) -> str:
         """A hash of everything that decides how the cell ends."""
@@ -65,8 +67,7 @@ class Memory:
             cell.id,
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
             *self._scripts,
-            *(self._native if cell.kind == "nupkg" else ()),
-            *(self._node if cell.kind == "npm" else ()),
+            *self._programs.get(cell.kind, ()),
             planned.entry,
             machine,
             *interpreters,
