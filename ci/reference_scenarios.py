@@ -30,7 +30,7 @@ def scenarios_page() -> str:
 
 
 def _row(row: Scenario) -> str:
-    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "node": "Node.js"}
+    kinds = {"python": "Python", "dotnet": ".NET", "mono": "Mono", "c": "C", "node": "Node.js", "sdk": "SDK"}
     consumers = list(dict.fromkeys(kinds[name.partition("-")[0]] for name in row.consumers))
     where = "everywhere" if row.systems == EVERY_SYSTEM else ", ".join(row.systems)
     where += "" if row.emulated else "; not emulated"

@@ -18,7 +18,7 @@ from pathlib import Path
 import pinned
 import programs
 from debian import NotAvailableError, made_once, print_made
-from latebind.build.zig import find_zig
+from latebind.compilers.zig import find_zig
 from latebind.tables.pythonabi import stable_names
 
 HERE = Path(__file__).parent / "windows"

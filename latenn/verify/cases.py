@@ -2,23 +2,12 @@
 
     python cases.py FOLDER          (in an environment that has the package `onnx`)
 
-cases.json: {"source": "onnx 1.22.0", "cases": [CASE], "out_of_scope": {name: reason}}
-CASE: {"name", "model": [offset, size], "rtol", "atol", "sets": [{"inputs": [TENSOR], "outputs": [TENSOR]}]}
-TENSOR: {"name", "type", "shape", "data": [offset, size], "offsets": [offset, size] or null}
-Offsets point into cases.bin. `type` is ONNX's TensorProto.DataType. Data is little-endian and C-contiguous; strings
-lie one after the other, with int64 offsets of count + 1 positions.
-
-cases.txt says the same, without the offsets of strings, to readers that have no JSON, in words between blanks:
-`case NAME RTOL ATOL OFFSET SIZE`, then for each set `set` and for each tensor
-`input|output NAME TYPE OFFSET SIZE RANK DIMENSION...`.
-
-Models, inputs, expected outputs and tolerances are ONNX's; nothing is computed here. A test that carries a sequence,
-map or optional value is out of scope and is listed by name.
+case_files.py says what the files hold. Models, inputs, expected outputs and tolerances are ONNX's; nothing is computed
+here. A test that carries a sequence, map or optional value is out of scope and is listed by name.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -27,6 +16,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 from onnx.backend.test.loader import load_model_tests
+
+sys.path.append(str(Path(__file__).parent))
+from case_files import write_cases  # a module next to this script, which runs isolated
 
 # ONNX's defaults for node tests: onnx/backend/test/case/test_case.py, onnx/backend/test/loader/__init__.py
 STRING = onnx.TensorProto.STRING
@@ -68,24 +60,9 @@ def main() -> int:
             except OutOfScopeError as reason:
                 out_of_scope[test.name] = str(reason)
     document = {"source": f"onnx {onnx.__version__}", "cases": cases, "out_of_scope": out_of_scope}
-    (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
-    (folder / "cases.txt").write_text(words(cases), encoding="utf-8")
+    write_cases(folder, document)
     print(f"{len(cases)} cases of onnx {onnx.__version__}, {len(out_of_scope)} out of scope")
     return 0
-
-
-def words(cases: list[dict[str, Any]]) -> str:
-    """The text of cases.txt."""
-    lines = []
-    for case in cases:
-        lines.append(["case", case["name"], case["rtol"], case["atol"], *case["model"]])
-        for one in case["sets"]:
-            lines.append(["set"])
-            for side in ("inputs", "outputs"):
-                for row in one[side]:
-                    shape = [len(row["shape"]), *row["shape"]]
-                    lines.append([side.removesuffix("s"), row["name"], row["type"], *row["data"], *shape])
-    return "".join(" ".join(map(str, line)) + "\n" for line in lines)
 
 
 def _case(test: Any, blob: Blob) -> dict[str, Any]:

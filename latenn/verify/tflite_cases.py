@@ -2,13 +2,12 @@
 
     python tflite_cases.py FOLDER
 
-Needs ai-edge-litert and NumPy. Writes cases.json and cases.bin as cases.py does. The expected outputs are those of
+Needs ai-edge-litert and NumPy. case_files.py says what the files hold. The expected outputs are those of
 ai-edge-litert's own interpreter when the cases are written.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,9 @@ import flatbuffers
 import numpy as np
 from ai_edge_litert import schema_py_generated as schema
 from ai_edge_litert.interpreter import Interpreter
+
+sys.path.append(str(Path(__file__).parent))
+from case_files import write_cases  # a module next to this script, which runs isolated
 
 OP, KIND, OPTIONS = schema.BuiltinOperator, schema.TensorType, schema.BuiltinOptions
 
@@ -248,7 +250,7 @@ def main() -> int:
     rows = [_row(name, case, blob) for name, case in CASES.items()]
     (folder / "cases.bin").write_bytes(blob)
     document = {"source": "made for LiteRT", "cases": rows, "out_of_scope": {}}
-    (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
+    write_cases(folder, document)
     print(f"{len(rows)} cases")
     return 0
 

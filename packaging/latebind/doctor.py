@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.build.extension import find_headers
-from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, program, toolchain
-from latebind.build.zig import find_zig
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, program, toolchain
+from latebind.compilers.zig import find_zig
 from latebind.errors import LatebindError, NotRun
 from latebind.nuget import mono
 from latebind.system.run import run, which

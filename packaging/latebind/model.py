@@ -26,6 +26,8 @@ FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""
 Kind = Literal["wheel", "sdist", "nupkg", "snupkg", "npm", "symbols", "sdk"]
+CellKind = Literal["wheel", "nupkg", "npm", "sdk"]
+"""What a consumer installs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,7 +221,7 @@ NOT_RUN_REASONS: Mapping[str, str] = {
 class Cell:
     """One thing to verify: what, where, with which runtime, and what is expected of it."""
 
-    kind: Literal["wheel", "nupkg", "npm"]
+    kind: CellKind
     target: Rid
     consumer: str
     """Who consumes the package: `python3.11`, `dotnet-build`, `dotnet-publish`."""

@@ -43,7 +43,8 @@ def _sources(config: Config) -> Iterator[tuple[str, str]]:
 def _scripts(config: Config) -> Iterator[tuple[str, str]]:
     verify = config.document.verify
     yield from (("verify.python", verify.python), ("verify.reference", verify.reference))
-    yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c), ("verify.node", verify.node))
+    yield from (("verify.dotnet", verify.dotnet), ("verify.c", verify.c))
+    yield from (("verify.sdk", verify.sdk), ("verify.node", verify.node))
     data = {"data": verify.data, **{f"own.{name}.data": own.data for name, own in verify.own.items()}}
     yield from ((f"verify.{key}.script", row.script) for key, row in data.items() if row is not None)
 

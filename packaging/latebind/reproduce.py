@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.commit import COMMIT_VARIABLE, source_commit
-from latebind.build.zig import ZIG_REQUIREMENT, find_zig
+from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 from latebind.system import resources

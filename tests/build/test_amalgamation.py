@@ -9,8 +9,8 @@ from pathlib import Path
 import latebind as package
 import pytest
 from latebind.binary.read import read_image
-from latebind.build.toolchain import require
-from latebind.build.zig import find_zig
+from latebind.compilers.choose import require
+from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target, zig_triple
 
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client

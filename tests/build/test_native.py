@@ -6,12 +6,12 @@ import shutil
 import lief
 import pytest
 from latebind.binary.read import read_image
-from latebind.build import zig
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
-from latebind.build.toolchain import missing_requirements, toolchain
-from latebind.build.zig import find_zig
+from latebind.compilers import zig
+from latebind.compilers.choose import missing_requirements, toolchain
+from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, NotRun
 from latebind.system.tree import hash_tree
@@ -105,14 +105,14 @@ def test_the_host_toolchain_builds_for_the_host_only():
 
 
 def test_xcode_is_told_the_processor_and_the_floor_and_builds_for_both(monkeypatch, tmp_path):
-    monkeypatch.setattr("latebind.build.host.host_rid", lambda: "osx-arm64")
+    monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "osx-arm64")
     for rid, arch in (("osx-arm64", "arm64"), ("osx-x64", "x86_64")):
         words = toolchain("host", target(rid)).configure(target(rid), "11.0", tmp_path)
         assert words[1:] == [f"-DCMAKE_OSX_ARCHITECTURES={arch}", "-DCMAKE_OSX_DEPLOYMENT_TARGET=11.0"]
 
 
 def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
-    monkeypatch.setattr("latebind.build.host.host_rid", lambda: "win-x64")
+    monkeypatch.setattr("latebind.compilers.host.host_rid", lambda: "win-x64")
     monkeypatch.setenv("VSCMD_ARG_TGT_ARCH", "arm64")
     assert toolchain("host", target("win-arm64")).name == "host"
     with pytest.raises(NotRun, match=r"builds for win-arm64, not for win-x64"):
@@ -122,8 +122,8 @@ def test_msvc_builds_for_what_its_prompt_was_set_to(monkeypatch):
 def test_requirements_are_asked_for_only_where_they_are_missing(monkeypatch, tmp_path):
     assert find_zig() is not None
     assert missing_requirements("zig") == []
-    monkeypatch.setattr("latebind.build.toolchain.find_zig", lambda: None)
-    monkeypatch.setattr("latebind.build.toolchain.program", lambda _: None)
+    monkeypatch.setattr("latebind.compilers.choose.find_zig", lambda: None)
+    monkeypatch.setattr("latebind.compilers.choose.program", lambda _: None)
     assert missing_requirements("host") == ["cmake>=3.25", "ninja>=1.10"]
     assert missing_requirements("zig")[2].startswith("ziglang==")
 

@@ -11,8 +11,8 @@ import zipfile
 import pytest
 from latebind.binary import read_images
 from latebind.build.sbom import read_sbom
-from latebind.build.toolchain import program
-from latebind.build.zig import find_zig
+from latebind.compilers.choose import program
+from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run

@@ -8,8 +8,8 @@ import ort_header
 import pytest
 from latebind.binary.read import read_image
 from latebind.build.stub import IN_FRONT
-from latebind.build.toolchain import require
-from latebind.build.zig import find_zig
+from latebind.compilers.choose import require
+from latebind.compilers.zig import find_zig
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, zig_triple
 

@@ -14,7 +14,7 @@ import pytest
 from debian import NotAvailableError
 from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
-from latebind.build.zig import find_zig
+from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.system.archive import sha256

@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from latebind.build.toolchain import program
+from latebind.compilers.choose import program
 from latebind.system.run import run
 from latebind.tables.targets import target
 

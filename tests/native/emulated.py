@@ -12,8 +12,8 @@ import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.toolchain import toolchain
-from latebind.build.zig import find_zig
+from latebind.compilers.choose import toolchain
+from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target
 from onnx import TensorProto, helper
 

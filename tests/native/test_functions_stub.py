@@ -9,7 +9,7 @@ import sys
 
 import pytest
 from latebind.binary.read import read_image
-from latebind.build.zig import find_zig
+from latebind.compilers.zig import find_zig
 from latebind.tables.targets import host_rid, target, zig_triple
 
 from tests.native.building import HERE, ROOT

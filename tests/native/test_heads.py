@@ -4,7 +4,7 @@ import struct
 import subprocess
 
 import pytest
-from latebind.build.zig import find_zig
+from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target, zig_triple
 
 from tests.native import pe

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 from latebind.build.native import stage_target
-from latebind.build.zig import find_zig
+from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.tables.targets import target, targets, wheel_tag, zig_triple
 

@@ -1,4 +1,5 @@
-/* Runs the cases with the core library, backend and runtime of unpacked NuGet packages, and writes what happened. */
+/* Runs the cases with core library, backend and runtime of unpacked NuGet packages, or with those of the SDK and a
+ * folder of the runtime, and writes what happened. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,8 @@ enum { ALL_PASSED = 0, SOME_FAILED = 1, USAGE = 2, NOTHING_LOADED = 3 };
 typedef struct arguments {
   const char* cases;
   const char* out;
-  const char* packages;
+  const char* folder;
+  const char* backend;
   const char* runtime_path;
   const char* runtime_minimum;
   size_t sample;
@@ -17,10 +19,12 @@ typedef struct arguments {
 
 static bool parse(int count, char** words, arguments* given) {
   if (count < 4 || count % 2) return false;
-  *given = (arguments){.cases = words[1], .out = words[2], .packages = words[3]};
+  *given = (arguments){.cases = words[1], .out = words[2], .folder = words[3]};
   for (int i = 4; i < count; i += 2) {
     if (strcmp(words[i], "--sample") == 0)
       given->sample = strtoul(words[i + 1], NULL, 10);
+    else if (strcmp(words[i], "--runtime") == 0)
+      given->backend = words[i + 1];
     else if (strcmp(words[i], "--runtime-path") == 0)
       given->runtime_path = words[i + 1];
     else if (strcmp(words[i], "--runtime-minimum") == 0)
@@ -114,26 +118,29 @@ static latenn_status* run_cases(const arguments* given, const latenn_load_option
 int main(int count, char** words) {
   arguments given;
   result out;
-  char backend[4096], runtime[4096];
   if (!parse(count, words, &given) || !result_open(&out)) {
     fprintf(stderr,
-            "usage: consumer CASES RESULT.json PACKAGES [--sample N] [--runtime-path P] [--runtime-minimum V]\n");
+            "usage: consumer CASES RESULT.json FOLDER [--sample N] [--runtime NAME] [--runtime-path P] "
+            "[--runtime-minimum V]\n");
     return USAGE;
   }
-  snprintf(backend, sizeof backend, "%s/latenn.onnxruntime/runtimes/" RID "/native", given.packages);
-  snprintf(runtime, sizeof runtime, "%s/microsoft.ml.onnxruntime/runtimes/" RID "/native", given.packages);
-  const char* backends[] = {backend};
-  const char* runtimes[] = {runtime};
   latenn_load_options options = {
       .size = sizeof options,
-      .backend_directories = backends,
-      .backend_directory_count = 1,
+      .backend = given.backend,
       .runtime_path = given.runtime_path,
-      .runtime_directories = runtimes,
+      .runtime_directories = (const char*[]){given.folder},
       .runtime_directory_count = 1,
       .runtime_minimum = given.runtime_minimum,
-      .runtime_advice = "nuget install Microsoft.ML.OnnxRuntime",
   };
+#ifdef RID /* the folder holds NuGet packages; backends of the SDK are next to the core */
+  char backend[4096], runtime[4096];
+  snprintf(backend, sizeof backend, "%s/latenn.onnxruntime/runtimes/" RID "/native", given.folder);
+  snprintf(runtime, sizeof runtime, "%s/microsoft.ml.onnxruntime/runtimes/" RID "/native", given.folder);
+  options.backend_directories = (const char*[]){backend};
+  options.backend_directory_count = 1;
+  options.runtime_directories = (const char*[]){runtime};
+  options.runtime_advice = "nuget install Microsoft.ML.OnnxRuntime";
+#endif
   latenn_status* error = run_cases(&given, &options, &out);
   int status = error ? NOTHING_LOADED : out.failures ? SOME_FAILED : ALL_PASSED;
   if (error) fprintf(stderr, "%s\n", latenn_status_message(error));

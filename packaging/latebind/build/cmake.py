@@ -14,7 +14,7 @@ from latebind.build.loadersource import write_sources
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stub import IN_FRONT, Stub
 from latebind.build.stubtable import stub_source
-from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.nuget.nuspec import semantic_version
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from latebind.build.extension import Extension
-    from latebind.build.toolchain import Toolchain
+    from latebind.compilers.choose import Toolchain
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse, TomlValue
     from latebind.model import Target

@@ -23,7 +23,7 @@ from latebind.tables.pythonabi import abi_tags, floor_of, is_threaded, module_ab
 from latebind.tables.targets import host_rid
 
 if TYPE_CHECKING:
-    from latebind.build.toolchain import Toolchain
+    from latebind.compilers.choose import Toolchain
     from latebind.model import Target
     from latebind.tables.pythonabi import PythonVersion
 

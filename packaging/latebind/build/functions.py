@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.binary.read import read_image
-from latebind.build.zig import ZIG_REQUIREMENT, find_zig
+from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig
 from latebind.errors import InputError, LatebindError, NotRun
 from latebind.system.run import run, tail
 from latebind.tables.functions import FunctionTable

@@ -29,8 +29,8 @@ from latebind.build.promise import newer
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import loader_dir, native_files
 from latebind.build.stage import Stage, manifest_text
-from latebind.build.toolchain import missing_requirements
 from latebind.build.wheel import metadata_fields, wheel_libraries
+from latebind.compilers.choose import missing_requirements
 from latebind.config.config import SDIST_LOADER, SDIST_NATIVE
 from latebind.config.file import FILE_NAME as CONFIG_NAME
 from latebind.config.file import find, load, own_file

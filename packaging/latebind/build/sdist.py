@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from latebind.config.file import FILE_NAME, load
 from latebind.errors import BuildError
 from latebind.filenames import sdist_file
 from latebind.system.archive import replacing, sha256
+from latebind.system.tarball import unpack_tar
 from latebind.system.tree import hash_file
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
     source = config.root / config.wheel_sources[package]
     with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
         made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
-        root = _unpacked(made, Path(aside) / "unpacked")
+        root = unpack_tar(made, Path(aside) / "unpacked")
         _refuse_unbuildable(root, made.name)
         _refuse_other_sources(run, load(root / FILE_NAME), made.name)
         if wheel is not None:
@@ -51,15 +51,6 @@ def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> P
         with replacing(dist / made.name) as place:
             shutil.move(made, place)
     return dist / made.name
-
-
-def _unpacked(sdist: Path, folder: Path) -> Path:
-    """The one folder of an unpacked sdist."""
-    with tarfile.open(sdist) as archive:
-        safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.10.12, 3.11.4 and newer
-        archive.extractall(folder, **safe)  # type: ignore[arg-type]  # noqa: S202  # ours, made a moment ago
-    (root,) = folder.iterdir()
-    return root
 
 
 def _refuse_unbuildable(root: Path, name: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
-from latebind.build.toolchain import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
+from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
 from latebind.system.archive import write_text
@@ -19,7 +19,7 @@ from latebind.system.tree import hash_tree
 
 if TYPE_CHECKING:
     from latebind.build.stubtable import StubSource
-    from latebind.build.toolchain import Toolchain
+    from latebind.compilers.choose import Toolchain
     from latebind.model import Target
 
 IN_FRONT = "lib/cmake/latebind/inFront.cmake"

@@ -120,7 +120,7 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
 def _stubs(arguments: argparse.Namespace, source: StubSource, rows: Sequence[Target]) -> list[Stub]:
     """One for each target. Raises LatebindError for headers that are not there, NotRun without zig."""
     from latebind.build.stub import Stub  # noqa: PLC0415
-    from latebind.build.toolchain import toolchain  # noqa: PLC0415
+    from latebind.compilers.choose import toolchain  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
 
     headers = arguments.headers and arguments.headers.resolve()

@@ -283,6 +283,7 @@ class Verify(Table, frozen=True):
     ] = ""
     dotnet: Annotated[str, Meta(description="Folder of a console project that uses the NuGet packages.")] = ""
     c: Annotated[str, Meta(description="Folder of a CMake project in C that uses the NuGet packages.")] = ""
+    sdk: Annotated[str, Meta(description="Folder of a CMake project in C or C++ that uses the SDK archive.")] = ""
     node: Annotated[str, Meta(description="Folder of a Node.js program that uses the npm packages.")] = ""
     runtimes: Annotated[
         dict[str, tuple[str, ...]],

@@ -79,7 +79,7 @@ def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
 def _read(path: Path) -> ReleasePackage:
     kind, name, version, own = _named(path)
     artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
-    if kind not in INSTALLED_KINDS:
+    if kind == "sdk" or kind not in INSTALLED_KINDS:
         bill, bill_file = _bill(path) if kind == "sdk" else (b"", "")
         return ReleasePackage(
             artifact=artifact, name=name, version=version, targets=own, bill=bill, bill_file=bill_file

@@ -97,6 +97,18 @@ class TarReader:
         self.problems.append(ArchiveProblem(kind=kind, member=member, detail=detail))
 
 
+def unpack_tar(path: Path, folder: Path) -> Path:
+    """The one folder of an archive that latebind made, unpacked into a folder. Raises InputError for any other."""
+    safe = {"filter": "data"} if hasattr(tarfile, "data_filter") else {}  # Python 3.10.12, 3.11.4 and newer
+    try:
+        with tarfile.open(path) as archive:
+            archive.extractall(folder, **safe)  # type: ignore[arg-type]  # noqa: S202  # ours
+        (root,) = folder.iterdir()
+    except (tarfile.TarError, ValueError) as error:
+        raise InputError(f"cannot be unpacked: {error}", where=str(path)) from error
+    return root
+
+
 def write_tar(path: Path, entries: Iterable[Entry]) -> None:
     """Write entries as a deterministic .tar.gz: sorted by name, SOURCE_DATE_EPOCH as the time, nobody as the owner.
 

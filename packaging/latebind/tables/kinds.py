@@ -24,8 +24,8 @@ FILE_KINDS = (
     FileKind(suffix=".whl", kind="wheel", audited_as="wheel", is_installed=True),
     FileKind(suffix=".nupkg", kind="nupkg", audited_as="nupkg", is_installed=True),
     FileKind(suffix=".snupkg", kind="snupkg", audited_as="nupkg"),
-    FileKind(suffix="-sdk.tar.gz", kind="sdk", audited_as="sdk"),  # before the suffixes that end it
-    FileKind(suffix="-sdk.zip", kind="sdk", audited_as="sdk"),
+    FileKind(suffix="-sdk.tar.gz", kind="sdk", audited_as="sdk", is_installed=True),  # before the suffixes that end it
+    FileKind(suffix="-sdk.zip", kind="sdk", audited_as="sdk", is_installed=True),
     FileKind(suffix=".tar.gz", kind="sdist", audited_as="sdist"),
     FileKind(suffix=".tgz", kind="npm", audited_as="npm", is_installed=True),
     FileKind(suffix=".zip", kind="symbols", audited_as="archive"),

@@ -3,33 +3,33 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 
 from latebind.errors import InputError
-from latebind.filenames import npm_file, npm_target, npm_version
-from latebind.model import Artifact, Kind, Sha256
+from latebind.filenames import npm_file, npm_target, npm_version, sdk_file
+from latebind.model import Artifact, Sha256
 from latebind.nuget.nuspec import semantic_version
 from latebind.system.archive import ZipReader, sha256
 from latebind.system.tarball import TarReader
-from latebind.tables.kinds import FILE_KINDS
+from latebind.tables.kinds import INSTALLED_KINDS, file_kind
 from latebind.tables.targets import installs, target, targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     from latebind.config.config import Config
-    from latebind.model import Rid
+    from latebind.model import Kind, Rid
 
-_KINDS: Mapping[str, Kind] = {row.suffix: row.kind for row in FILE_KINDS if row.is_installed}
 _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 
 
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
-    """The wheels, nupkgs and npm packages of a project that a folder holds, sorted by name.
+    """The packages of a project that a folder holds and consumers install, sorted by name.
 
     Raises InputError when it is not a folder, holds none, or holds one that cannot be read, is of another version, or
     of another project: that one would be installed and tested instead.
@@ -39,7 +39,9 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     found = listed_in(folder)
     if not found:
         raise InputError(
-            "holds no wheel, no nupkg and no npm package", where=str(folder), advice="Make them: latebind pack."
+            "holds no wheel, no nupkg, no npm package and no SDK archive",
+            where=str(folder),
+            advice="Make them: latebind pack.",
         )
     problems = [problem for artifact in found if (problem := _problem(artifact, config))]
     if problems:
@@ -50,18 +52,24 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
 
 
 def listed_in(folder: Path) -> tuple[Artifact, ...]:
-    """The wheels, nupkgs and npm packages of a folder, sorted by name, of any project."""
+    """The packages of a folder that consumers install, sorted by name, of any project."""
     return tuple(
-        Artifact(path=path.resolve(), kind=_KINDS[path.suffix], sha256=Sha256(sha256(path)), size=path.stat().st_size)
-        for path in sorted(folder.iterdir())
-        if path.suffix in _KINDS
+        Artifact(path=path.resolve(), kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
+        for path, kind in _installed(folder)
     )
+
+
+def _installed(folder: Path) -> Iterator[tuple[Path, Kind]]:
+    for path in sorted(folder.iterdir()):
+        with suppress(ValueError):
+            if (kind := file_kind(path.name)) in INSTALLED_KINDS:
+                yield path, kind
 
 
 def _problem(artifact: Artifact, config: Config) -> str:
     """Why a file is not a package of the project, "" when it is one."""
     name = artifact.path.name
-    judges = {"wheel": _not_our_wheel, "nupkg": _not_our_nupkg, "npm": _not_our_npm}
+    judges = {"wheel": _not_our_wheel, "nupkg": _not_our_nupkg, "npm": _not_our_npm, "sdk": _not_our_sdk}
     if wrong := judges[artifact.kind](name, config):
         return f"{name} is {wrong}"
     try:
@@ -73,7 +81,7 @@ def _problem(artifact: Artifact, config: Config) -> str:
 
 def _read(artifact: Artifact) -> None:
     """Raises InputError for an archive that cannot be read."""
-    if artifact.kind == "npm":
+    if artifact.path.suffix in (".tgz", ".gz"):
         for _ in TarReader(artifact.path).files():
             pass
     else:
@@ -114,6 +122,14 @@ def _not_our_npm(name: str, config: Config) -> str:
         return ""
     stems = {one.removesuffix(f"-{npm_version(config.project.version)}.tgz") for one in ours}
     other = any(re.fullmatch(rf"{re.escape(stem)}-\d+\.\d+\.\d+(-.*)?\.tgz", name) for stem in stems)
+    return f"not of version {config.project.version}" if other else "of another project"
+
+
+def _not_our_sdk(name: str, config: Config) -> str:
+    """By its name, which has version and target."""
+    if name in {sdk_file(config, rid) for rid in targets()}:
+        return ""
+    other = name.startswith(f"{config.project.name}-")
     return f"not of version {config.project.version}" if other else "of another project"
 
 

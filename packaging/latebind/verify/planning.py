@@ -15,7 +15,7 @@ from latebind.verify.plan.index import Answers, ask
 from latebind.verify.plan.installers import Installer, installer
 from latebind.verify.plan.interpreters import Interpreter, interpreters, own_interpreter
 from latebind.verify.plan.machine import Machine, host_machine
-from latebind.verify.plan.scenarios import FILES, SCENARIOS
+from latebind.verify.plan.scenarios import CMAKE, FILES, SCENARIOS
 from latebind.verify.plan.select import selector
 from latebind.verify.plan.select import shard as share
 
@@ -73,7 +73,8 @@ def plan_cells(
         raise InputError(
             "there is nothing to verify",
             where=config.file.name,
-            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node.",
+            advice="Wheels need verify.python, NuGet packages verify.dotnet or verify.c, npm packages verify.node, SDK "
+            "archives verify.sdk.",
         )
     mine = {cell.id for cell in share((planned.cell for planned in cells), *options.shard)}
     left = tuple(row for row in cells if row.cell.id in mine and (chosen is None or chosen(row.cell)))
@@ -139,8 +140,8 @@ def able(
         runtime = cell.runtime or "this"
         raise NotRun("not-emulated", f"{runtime} is too slow there: [verify.own] sets native_only")
     is_built_here = cell.kind != "wheel"
-    if not machine.is_host and is_built_here:
-        raise NotRun("not-emulated", "applications of .NET, Node.js and C are built and run by the machine itself")
+    if not machine.is_host and is_built_here and cell.consumer != CMAKE:
+        raise NotRun("not-emulated", "applications of .NET, Node.js and pkg-config are built by the machine itself")
     if not machine.is_host or is_built_here:
         return machine, tuple(installed[:1])
     pythons = tuple(row for row in installed if row.minor == planned.python)

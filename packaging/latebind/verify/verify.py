@@ -28,6 +28,7 @@ from latebind.verify.run.node import run_node_cell
 from latebind.verify.run.nupkg import run_c_cell, run_dotnet_cell
 from latebind.verify.run.python import run_python_cell
 from latebind.verify.run.remembered import Memory
+from latebind.verify.run.sdk import run_sdk_cell
 from latebind.verify.run.supply import Supply
 
 if TYPE_CHECKING:
@@ -147,6 +148,8 @@ def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
         return run_python_cell
     if cell.kind == "npm":
         return run_node_cell
+    if cell.kind == "sdk":
+        return run_sdk_cell
     return run_c_cell if cell.consumer == C_NUPKG else run_dotnet_cell
 
 

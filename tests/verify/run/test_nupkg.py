@@ -8,7 +8,8 @@ import msgspec
 import pytest
 from latebind.errors import InputError, NotRun, ToolError
 from latebind.system.run import run
-from latebind.verify.run.nupkg import build_c, unpack
+from latebind.verify.run.native import build_here
+from latebind.verify.run.nupkg import unpack
 
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
 
@@ -16,10 +17,14 @@ SOURCE = LATENN / "verify" / "c"
 pytestmark = pytest.mark.usefixtures("packages")
 
 
+def build_c(packages, tree):
+    return build_here(SOURCE, tree, f"-DPACKAGES={packages}", f"-DRID={RID}")
+
+
 def consumed(feed, cases, work, *arguments):
     """The status, and what the program wrote."""
     packages = unpack(feed, work / "packages")
-    program = build_c(SOURCE, packages, RID, work / "build")
+    program = build_c(packages, work / "build")
     ended = run([program, cases, work / "result.json", packages, *arguments], check=False)
     return ended.returncode, msgspec.json.decode((work / "result.json").read_bytes())
 
@@ -56,7 +61,7 @@ def test_a_package_without_header_or_library_does_not_build(tmp_path, packages, 
     broken = without(packages[0], part, tmp_path / "broken")
 
     with pytest.raises(ToolError, match=says):
-        build_c(SOURCE, unpack([broken, packages[1], runtime[1]], tmp_path / "p"), RID, tmp_path / "build")
+        build_c(unpack([broken, packages[1], runtime[1]], tmp_path / "p"), tmp_path / "build")
 
 
 def test_a_backend_package_without_its_library_is_told_in_words(tmp_path, packages, runtime, cases):
@@ -79,7 +84,7 @@ def test_without_a_compiler_the_cell_is_not_run(tmp_path, packages, monkeypatch)
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(NotRun) as caught:
-        build_c(SOURCE, unpack(packages, tmp_path / "p"), RID, tmp_path / "build")
+        build_c(unpack(packages, tmp_path / "p"), tmp_path / "build")
 
     assert caught.value.reason == "no-compiler"
 

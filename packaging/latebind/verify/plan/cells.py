@@ -9,13 +9,14 @@ from latebind.model import Cell, Rid
 from latebind.plan import unsupplied
 from latebind.tables.targets import other_processor, target
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, Answers, Question
-from latebind.verify.plan.scenarios import C_NUPKG, NODE, PYTHON, SCENARIOS, Scenario
+from latebind.verify.plan.scenarios import C_NUPKG, CMAKE, NODE, PKG_CONFIG, PYTHON, SCENARIOS, Scenario
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse
+    from latebind.model import CellKind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,11 +119,11 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
             if system not in scenario.systems or not _possible(config, use, scenario, rid):
                 continue
             for consumer in scenario.consumers:
-                if not _wanted(config, consumer) or not _supplied(use, scenario, consumer):
+                if not is_wanted(config, consumer, use) or not _supplied(use, scenario, consumer):
                     continue
                 for entry in _entries(config, use, scenario, rid, extent):
                     yield _Line(use, scenario, consumer, extent.pythons[rid], entry)
-            if scenario.widened and extent.everything and _wanted(config, PYTHON):
+            if scenario.widened and extent.everything and is_wanted(config, PYTHON):
                 yield from _more(config, use, scenario, rid, extent)
 
 
@@ -167,8 +168,8 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
     question = _question(line, rid)
     own = versions_of(config, line.use, everything=False) if line.use else ("default",)
     entry = line.entry if line.entry in own else own[0] if line.entry == EACH_MINOR else own[-1]
-    python, node = line.consumer == PYTHON, line.consumer == NODE
-    name = line.distribution if python or node else _nuget(line.use, question)
+    kind = _kind(line.consumer)
+    name = _nuget(line.use, question) if kind == "nupkg" else line.distribution
     # Where no runtime is installed, the id names it only to tell it from the first.
     shown = name if question is not None or line.use not in (None, *config.document.runtime[:1]) else ""
     ep = config.provider(line.use) if line.scenario.proves else None
@@ -176,9 +177,9 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
         if ep is not None and ep.excepts(version):
             continue
         cell = Cell(
-            kind="wheel" if python else "npm" if node else "nupkg",
+            kind=kind,
             target=rid,
-            consumer=f"python{line.python}" if python else line.consumer,
+            consumer=f"python{line.python}" if kind == "wheel" else line.consumer,
             runtime=shown,
             version=version,
             scenario=line.scenario.name,
@@ -191,6 +192,12 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
             python=line.python,
             native_only=config.tried(line.use).native_only,
         )
+
+
+def _kind(consumer: str) -> CellKind:
+    """What a consumer installs."""
+    kinds: dict[str, CellKind] = {PYTHON: "wheel", NODE: "npm", CMAKE: "sdk", PKG_CONFIG: "sdk"}
+    return kinds.get(consumer, "nupkg")
 
 
 def _nuget(use: RuntimeUse | None, question: Question | None) -> str:
@@ -223,20 +230,22 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
 
 
 def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
-    """Whether a consumer can get the runtime: one that no NuGet feed has must be named."""
-    if use is None or consumer == PYTHON or not scenario.computes:
+    """Whether a consumer can get the runtime: one that no NuGet feed has must be named. Programs in C get any."""
+    if use is None or _kind(consumer) in ("wheel", "sdk") or not scenario.computes:
         return True
     if consumer == NODE:
         return bool(use.known.npm)
     return bool(use.known.nuget.ids) or scenario.named
 
 
-def _wanted(config: Config, consumer: str) -> bool:
+def is_wanted(config: Config, consumer: str, use: RuntimeUse | None = None) -> bool:
     """Whether there is a consumer of that kind, and a package for it."""
     verify, packages = config.document.verify, config.packages.values()
     if consumer == PYTHON:
         return bool(verify.python) and any(package.wheel is not None for package in packages)
     if consumer == NODE:
         return bool(verify.node) and any(package.npm is not None for package in packages)
+    if _kind(consumer) == "sdk":
+        return bool(verify.sdk) and config.package_of(use) in config.sdk_packages
     script = verify.c if consumer == C_NUPKG else verify.dotnet
     return bool(script) and any(package.nuget is not None for package in packages)

@@ -18,6 +18,8 @@ C_NUPKG = "c-nupkg"
 """A C program that takes header and library out of the nupkgs."""
 NODE = "node"
 """A Node.js program that npm installs the packages for."""
+CMAKE, PKG_CONFIG = "sdk-cmake", "sdk-pkg-config"
+"""A program in C or C++ that CMake or pkg-config finds an unpacked SDK archive for."""
 FILES = tuple(row.name for row in LAYOUTS if row.start == "nothing")
 """Consumers that are built and not run: any machine with an SDK can try them for every target."""
 _UNIX: tuple[System, ...] = ("linux", "macos")
@@ -112,12 +114,15 @@ def _refuses(
 
 _PYTHON = {"consumers": (PYTHON,)}
 _AND_NODE = (PYTHON, DOTNET, NODE)
+_ALL = (*_AND_NODE, CMAKE)
+"""The usual consumer of each kind of package."""
 
 SCENARIOS: tuple[Scenario, ...] = (
     _ok("works", "loads and computes what is expected", versions="all", required="for every target",
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_AND_NODE),
     _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
-        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG), without_runtime=True, provider=True),
+        consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG),
+        without_runtime=True, provider=True),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
     # How it is installed.
@@ -125,7 +130,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("with-gpu", "the runtime's CPU and GPU distributions are installed side by side", given.gpu,
         systems=("linux", "windows"), emulated=False, needs="a GPU distribution", slow=True, **_PYTHON),
     _ok("odd-folder", "installed in a folder whose name has spaces and non-Latin letters", given.odd_folder,
-        provider=True, consumers=_AND_NODE),
+        provider=True, consumers=_ALL),
     _ok("read-only", "installed in a read-only folder and used by an unprivileged user", Situation(unprivileged=True),
         systems=_UNIX, emulated=False, provider=True),
     _ok("target-folder", "installed with pip install --target", Situation(layout="target"), provider=True,
@@ -150,19 +155,18 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), provider=True,
         **_PYTHON),
     # Where the runtime is.
-    _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_AND_NODE),
+    _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_ALL),
     _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),
     _ok("path-relative", "an explicit path is relative to the working directory", given.path("home/given", "from home"),
         named=True),
     _ok("path-odd", "an explicit path has spaces and non-Latin letters", given.path(given.ODD), named=True),
-    _ok("environment", "the environment variable names the file", given.variable_file, named=True,
-        consumers=_AND_NODE),
+    _ok("environment", "the environment variable names the file", given.variable_file, named=True, consumers=_ALL),
     _ok("decoy", "an older copy comes first on the system's search path", given.decoy),
     _ok("decoy-system", "an older copy is in the system's own folder", given.decoy_system, systems=("windows",),
         sandboxed=True, **_PYTHON),
     # What goes wrong, and what the error message says.
     _refuses("absent", "no runtime is installed", Situation(), "{title} was not found", "version {minimum} or newer",
-             "{install}", newer=False, versions="none", consumers=_AND_NODE),
+             "{install}", newer=False, versions="none", consumers=_ALL),
     _refuses("no-shared-library", "the installed runtime has no shared library", Situation(),
              "{dist} {version} is installed", "no shared library", "{dist} {minimum}", "pip install --upgrade",
              newer=False, versions="below", needs="code that binds", **_PYTHON),
@@ -171,11 +175,11 @@ SCENARIOS: tuple[Scenario, ...] = (
              script="provider.py", **_PYTHON),
     _refuses("too-old", "the runtime is older than the minimum, which is raised for this test", given.too_old,
              "{title} {version} at {installed}", "too old", "version {raised} or newer", "{fix}", newer=False,
-             needs="code that binds", consumers=_AND_NODE),
+             needs="code that binds", consumers=_ALL),
     _refuses("other-major", "the runtime is of another major version", given.other_major,
              "{title} {major} at {installed}", "another major version", synthetic=True),
     _refuses("truncated", "the runtime's file ends early", Situation(spoil=given.truncated),
-             "{installed}", "not a usable library: truncated", consumers=_AND_NODE),
+             "{installed}", "not a usable library: truncated", consumers=_ALL),
     _refuses("corrupt", "the runtime's file starts with zeros", Situation(spoil=given.corrupt),
              "{installed}", "not a usable library"),
     _refuses("text-file", "the runtime's file is a text file", Situation(spoil=given.text),

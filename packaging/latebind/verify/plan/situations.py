@@ -135,7 +135,7 @@ def imported(when: Literal["before", "after"]) -> SetUp:
 
 def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
     """The minimum is raised to the installed version, so that a real older one is too old."""
-    older = _copied(bench, use, "older", bench.older())
+    older = copied(bench, use, "older", bench.older())
     floor = ".".join(bench.cell.version.split(".")[:2])
     return Situation(
         arguments=("--runtime-minimum", floor), action=("--preload", bench.machine.path(older)), roots=(older.parent,)
@@ -144,7 +144,7 @@ def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
 
 def two_runtimes(bench: Bench, use: RuntimeUse) -> Situation:
     """An older copy that is new enough is loaded before the consumer starts."""
-    other = _copied(bench, use, "other", bench.older())
+    other = copied(bench, use, "other", bench.older())
     return Situation(
         action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),), entry="minimum"
     )
@@ -154,7 +154,7 @@ def path(folder: str, names: Literal["file", "folder", "from home"] = "file") ->
     """The consumer gets the path of the runtime's copy in a folder, or of that folder; or relative to where it runs."""
 
     def set_up(bench: Bench, use: RuntimeUse) -> Situation:
-        library = _copied(bench, use, folder)
+        library = copied(bench, use, folder)
         if names == "from home":
             return _path(bench, library, shown=library.relative_to(bench.work / "home").as_posix())
         return _path(bench, library, shown=bench.machine.path(library.parent) if names == "folder" else "")
@@ -177,7 +177,7 @@ def path_text(bench: Bench, use: RuntimeUse) -> Situation:
 
 def variable_file(bench: Bench, use: RuntimeUse) -> Situation:
     """The environment variable names the file."""
-    library = _copied(bench, use, "given")
+    library = copied(bench, use, "given")
     return Situation(environment={use.known.environment: bench.machine.path(library)}, roots=(library.parent,))
 
 
@@ -212,7 +212,9 @@ def odd_folder(bench: Bench, use: RuntimeUse) -> Situation:
     28390 for other paths), and refuses one that does not fit there. No provider can change that.
     """
     is_limited = bench.config.provider(use) is not None and target(bench.cell.target).system == "windows"
-    return Situation(folder=ODD.partition(",")[0] if is_limited else ODD)
+    # CMake gives a linker the folder of a library in words that commas separate.
+    odd = ODD.replace(",", "") if bench.cell.kind == "sdk" else ODD
+    return Situation(folder=ODD.partition(",")[0] if is_limited else odd)
 
 
 def unsupported(bench: Bench, _: RuntimeUse) -> Situation:
@@ -264,7 +266,7 @@ def without_backend(bench: Bench, use: RuntimeUse) -> Situation:
     return Situation(without=bench.package, values={"backend": shown, "runtime": use.name})
 
 
-def _copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Path:
+def copied(bench: Bench, use: RuntimeUse, folder: str, version: str = "") -> Path:
     """The runtime's library of a version, by default the test case's, copied with its neighbours to a new folder."""
     library = bench.supply.library(use, version or bench.cell.version, bench.cell.target)
     made = bench.work / folder

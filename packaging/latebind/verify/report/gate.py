@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from latebind.model import Rid, State
 from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
-from latebind.verify.plan.cells import Extent, expand_cells, runtimes_on
+from latebind.verify.plan.cells import Extent, expand_cells, is_wanted, runtimes_on
 from latebind.verify.plan.index import Answers
-from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
+from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, scenario
 from latebind.verify.plan.select import read_shard
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
@@ -69,13 +69,19 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
     rows = [row for row in SCENARIOS if row.required != "no"]
     return tuple(
         Pattern(
-            glob=f"*/{rid}/*/{row.name}",
+            glob=f"*/{rid}/*/{_proof(config) if row.required == 'for every target' else row.name}",
             # Where no runtime exists for a target, nothing is planned for it.
             may_be_empty=row.required != "for every target" or not runtimes_on(config, rid),
         )
         for rid in config.document.targets.include
         for row in rows
     )
+
+
+def _proof(config: Config) -> str:
+    """The scenario that shows that the packages work: a project may have consumers in C alone."""
+    works = scenario("works")
+    return works.name if any(is_wanted(config, name) for name in works.consumers) else "consumed"
 
 
 def judge_gate(config: Config, report: Report) -> Gate:

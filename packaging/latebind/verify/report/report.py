@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from latebind.errors import InputError
-from latebind.model import NOT_RUN_REASONS, Cell, State
+from latebind.model import NOT_RUN_REASONS, Cell, CellKind, State
 from latebind.text import plural
 from latebind.verify.plan.scenarios import SCENARIOS
 from latebind.verify.plan.select import read_shard
@@ -56,7 +56,7 @@ class CellResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
     """A cell and how it ended."""
 
     id: Annotated[str, Meta(description="kind/target/consumer/runtime-version/scenario")]
-    kind: Literal["wheel", "nupkg", "npm"]
+    kind: CellKind
     target: str
     consumer: str
     runtime: str

@@ -132,6 +132,7 @@ class Bench:
         ways = {  # the command, and what it installs
             "wheel": ("pip install", f'"{asked}"'),
             "nupkg": ("dotnet add package", next(iter(known.nuget.ids), "")),
+            "sdk": ("", ""),  # a program in C says itself how to get it
             "npm": ("npm install", f'"{known.npm}@>={self.use.minimum}"' if known.npm else ""),
         }
         # A stub knows where it is installed; it cannot tell a .NET application from others.
@@ -143,7 +144,7 @@ class Bench:
             "minimum": self.use.minimum,
             "floor": known.floor,
             "installed": installed,
-            "fix": way if what else "pip install",
+            "fix": way if what or self.cell.kind == "sdk" else "pip install",
             "install": f"{way} {what}" if what else "",
             **self.situation.values,
         }

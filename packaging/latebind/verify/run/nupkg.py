@@ -2,38 +2,32 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import zipfile
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import InputError, NotRun
 from latebind.filenames import nupkg_file
 from latebind.model import Outcome, State
-from latebind.system.run import run, which
 from latebind.tables.targets import target
 from latebind.verify.plan.layouts import Application, layout
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
 from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.native import build_here, clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import assemble_runtime_nupkg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from latebind.verify.run.bench import Bench
     from latebind.verify.run.dotnet_project import BuiltConsumer
     from latebind.verify.run.protocol import ConsumerResult, ConsumerRun
 
 ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
-C_PROGRAM = "consumer"
-"""The executable that a C consumer's CMakeLists.txt makes."""
-_COMPILERS = ("cc", "gcc", "clang")
-_TIME_LIMIT = 600.0
 
 
 def run_dotnet_cell(bench: Bench) -> Outcome:
@@ -75,7 +69,8 @@ def run_c_cell(bench: Bench) -> Outcome:
     source = bench.config.root / bench.config.document.verify.c
     with failing_at("install"):
         packages = unpack(_feed(bench), bench.work / "packages")
-        program = build_c(source, packages, bench.cell.target, bench.work / "build", log=bench.log)
+        words = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
+        program = build_here(source, bench.work / "build", *words, log=bench.log)
     result = bench.work / "result.json"
     argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
     ended = run_consumer(
@@ -85,15 +80,6 @@ def run_c_cell(bench: Bench) -> Outcome:
     if outcome.state is not State.PASSED or not bench.cell.version:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
-
-
-def clean_environment() -> dict[str, str]:
-    """The caller's, without what changes how .NET and the system's loader search."""
-    return {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
-    }
 
 
 def _feed(bench: Bench) -> list[Path]:
@@ -229,18 +215,3 @@ def unpack(packages: Sequence[Path], folder: Path) -> Path:
                 raise InputError("the package has no nuspec", where=str(package))
             archive.extractall(folder / nuspec.removesuffix(".nuspec").lower())
     return folder
-
-
-def build_c(source: Path, packages: Path, rid: str, tree: Path, *, log: Path | None = None) -> Path:
-    """Configure and compile a C consumer against unpacked packages. Raises NotRun, ToolError."""
-    path = os.pathsep.join([os.environ.get("PATH", ""), str(Path(sys.executable).parent)])
-    cmake = which("cmake", path=path)
-    if cmake is None or not any(which(name, path=path) for name in _COMPILERS):
-        raise NotRun("no-compiler", "building a C program needs CMake and a C compiler on PATH")
-    environment = {**clean_environment(), "PATH": path}
-    generator = ["-G", "Ninja"] if which("ninja", path=path) else []
-    defines = [f"-DPACKAGES={packages}", f"-DRID={rid}", "-DCMAKE_BUILD_TYPE=Release"]
-    configure: list[str | Path] = [cmake, "-S", source, "-B", tree, *generator, *defines]
-    run(configure, env=environment, timeout=_TIME_LIMIT, log=log)
-    run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
-    return tree / C_PROGRAM

@@ -55,7 +55,7 @@ class Memory:
         scripts = [verify.python, verify.reference, *(row.script for row in data if row)]
         folders = {(config.root / script).parent for script in scripts if script}
         self._scripts = tuple(self._hash(path) for path in sorted(folders))
-        programs = {"nupkg": (verify.dotnet, verify.c), "npm": (verify.node,)}
+        programs = {"nupkg": (verify.dotnet, verify.c), "npm": (verify.node,), "sdk": (verify.sdk,)}
         self._programs = {
             kind: tuple(self._hash(config.root / name) for name in names if name) for kind, names in programs.items()
         }

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.build.host import compiler_version, steers
+from latebind.compilers.host import compiler_version, steers
 from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
@@ -23,7 +23,7 @@ from latebind.text import plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from latebind.build.toolchain import Toolchain
+    from latebind.compilers.choose import Toolchain
     from latebind.model import Target
 
 ZIG_REQUIREMENT = "ziglang==0.17.0"

@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from latebind.build.host import find_host
-from latebind.build.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
+from latebind.compilers.host import find_host
+from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
 from latebind.errors import BuildError
 from latebind.system.run import which
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
 
-    from latebind.build.toolchain import Toolchain
+    from latebind.compilers.choose import Toolchain
     from latebind.model import Target
 
 

@@ -1,0 +1,1 @@
+"""Compilers: zig for any target, or the machine's own for its own target."""

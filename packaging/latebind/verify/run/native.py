@@ -1,0 +1,93 @@
+"""Builds consumers in C and C++: with CMake for any target, or with pkg-config for this machine's."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import TYPE_CHECKING
+
+from latebind.compilers.choose import program, toolchain
+from latebind.errors import InputError, NotRun
+from latebind.system.run import run, which
+from latebind.tables.targets import host_rid, target
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from pathlib import Path
+
+    from latebind.model import Rid
+
+CONSUMER = "consumer"
+"""The program that each of them makes."""
+_COMPILERS = {"C": ("cc", "gcc", "clang"), "C++": ("c++", "g++", "clang++")}
+_SUFFIXES = {"C": (".c",), "C++": (".cc", ".cpp", ".cxx")}
+_TIME_LIMIT = 600.0
+
+
+def clean_environment() -> dict[str, str]:
+    """The caller's, without what changes how .NET and the system's loader search."""
+    return {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("LD_", "DYLD_", "NUGET_", "MONO_", "PYTHON")) and not key.endswith("_LIB_PATH")
+    }
+
+
+def build_here(source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
+    """The program of a CMake project, made by this machine's own compiler. Raises NotRun, ToolError, InputError."""
+    _own_compiler("C")
+    return _by_cmake(source, tree, defines, clean_environment(), log)
+
+
+def build_for(rid: Rid, floor: str, source: Path, tree: Path, *defines: str, log: Path | None = None) -> Path:
+    """The same for a target: by zig where this machine has no compiler of its own for it."""
+    if rid == host_rid() and _found(_COMPILERS["C"]) is not None:
+        return build_here(source, tree, *defines, log=log)
+    row, zig = target(rid), toolchain("zig", target(rid))
+    tree.mkdir(parents=True)
+    return _by_cmake(source, tree, [*zig.configure(row, floor, tree), *defines], zig.environment(tree), log)
+
+
+def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path | None = None) -> Path:
+    """The program of a folder's sources, linked with every module of a prefix. Raises NotRun, ToolError."""
+    asked = _found(("pkg-config", "pkgconf"))
+    if asked is None:
+        raise NotRun("no-compiler", "there is no pkg-config on PATH")
+    sources = {language: [path for path in sorted(source.iterdir()) if path.suffix in endings]
+               for language, endings in _SUFFIXES.items()}  # fmt: skip
+    compiler = _own_compiler("C++" if sources["C++"] else "C")
+    folder = prefix / "lib" / "pkgconfig"
+    environment = {**clean_environment(), "PKG_CONFIG_LIBDIR": str(folder), "PKG_CONFIG_PATH": ""}
+    modules = sorted(path.stem for path in folder.glob("*.pc"))
+    flags = shlex.split(run([asked, "--cflags", "--libs", *modules], env=environment, timeout=_TIME_LIMIT).output)
+    tree.mkdir(parents=True)
+    words: list[str | Path] = ["-o", tree / CONSUMER, *flags, f"-Wl,-rpath,{prefix / 'lib'}", "-lm"]
+    run([compiler, *sources["C"], *sources["C++"], *words], env=environment, timeout=_TIME_LIMIT, log=log)
+    return tree / CONSUMER
+
+
+def _by_cmake(
+    source: Path, tree: Path, defines: Iterable[str], environment: Mapping[str, str], log: Path | None
+) -> Path:
+    cmake, ninja = program("cmake"), program("ninja")
+    if cmake is None:
+        raise NotRun("no-compiler", "building a program in C needs CMake on PATH")
+    words = ["-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"] if ninja else []
+    configure: list[str | Path] = [cmake, "-S", source, "-B", tree, *words, "-DCMAKE_BUILD_TYPE=Release", *defines]
+    run(configure, env=environment, timeout=_TIME_LIMIT, log=log)
+    run([cmake, "--build", tree], env=environment, timeout=_TIME_LIMIT, log=log)
+    for name in (CONSUMER, f"{CONSUMER}.exe"):
+        if (tree / name).is_file():
+            return tree / name
+    raise InputError(f"makes no program {CONSUMER}", where=str(source), advice=f"Write: add_executable({CONSUMER} ...)")
+
+
+def _own_compiler(language: str) -> Path:
+    found = _found(_COMPILERS[language])
+    if found is None:
+        raise NotRun("no-compiler", f"building a program in {language} needs CMake and a compiler on PATH")
+    return found
+
+
+def _found(names: Iterable[str]) -> Path | None:
+    return next((path for name in names if (path := which(name)) is not None), None)

@@ -1,0 +1,106 @@
+"""Runs an SDK archive's test case: a program in C or C++ that CMake or pkg-config finds the unpacked archive for.
+
+It is built by this machine for any target, and run by a machine of the target.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latebind.errors import NotRun
+from latebind.filenames import sdk_file
+from latebind.model import State
+from latebind.system.tarball import unpack_tar
+from latebind.tables.targets import target
+from latebind.verify.plan.scenarios import PKG_CONFIG
+from latebind.verify.plan.situations import copied
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment
+from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.supply import runtime_libraries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.model import Outcome
+    from latebind.verify.run.bench import Bench
+
+_SUPPLIED = "the runtime's library was taken from its PyPI wheel"
+
+
+def run_sdk_cell(bench: Bench) -> Outcome:
+    """Unpack, build, run and judge.
+
+    Raises NotRun without the archive or a compiler, PhaseError when building fails and when the program wrote no
+    result.
+    """
+    cases, machine = bench.data(), bench.machine
+    with failing_at("install"):
+        program = _built(bench, _unpacked(bench))
+    folder, library = _runtime(bench)
+    result = bench.work / "result.json"
+    ended = run_consumer(
+        machine.argv(program, cases, result, folder, *bench.consumer_words()),
+        name="the program",
+        result=result,
+        cwd=bench.work,
+        env={**clean_environment(), **bench.situation.environment},
+        log=bench.log,
+    )
+    reference = bench.reference()
+    wanted = Expectation(
+        scenario=bench.scenario,
+        roots=(str(bench.work),),
+        values=bench.values(library),
+        reference=None if reference is None else reference - set(ended.result.out_of_scope),
+        at_least=bench.at_least(),
+        binds=bench.binds(),
+    )
+    outcome = judge(bench.cell, wanted, ended)
+    if outcome.state is not State.PASSED or not library:
+        return outcome
+    return replace(outcome, facts={**outcome.facts, "runtime_library": _SUPPLIED})
+
+
+def _unpacked(bench: Bench) -> Path:
+    """The prefix: the archive's one folder. Raises NotRun when it was not made."""
+    name = sdk_file(bench.config, bench.cell.target)
+    path = next((one.path for one in bench.artifacts if one.path.name == name), None)
+    if path is None:
+        raise NotRun("not-built", f"{name} was not made")
+    place = bench.work / bench.situation.folder
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            archive.extractall(place)
+        return next(place.iterdir())
+    return unpack_tar(path, place)
+
+
+def _built(bench: Bench, prefix: Path) -> Path:
+    source, tree = bench.config.root / bench.config.document.verify.sdk, prefix.parent / "build"
+    if bench.cell.consumer == PKG_CONFIG:
+        return build_with_pkg_config(source, tree, prefix, log=bench.log)
+    rid = bench.cell.target
+    words = (f"-DCMAKE_PREFIX_PATH={prefix}",)
+    return build_for(rid, bench.config.floor(target(rid)), source, tree, *words, log=bench.log)
+
+
+def _runtime(bench: Bench) -> tuple[Path, str]:
+    """A folder with the runtime's files as the scenario leaves them, and how its library is named there.
+
+    The folder is empty, and the name "", where the test case has no runtime.
+    """
+    use, folder = bench.use, bench.work / "runtime"
+    if use is None or not bench.cell.version:
+        folder.mkdir()
+        return folder, ""
+    made = copied(bench, use, f"runtime/{use.known.python.folder}")
+    if bench.situation.spoil is not None:
+        for path in runtime_libraries(use, folder, bench.cell.target):
+            data = bench.situation.spoil(path.read_bytes())
+            path.unlink()  # it may be a link to what other test cases use
+            path.write_bytes(data)
+    return made.parent, bench.machine.path(made)
