@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 from latebind.build.native import stage_target
 from latebind.build.sdk import pack_sdk
 from latebind.config.file import load
+from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client, write_files
@@ -71,17 +71,13 @@ int main(int count, char** words) {
   return status != NULL;
 }
 """
-"""Adds what the model says to 1, 2, 3; in C and in C++."""
+"""Adds what the model says to 1, 2, 3."""
 LATENN_CONSUMER = """\
 cmake_minimum_required(VERSION 3.20)
-project(consumer LANGUAGES {language})
+project(consumer LANGUAGES CXX)
 find_package(latenn CONFIG REQUIRED COMPONENTS core onnxruntime)
-add_executable(program program.{suffix})
+add_executable(program program.cpp)
 target_link_libraries(program PRIVATE latenn::core)
-if(WIN32)
-  add_custom_command(TARGET program POST_BUILD COMMAND "${{CMAKE_COMMAND}}" -E copy
-    $<TARGET_FILE:latenn::core> $<TARGET_FILE:latenn::onnxruntime> $<TARGET_FILE_DIR:program>)
-endif()
 """
 
 
@@ -90,14 +86,9 @@ def latenn_sdk(folder: Path, rid: str) -> Path:
     config = load(ROOT / "latenn" / "latebind.toml")
     stage = stage_target(config, target(rid), folder / "work")
     path = pack_sdk(config, config.sdk_packages, stage, folder)
-    safe = {} if path.suffix == ".zip" else {"filter": "data"}
-    shutil.unpack_archive(path, folder / "a place", **safe)
-    (prefix,) = (folder / "a place").iterdir()
-    return prefix.rename(folder / "a place" / "a prefix")
+    return unpack_tar(path, folder / "a place").rename(folder / "a place" / "a prefix")
 
 
-def write_latenn_consumer(folder: Path, language: str = "C") -> Path:
-    """A CMake project whose program runs a model."""
-    suffix = "c" if language == "C" else "cpp"
-    lists = LATENN_CONSUMER.format(language=language, suffix=suffix)
-    return write_files(folder, {"CMakeLists.txt": lists, f"program.{suffix}": LATENN_PROGRAM})
+def write_latenn_consumer(folder: Path) -> Path:
+    """A CMake project in C++ whose program runs a model."""
+    return write_files(folder, {"CMakeLists.txt": LATENN_CONSUMER, "program.cpp": LATENN_PROGRAM})

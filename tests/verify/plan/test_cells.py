@@ -38,7 +38,7 @@ def test_every_version_works_in_every_consumer_and_names_are_unique():
     works = {(cell.consumer, cell.version) for cell in cells if cell.scenario == "works"}
     assert {who for who, _ in works} == {"python3.11", "dotnet-build", "node"}
     consumed = {cell.consumer for cell in cells if cell.scenario == "consumed"}
-    assert consumed == {*RUNNING, "c-nupkg"} - {"dotnet-build"}
+    assert consumed == {*RUNNING, "c-nupkg", "sdk-cmake", "sdk-pkg-config"} - {"dotnet-build"}
     assert {version for who, version in works if who in ("python3.11", "dotnet-build")} == {"1.19.2", "1.31.1"}
     assert len({cell.id for cell in cells}) == len(cells)
     here = {row.name for row in SCENARIOS if "linux" in row.systems and row.needs != "an execution provider"}

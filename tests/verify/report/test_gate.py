@@ -108,9 +108,21 @@ def test_a_pattern_for_all_targets_asks_each_target_for_its_cells():
     assert list(blocked(config, complete(requiring()))) == ["*/osx-x64/*"]
 
 
+def with_consumers(**consumers):
+    none = {"python": "", "dotnet": "", "c": "", "sdk": "", "node": ""}
+    verify = msgspec.structs.replace(LATENN.document.verify, **{**none, **consumers})
+    return dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+
+
+def test_a_project_whose_consumers_are_in_c_must_have_been_consumed():
+    config = with_consumers(sdk="verify/c")
+    shows = {pattern.glob for pattern in patterns(config) if not pattern.may_be_empty}
+    assert shows == {f"*/{rid}/*/consumed" for rid in LATENN.document.targets.include}
+    assert blocked(config, [one for one in complete(config) if one.scenario != "consumed"])
+
+
 def test_a_configuration_that_verifies_nothing_does_not_pass():
-    verify = msgspec.structs.replace(LATENN.document.verify, python="", dotnet="", c="", node="")
-    config = dataclasses.replace(LATENN, document=msgspec.structs.replace(LATENN.document, verify=verify))
+    config = with_consumers()
     assert set(blocked(config, [])) == {f"*/{rid}/*/works" for rid in LATENN.document.targets.include}
 
 

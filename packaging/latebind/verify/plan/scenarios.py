@@ -34,7 +34,7 @@ Need = Literal[
     "another processor",
     "an execution provider",
 ]
-Required = Literal["no", "where it is tried", "for every target"]
+Required = Literal["no", "where it is tried", "for every target", "in place of others"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Scenario:
     needs: Need = ""
     """What the project, its runtime or its target must have; without it there is no such test case."""
     required: Required = "no"
-    """Whether the gate asks for it when the configuration does not say."""
+    """Whether the gate asks for it when the configuration does not say; the last: where no other shows computing."""
     emulated: bool = True
     """Whether an emulated machine can run it; otherwise it is *not run* there."""
     computes: bool = True
@@ -122,7 +122,7 @@ SCENARIOS: tuple[Scenario, ...] = (
         without_runtime=True, provider=True, widened=True, loads_alone=True, consumers=_AND_NODE),
     _ok("consumed", "loads and computes a sample in every way in which an application uses packages",
         consumers=(*(name for name in RUNNING if name != DOTNET), C_NUPKG, CMAKE, PKG_CONFIG),
-        without_runtime=True, provider=True),
+        without_runtime=True, provider=True, required="in place of others"),
     _ok("files", "an application for the target gets the target's files and no others", versions="none",
         computes=False, consumers=FILES, without_runtime=True, provider=True),
     # How it is installed.

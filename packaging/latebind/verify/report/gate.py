@@ -13,7 +13,7 @@ from latebind.tables.targets import targets
 from latebind.text import markdown_code, markdown_text, plural, printable
 from latebind.verify.plan.cells import Extent, expand_cells, is_wanted, runtimes_on
 from latebind.verify.plan.index import Answers
-from latebind.verify.plan.scenarios import PYTHON, SCENARIOS, scenario
+from latebind.verify.plan.scenarios import PYTHON, SCENARIOS
 from latebind.verify.plan.select import read_shard
 from latebind.verify.report.grid import words
 from latebind.verify.report.render import MARKS
@@ -24,9 +24,11 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Cell
     from latebind.verify.plan.cells import PlannedCell
+    from latebind.verify.plan.scenarios import Scenario
     from latebind.verify.report.report import CellResult, Report
 
 _LONGEST = 300
+_INSTEAD = "in place of others"
 _OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -66,22 +68,26 @@ def patterns(config: Config) -> tuple[Pattern, ...]:
     """What [verify].required asks for; by default what the table of scenarios does."""
     if config.document.verify.required:
         return tuple(Pattern(glob=glob) for glob in config.document.verify.required)
-    rows = [row for row in SCENARIOS if row.required != "no"]
     return tuple(
         Pattern(
-            glob=f"*/{rid}/*/{_proof(config) if row.required == 'for every target' else row.name}",
+            glob=f"*/{rid}/*/{row.name}",
             # Where no runtime exists for a target, nothing is planned for it.
-            may_be_empty=row.required != "for every target" or not runtimes_on(config, rid),
+            may_be_empty=row.required == "where it is tried" or not runtimes_on(config, rid),
         )
         for rid in config.document.targets.include
-        for row in rows
+        for row in _asked_for(config)
     )
 
 
-def _proof(config: Config) -> str:
-    """The scenario that shows that the packages work: a project may have consumers in C alone."""
-    works = scenario("works")
-    return works.name if any(is_wanted(config, name) for name in works.consumers) else "consumed"
+def _asked_for(config: Config) -> list[Scenario]:
+    """The scenarios that must pass; other ones show computing in a project whose only consumers are in C."""
+
+    def tried(required: str) -> bool:
+        rows = (row for row in SCENARIOS if row.required == required)
+        return any(is_wanted(config, name) for row in rows for name in row.consumers)
+
+    without = "for every target" if tried(_INSTEAD) and not tried("for every target") else _INSTEAD
+    return [row for row in SCENARIOS if row.required not in ("no", without)]
 
 
 def judge_gate(config: Config, report: Report) -> Gate:

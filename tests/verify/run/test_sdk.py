@@ -1,0 +1,106 @@
+"""Programs in C and C++ that CMake or pkg-config finds an SDK archive for: passing, and failing where it is broken."""
+
+import io
+import json
+import shutil
+import tarfile
+
+import pytest
+
+from tests.client import packed
+from tests.sdkclient import SDK, write_sdk_client
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(consumer LANGUAGES CXX)
+find_package(tiny 1.2 CONFIG REQUIRED)
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE tiny::tiny)
+"""
+PROGRAM = """\
+#include <tiny.h>
+
+#include <fstream>
+
+int main(int, char** words) {
+  const bool right = tiny_add(2, 3) == EXPECTED;
+  const char* wrong = R"({"failed": [{"name": "adds", "message": "is 5"}]})";
+  std::ofstream(words[2]) << (right ? R"({"passed": ["adds"]})" : wrong);
+  return right ? 0 : 1;
+}
+"""
+EACH = pytest.mark.parametrize("consumer", ["sdk-cmake", "sdk-pkg-config"])
+
+
+def write_program(folder, *, expected=5, cmake=CMAKE):
+    folder.mkdir(exist_ok=True)
+    (folder / "CMakeLists.txt").write_text(cmake, encoding="utf-8")
+    (folder / "main.cpp").write_text(PROGRAM.replace("EXPECTED", str(expected)), encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    root = write_sdk_client(tmp_path_factory.mktemp("sdk") / "tiny", latebind=f'{SDK}\n[verify]\nsdk = "program"\n')
+    write_program(root / "program")
+    packed(root)
+    return root
+
+
+@pytest.fixture
+def project(made, tmp_path):
+    return shutil.copytree(made, tmp_path / "tiny", symlinks=True)
+
+
+def verified(latebind, folder, consumer, *more):
+    """How the test case ended, and all that was said of it."""
+    latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
+    (row,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    if row["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
+        pytest.skip(f"not run: {row['summary']}")
+    return row["outcome"], f"{row['reason']} {row['summary']}"
+
+
+@EACH
+def test_it_is_found_and_computes(project, latebind, consumer):
+    assert verified(latebind, project, consumer) == ("passed", " 1 case passed")
+
+
+@EACH
+def test_a_wrong_number_fails_it(project, latebind, consumer):
+    write_program(project / "program", expected=6)
+    outcome, text = verified(latebind, project, consumer)
+    assert (outcome, "adds: is 5" in text) == ("failed", True), text
+
+
+@EACH
+@pytest.mark.parametrize("lost", ["include/tiny.h", "lib/libtiny.so"])
+def test_an_archive_that_lacks_a_file_fails_it(project, latebind, consumer, lost):
+    path = project / "dist" / "tiny-1.2.3-linux-x64-sdk.tar.gz"
+    shutil.unpack_archive(path, project / "unpacked", filter="data")
+    (project / "unpacked" / "tiny-1.2.3-linux-x64-sdk" / lost).unlink()
+    with tarfile.open(path, "w:gz") as archive:
+        archive.add(project / "unpacked" / "tiny-1.2.3-linux-x64-sdk", "tiny-1.2.3-linux-x64-sdk")
+    outcome, text = verified(latebind, project, consumer, "--dist", project / "dist")
+    assert (outcome, "tiny" in text) == ("failed", True), text
+
+
+def test_a_project_without_the_program_is_told(project, latebind):
+    write_program(
+        project / "program", cmake=CMAKE.replace("consumer main", "other main").replace("(consumer P", "(other P")
+    )
+    outcome, text = verified(latebind, project, "sdk-cmake")
+    assert (outcome, "makes no program consumer" in text) == ("failed", True), text
+
+
+def test_an_archive_that_leaves_its_folder_is_refused(project, latebind):
+    with tarfile.open(project / "dist" / "tiny-1.2.3-linux-x64-sdk.tar.gz", "w:gz") as archive:
+        archive.addfile(tarfile.TarInfo("../evil"), io.BytesIO())
+    outcome, text = verified(latebind, project, "sdk-cmake", "--dist", project / "dist")
+    assert (outcome, "cannot be unpacked" in text, (project.parent / "evil").exists()) == ("failed", True, False), text
+
+
+def test_archives_of_another_version_are_refused(project, latebind):
+    (path,) = (project / "dist").glob("*-sdk.tar.gz")
+    path.rename(path.with_name(path.name.replace("1.2.3", "1.2.4")))
+    ended = latebind("-C", project, "verify", "--target", "linux-x64", "--dist", project / "dist")
+    assert (ended.returncode, "is not of version 1.2.3" in ended.stderr) == (2, True), ended.stderr
