@@ -191,9 +191,9 @@ def native_stages(root: Path) -> list[Stage]:
 
 
 @cache
-def cases_script() -> ModuleType:
-    """latenn/verify/cases.py, which is not part of a package."""
-    spec = importlib.util.spec_from_file_location("latenn_cases", LATENN / "verify" / "cases.py")
+def case_files() -> ModuleType:
+    """latenn/verify/case_files.py, which is not part of a package."""
+    spec = importlib.util.spec_from_file_location("latenn_case_files", LATENN / "verify" / "case_files.py")
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -201,7 +201,7 @@ def cases_script() -> ModuleType:
 
 
 class CaseWriter:
-    """Writes cases.json and cases.bin, the input of the .NET consumer."""
+    """Writes the input of the consumers."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -215,9 +215,8 @@ class CaseWriter:
     def write(self, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
         document = {"source": f"onnx {onnx.__version__}", "cases": self._cases}
-        (folder / "cases.json").write_text(json.dumps(document), encoding="utf-8")
         (folder / "cases.bin").write_bytes(self._data)
-        (folder / "cases.txt").write_text(cases_script().words(self._cases), encoding="utf-8")
+        case_files().write_cases(folder, document)
         return folder
 
     def _put(self, data: bytes) -> list[int]:

@@ -52,7 +52,7 @@ def project(made, tmp_path):
 
 
 def verified(latebind, folder, consumer, *more):
-    """How the test case ended, and all that was said of it."""
+    """How the test case ended, its reason and its summary."""
     latebind("-C", folder, "verify", "--target", "linux-x64", "-k", consumer, *more)
     (row,) = json.loads((folder / "reports" / "verify.json").read_text("utf-8"))["cells"]
     if row["reason"] == "no-compiler" and consumer == "sdk-pkg-config":
