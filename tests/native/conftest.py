@@ -1,16 +1,8 @@
 """Fixtures of the C tests: the programs plain and under sanitizers, the real runtime, a tree of folders."""
 
-import os
-
 import pytest
 
 from tests.native.building import CannotBuildError, build_programs, runtime_library
-
-
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory):
-    base = tmp_path_factory.getbasetemp()
-    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
 
 
 def built(shared, sanitizers):
