@@ -62,16 +62,10 @@ def test_build_from_tree_and_from_sdist_give_equal_wheels(built, links, tree, tm
 def test_pip_installs_from_tree_and_from_sdist_with_equal_results(built, links, tree, tmp_path):
     (sdist,) = built.glob("*.tar.gz")
     (wheel,) = built.glob("*.whl")
-    with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
-    env = tmp_path / "env"
-    run(sys.executable, "-m", "virtualenv", "--quiet", env)
-    python = env / "bin" / "python"
     with zipfile.ZipFile(wheel) as archive:
         expected = {name: archive.read(name) for name in archive.namelist() if name.startswith("latenn/")}
-    for number, source in enumerate([tree, sdist, next((tmp_path / "unpacked").iterdir())]):
-        target = tmp_path / f"site{number}"
-        run(python, "-m", "pip", "install", "--no-deps", "--find-links", links, "--target", target, source)
+    for source, target in ((tree, tmp_path / "of-tree"), (sdist, tmp_path / "of-sdist")):
+        run(sys.executable, "-m", "pip", "install", "--no-deps", "--find-links", links, "--target", target, source)
         installed = {name: (target / name).read_bytes() for name in expected}
         assert installed == expected
 
@@ -79,10 +73,11 @@ def test_pip_installs_from_tree_and_from_sdist_with_equal_results(built, links, 
 def test_the_plugin_builds_the_sdist_without_the_rest_of_latebind(built, links, tmp_path):
     (sdist,) = built.glob("*.tar.gz")
     env = tmp_path / "env"
-    run(sys.executable, "-m", "virtualenv", "--quiet", env)
+    run(sys.executable, "-m", "uv", "venv", "--quiet", env)
     python = env / "bin" / "python"
     tools = ["build", "cmake", "ninja", "ziglang==0.17.0"]
-    run(python, "-m", "pip", "install", "--quiet", "--find-links", links, "latebind-build", *tools)
+    install = ["-m", "uv", "pip", "install", "--quiet", "--python", python]
+    run(sys.executable, *install, "--find-links", links, "latebind-build", *tools)
     with tarfile.open(sdist) as archive:
         archive.extractall(tmp_path / "unpacked")  # noqa: S202  # ours
     (source,) = (tmp_path / "unpacked").iterdir()
