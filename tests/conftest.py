@@ -74,11 +74,19 @@ def shared(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def latenn_here(shared):
+def kept():
+    """A folder for what knows by itself whether it must be made again; every worker of every run has it in common."""
+    folder = ROOT / ".latebind" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def latenn_here(kept):
     """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs."""
     from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # few tests need what it imports
 
-    return packed_latenn(ROOT, shared / "latenn-here")
+    return packed_latenn(ROOT, kept / "latenn")
 
 
 @pytest.fixture(scope="session")
