@@ -97,7 +97,7 @@ def latenn_packages(shared, latenn_here):
     here, work = latenn_here.parent, shared / "latenn-packages"
     if not work.exists():
         aside = Path(tempfile.mkdtemp(dir=shared))
-        copied_latenn(aside / "project")
+        copied_latenn(aside / "project", symbols=False)
         for name in ("stage", "dist", "build/managed"):
             if (here / name).is_dir():
                 shutil.copytree(here / name, aside / name)

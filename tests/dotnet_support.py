@@ -63,12 +63,13 @@ def mono_folder() -> Path:
         pytest.skip(f"not run: no Mono: {error}")
 
 
-def copied_latenn(folder: Path) -> Path:
-    """Copy latenn into `folder`, without symbols: they take as long as all libraries, and have tests of their own."""
+def copied_latenn(folder: Path, *, symbols: bool) -> Path:
+    """Copy latenn into `folder`. Its symbols take as long as all libraries; without them its sdists are others."""
     outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__")
     shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
-    file = folder / "latenn" / "latebind.toml"
-    file.write_text(file.read_text("utf-8").replace("symbols = true\n", ""), encoding="utf-8")
+    if not symbols:
+        file = folder / "latenn" / "latebind.toml"
+        file.write_text(file.read_text("utf-8").replace("symbols = true\n", ""), encoding="utf-8")
     return folder
 
 

@@ -102,9 +102,9 @@ def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
 
 def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packages, tmp_path, latebind):
     """Packages for this machine, and libraries by the other two linkers."""
-    copy = copied_latenn(tmp_path / "another place" / "checkout")
+    copy = copied_latenn(tmp_path / "another place" / "checkout", symbols=True)
     other = packed_latenn(copy, tmp_path / "another work")
-    hashes = [{path.name: sha256(path) for path in folder.iterdir() if path.is_file()} for folder in (other, dist)]
+    hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
     targets = ("osx-arm64", "win-x64")
     ended = latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets))
