@@ -154,8 +154,9 @@ class Environment:
         """Run one of its programs, with the .NET SDK for tests where the machine has none."""
         variables = dotnet()
         path = os.pathsep.join([str(self.binaries), variables.get("PATH") or os.environ.get("PATH", "")])
-        command = str(self.binaries / program)
-        session.run(command, *arguments, env={**variables, "PATH": path, "VIRTUAL_ENV": str(self.folder)})
+        # Else each of the thousands of processes compiles what it imports: a fifth of the time of packing.
+        kept = {"PYTHONDONTWRITEBYTECODE": "", "VIRTUAL_ENV": str(self.folder)}
+        session.run(str(self.binaries / program), *arguments, env={**variables, "PATH": path, **kept})
 
 
 def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str, ...] = ()) -> Environment:
@@ -173,7 +174,7 @@ def environment(session: nox.Session, name: str, *extras: str, groups: tuple[str
     python = str(made.binaries / "python")
     if shutil.which("uv"):
         session.run("uv", "venv", "--quiet", "--clear", "--python", sys.executable, str(made.folder))
-        session.run("uv", "pip", "install", "--quiet", "--python", python, *requirements)
+        session.run("uv", "pip", "install", "--quiet", "--compile-bytecode", "--python", python, *requirements)
     else:  # nox itself provides virtualenv
         session.run(sys.executable, "-m", "virtualenv", "--quiet", "--clear", str(made.folder))
         session.run(python, "-m", "pip", "install", "--quiet", *requirements)

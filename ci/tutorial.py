@@ -49,8 +49,11 @@ def commands(page: str) -> list[str]:
     return re.findall(r"^```bash\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
 
 
-def follow(blocks: list[str], folder: Path, links: Path) -> list[Ran]:
-    """Paste the blocks into one shell that starts in an empty folder; ends with the first that fails."""
+def follow(blocks: list[str], folder: Path, links: Path, cache: Path | None = None) -> list[Ran]:
+    """Paste the blocks into one shell that starts in an empty folder; ends with the first that fails.
+
+    `cache` has what was downloaded and compiled before; a reader's is empty.
+    """
     home, work, log = folder / "home", folder / "work", folder / "log"
     for each in (home, work, log):
         each.mkdir()
@@ -58,6 +61,7 @@ def follow(blocks: list[str], folder: Path, links: Path) -> list[Ran]:
     places = " ".join([str(links), *kept.get("PIP_FIND_LINKS", "").split()])
     environment = {**kept, "HOME": str(home), "PATH": _path(), "LANG": "C.UTF-8", "GIT_CONFIG_NOSYSTEM": "1",
                    "NO_COLOR": "1",
+                   **({"XDG_CACHE_HOME": str(cache)} if cache else {}),
                    "PIP_FIND_LINKS": places, "UV_FIND_LINKS": ",".join(places.split())}  # fmt: skip
     script = "".join(
         f"date +%s.%N > {log}/{number}.begin\n{{ {block.rstrip()}\n}} > {log}/{number}.out 2>&1\n"

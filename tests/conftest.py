@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import msgspec
@@ -64,13 +67,44 @@ def alive(pid):
 
 
 @pytest.fixture(scope="session")
-def latenn_packages(tmp_path_factory):
-    """The folder of latenn's packages for all targets. Workers share it; latebind locks it while one of them packs."""
+def shared(tmp_path_factory):
+    """The folder that all workers of a run have in common."""
     base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if base.name.startswith("popen-") else base) / "latenn-packages"
+    return base.parent if base.name.startswith("popen-") else base
+
+
+@pytest.fixture(scope="session")
+def kept():
+    """A folder for what knows by itself whether it must be made again; every worker of every run has it in common."""
+    folder = ROOT / ".latebind" / "tests"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def latenn_here(kept):
+    """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs."""
     from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # few tests need what it imports
 
-    return packed_latenn(ROOT, shared, "--target", "all")
+    return packed_latenn(ROOT, kept / "latenn")
+
+
+@pytest.fixture(scope="session")
+def latenn_packages(shared, latenn_here):
+    """The folder of latenn's packages for all targets, likewise; what was made for this machine is not made again."""
+    from tests.dotnet_support import copied_latenn, packed_latenn  # noqa: PLC0415  # as above
+
+    here, work = latenn_here.parent, shared / "latenn-packages"
+    if not work.exists():
+        aside = Path(tempfile.mkdtemp(dir=shared))
+        copied_latenn(aside / "project", symbols=False)
+        for name in ("stage", "dist", "build/managed"):
+            if (here / name).is_dir():
+                shutil.copytree(here / name, aside / name)
+        shutil.copy(here / "build/pack.json", aside / "build/pack.json")
+        with contextlib.suppress(OSError):  # another worker was quicker
+            aside.rename(work)
+    return packed_latenn(work / "project", work, "--target", "all")
 
 
 @pytest.fixture

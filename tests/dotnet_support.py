@@ -63,6 +63,16 @@ def mono_folder() -> Path:
         pytest.skip(f"not run: no Mono: {error}")
 
 
+def copied_latenn(folder: Path, *, symbols: bool) -> Path:
+    """Copy latenn into `folder`. Its symbols take as long as all libraries; without them its sdists are others."""
+    outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__")
+    shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
+    if not symbols:
+        file = folder / "latenn" / "latebind.toml"
+        file.write_text(file.read_text("utf-8").replace("symbols = true\n", ""), encoding="utf-8")
+    return folder
+
+
 def packed_latenn(source: Path, out: Path, *more: str) -> Path:
     """Pack a copy of latenn that is in `source`; everything is made below `out`. Gives the folder of the packages."""
     try:

@@ -15,7 +15,7 @@ from latebind.config.file import load
 from latebind.system.archive import sha256
 
 from tests.client import members
-from tests.dotnet_support import packed_latenn
+from tests.dotnet_support import copied_latenn, packed_latenn
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
@@ -24,8 +24,12 @@ TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory):
-    return packed_latenn(ROOT, tmp_path_factory.mktemp("latenn"))
+def dist(latenn_here):
+    return latenn_here
+
+
+def staged(folder):
+    return {path.relative_to(folder).as_posix(): sha256(path) for path in folder.rglob("*") if path.is_file()}
 
 
 def natives(dist):
@@ -96,19 +100,17 @@ def test_their_own_audit_is_clean_and_would_not_be_with_another_rule(dist):
     assert {finding.code for finding in audit_paths([dist], stricter).findings} == {"LB201"}
 
 
-def test_two_builds_in_different_folders_give_equal_packages(dist, tmp_path):
-    copy = tmp_path / "another place" / "checkout"
-    files = subprocess.run(
-        [shutil.which("git"), "ls-files", "-co", "--exclude-standard", "latenn", "LICENSE"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout.splitlines()  # fmt: skip
-    for file in files:
-        target = copy / file
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(ROOT / file, target)
+def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packages, tmp_path, latebind):
+    """Packages for this machine, and libraries by the other two linkers."""
+    copy = copied_latenn(tmp_path / "another place" / "checkout", symbols=True)
     other = packed_latenn(copy, tmp_path / "another work")
     hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
+    targets = ("osx-arm64", "win-x64")
+    ended = latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets))
+    assert ended.returncode == 0, ended.stderr
+    for rid in targets:
+        assert staged(other.parent / "stage" / rid) == staged(latenn_packages.parent / "stage" / rid)
 
 
 def test_all_targets_come_from_this_machine_small_and_clean(latenn_packages):

@@ -43,6 +43,15 @@ def packages(folder):
     return {path.name: path.read_bytes() for path in (folder / "dist").iterdir() if not path.name.startswith(".")}
 
 
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory, latebind):
+    """The packages of the project where nothing else is."""
+    folder = write_flat(tmp_path_factory.mktemp("undisturbed"))
+    assert latebind("-C", folder, "pack").returncode == 0
+    assert set(packages(folder)) == NAMES
+    return packages(folder)
+
+
 @contextlib.contextmanager
 def churn(*folders):
     """Files and folders come and go, as other threads and other runs of latebind make them."""
@@ -69,9 +78,7 @@ def churn(*folders):
             thread.join()
 
 
-def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, tmp_path):
-    undisturbed = write_flat(tmp_path / "undisturbed")
-    assert latebind("-C", undisturbed, "pack").returncode == 0
+def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind, undisturbed):
     folders = [flat / name / "other" for name in ("build", "stage", "dist", "reports")]
     with churn(*folders):
         for _ in range(3):
@@ -80,8 +87,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
             ended = latebind("-C", flat, "pack")
             assert ended.returncode == 0, ended.stderr
     shutil.rmtree(flat / "dist" / "other")
-    assert set(packages(undisturbed)) == NAMES
-    assert packages(flat) == packages(undisturbed)
+    assert packages(flat) == undisturbed
 
 
 def test_a_second_run_makes_nothing(flat, latebind):
@@ -96,15 +102,13 @@ def test_a_second_run_makes_nothing(flat, latebind):
 
 
 @pytest.mark.parametrize("first", [".", "out", "deep/er"])
-def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, tmp_path, first):
+def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undisturbed, tmp_path, first):
     """A working folder inside the sources that an earlier run had is none of the sources either."""
-    undisturbed = write_flat(tmp_path / "undisturbed")
-    assert latebind("-C", undisturbed, "pack").returncode == 0
     inside, outside = flat / first, tmp_path / "outside"
     for workdir in (inside, outside, inside):
         ended = latebind("-C", flat, "--workdir", workdir, "pack")
         assert ended.returncode == 0, ended.stderr
-        assert packages(workdir) == packages(undisturbed)
+        assert packages(workdir) == undisturbed
     with zipfile.ZipFile(inside / "dist" / "Tiny.1.2.3.nupkg") as nupkg:
         assert not [name for name in nupkg.namelist() if "part" in name]
 

@@ -1,8 +1,10 @@
 """What more than one module of these tests makes once."""
 
+import shutil
+
 import pytest
 
-from tests.client import built_wheel
+from tests.client import built_wheel, packed, write_client
 from tests.conftest import ROOT
 
 
@@ -12,3 +14,21 @@ def links(tmp_path_factory):
     folder = tmp_path_factory.mktemp("links")
     built_wheel(ROOT / "packaging/build_plugin", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def packed_once(tmp_path_factory):
+    """The small project, packed once for all tests of a worker, which must not change it."""
+    folder = write_client(tmp_path_factory.mktemp("once") / "tiny")
+    packed(folder)
+    return folder
+
+
+@pytest.fixture
+def packed_tiny(tiny, packed_once):
+    """A fresh copy of the small project that is packed already: packing it makes nothing."""
+    for name in ("stage", "dist"):
+        shutil.copytree(packed_once / name, tiny / name)
+    (tiny / "build").mkdir()
+    shutil.copy(packed_once / "build/pack.json", tiny / "build")
+    return tiny

@@ -11,6 +11,7 @@ from latebind.build.native import needs_compiler, stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
 from latebind.errors import BuildError, InputError
+from latebind.system.archive import sha256
 from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, packed, rewritten, write_client, write_portable
@@ -20,10 +21,13 @@ TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c"
 
 
 @pytest.fixture
-def built(tiny, tmp_path):
+def built(tiny, packed_once, tmp_path):
     """A project and what one machine made of it."""
-    config, workdir = load(tiny / "latebind.toml"), tmp_path / "machine"
-    return config, workdir, hashes(packed(tiny, workdir=workdir))
+    workdir = tmp_path / "machine"
+    for name in ("stage", "dist"):
+        shutil.copytree(packed_once / name, workdir / name)
+    made = {path.name: sha256(path) for path in (workdir / "dist").iterdir()}
+    return load(tiny / "latebind.toml"), workdir, made
 
 
 def sources(workdir, tmp_path):

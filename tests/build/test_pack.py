@@ -34,47 +34,47 @@ def test_two_folders_give_equal_packages(tmp_path):
     assert one == two
 
 
-def test_source_date_epoch_decides_the_times(tiny, monkeypatch):
-    before = hashes(packed(tiny))
+def test_source_date_epoch_decides_the_times(packed_tiny, monkeypatch):
+    before = hashes(packed(packed_tiny))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
-    after = hashes(packed(tiny))
+    after = hashes(packed(packed_tiny))
     assert all(before[name] != after[name] for name in before)
-    with zipfile.ZipFile(tiny / "dist" / "Tiny.1.2.3.nupkg") as archive:
+    with zipfile.ZipFile(packed_tiny / "dist" / "Tiny.1.2.3.nupkg") as archive:
         assert {info.date_time for info in archive.infolist()} == {(2023, 11, 14, 22, 13, 20)}
 
 
-def test_a_changed_source_remakes_only_what_is_made_of_it(tiny):
-    packed(tiny)
-    before = {path.name: path.stat().st_mtime_ns for path in (tiny / "dist").iterdir()}
-    (tiny / "python" / "tiny" / "src" / "tiny" / "more.py").write_text("x = 1\n", encoding="utf-8")
-    packed(tiny)
-    changed = {path.name for path in (tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
+def test_a_changed_source_remakes_only_what_is_made_of_it(packed_tiny):
+    packed(packed_tiny)
+    before = {path.name: path.stat().st_mtime_ns for path in (packed_tiny / "dist").iterdir()}
+    (packed_tiny / "python" / "tiny" / "src" / "tiny" / "more.py").write_text("x = 1\n", encoding="utf-8")
+    packed(packed_tiny)
+    changed = {path.name for path in (packed_tiny / "dist").iterdir() if path.stat().st_mtime_ns != before[path.name]}
     assert changed == {"tiny-1.2.3.tar.gz", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"}
 
 
-def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(tiny):
-    packed(tiny)
-    (tiny / "dist" / "somebody-elses.whl").write_bytes(b"x")
-    write_client(tiny, latebind=CONFIG.replace("1.2.3", "1.2.4"))
-    packed(tiny)
-    names = {path.name for path in (tiny / "dist").iterdir()}
+def test_what_only_an_earlier_run_made_is_removed_and_what_others_made_is_not(packed_tiny):
+    packed(packed_tiny)
+    (packed_tiny / "dist" / "somebody-elses.whl").write_bytes(b"x")
+    write_client(packed_tiny, latebind=CONFIG.replace("1.2.3", "1.2.4"))
+    packed(packed_tiny)
+    names = {path.name for path in (packed_tiny / "dist").iterdir()}
     assert "somebody-elses.whl" in names
     assert not [name for name in names if "1.2.3" in name]
 
 
-def test_a_package_that_was_changed_by_hand_is_made_again(tiny):
-    made = packed(tiny)
+def test_a_package_that_was_changed_by_hand_is_made_again(packed_tiny):
+    made = packed(packed_tiny)
     before = hashes(made)
     made.artifacts[0].path.write_bytes(b"broken")
-    assert hashes(packed(tiny)) == before
+    assert hashes(packed(packed_tiny)) == before
 
 
 @pytest.mark.parametrize("how", ["build", "pip"])
-def test_the_backend_works_for_other_frontends_from_tree_and_from_sdist(tiny, tmp_path, how):
-    made = by_kind(packed(tiny))
+def test_the_backend_works_for_other_frontends_from_tree_and_from_sdist(packed_tiny, tmp_path, how):
+    made = by_kind(packed(packed_tiny))
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
     shutil.unpack_archive(made["sdist"], tmp_path / "unpacked", filter="data")
-    for number, source in enumerate([tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
+    for number, source in enumerate([packed_tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
         out = tmp_path / str(number)
         commands = {
             "build": ["-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", out, source],
@@ -147,16 +147,16 @@ def test_files_from_outside_the_wheels_folder_are_hashed_and_refused_since_no_sd
     assert not list((tiny / "dist").glob("*.tar.gz"))
 
 
-def test_an_executable_bit_is_part_of_the_key(tiny):
-    script = tiny / "python" / "tiny" / "src" / "tiny" / "__init__.py"
-    assert remade(tiny, lambda: script.chmod(0o755)) == {".whl", ".gz"}
+def test_an_executable_bit_is_part_of_the_key(packed_tiny):
+    script = packed_tiny / "python" / "tiny" / "src" / "tiny" / "__init__.py"
+    assert remade(packed_tiny, lambda: script.chmod(0o755)) == {".whl", ".gz"}
 
 
 @pytest.mark.parametrize("garbage", [b"\xff", b"{", b"[]", b'{"wheel tiny linux-x64": 3}'])
-def test_a_damaged_ledger_only_costs_time(tiny, garbage):
-    before = hashes(packed(tiny))
-    (tiny / "build" / "pack.json").write_bytes(garbage)
-    assert hashes(packed(tiny)) == before
+def test_a_damaged_ledger_only_costs_time(packed_tiny, garbage):
+    before = hashes(packed(packed_tiny))
+    (packed_tiny / "build" / "pack.json").write_bytes(garbage)
+    assert hashes(packed(packed_tiny)) == before
 
 
 @pytest.mark.parametrize("value", ["never", "-1", "99999999999999", "1.5"])

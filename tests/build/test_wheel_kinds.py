@@ -401,9 +401,16 @@ def test_a_library_for_a_newer_or_another_system_is_refused(tmp_path, rid, tripl
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["cp310-abi3", "cpython"])
-@pytest.mark.parametrize("how", ["sdist", "editable"])
-def test_pip_installs_the_module_from_source(tmp_path, links, how, kind):
+@pytest.mark.parametrize(
+    ("installer", "how", "kind"),
+    [
+        ("pip", "sdist", "cp310-abi3"),  # unpacks zig and CMake for each build; uv links them
+        ("uv pip", "sdist", "cpython"),
+        ("uv pip", "editable", "cp310-abi3"),
+        ("uv pip", "editable", "cpython"),
+    ],
+)
+def test_installers_make_the_module_from_source(tmp_path, links, installer, how, kind):
     project = write_module_client(tmp_path / "tiny", kind, pyproject=PYPROJECT)
     source = [project / "python" / "tiny"]
     if how == "sdist":
@@ -412,10 +419,12 @@ def test_pip_installs_the_module_from_source(tmp_path, links, how, kind):
         source = list(tmp_path.glob("*.tar.gz"))
         shutil.rmtree(project)
     environment = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "virtualenv", "--quiet", environment], check=True)
+    subprocess.run([sys.executable, "-m", "uv", "venv", "--quiet", environment], check=True)
     python = environment / "bin" / "python"
     mode = ["--editable"] if how == "editable" else []
-    words = [python, "-m", "pip", "install", "--quiet", "--no-deps", "--find-links", links, *mode, *source]
+    words = [sys.executable, "-m", *installer.split()]
+    words += ["install", "--python", python] if installer == "uv pip" else ["--python", python, "install"]
+    words += ["--quiet", "--no-deps", "--find-links", links, *mode, *source]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     suffix = ".abi3.so" if kind == "cp310-abi3" else sysconfig.get_config_var("EXT_SUFFIX")

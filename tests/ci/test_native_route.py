@@ -38,6 +38,15 @@ def tools(tmp_path_factory):
     return folder / "bin"
 
 
+@pytest.fixture(scope="module")
+def shims(tmp_path_factory):
+    """A folder with the programs of macOS that delocate calls."""
+    try:
+        return llvm.prepare(tmp_path_factory.mktemp("llvm"))
+    except NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
 def run(tools, command, *words, path=(), env=None):
     """Run one of the configuration's commands with its placeholders filled in."""
     where = os.pathsep.join([*map(str, path), str(tools), "/usr/bin", "/bin"])
@@ -89,11 +98,7 @@ def test_auditwheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
 
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("arch", ["x86_64", "arm64"])
-def test_delocate_grafts_nothing(tools, latenn_packages, tmp_path, package, arch):
-    try:
-        shims = llvm.prepare(tmp_path / "llvm")
-    except NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+def test_delocate_grafts_nothing(tools, shims, latenn_packages, tmp_path, package, arch):
     (wheel,) = latenn_packages.glob(f"{package}-*macosx*_{arch}.whl")
     (tmp_path / "out").mkdir()
     made = repaired(tools, package, "macos", wheel, tmp_path / "out", path=[shims])

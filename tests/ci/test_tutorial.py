@@ -1,7 +1,9 @@
 """The tutorial's commands are those of the page, and all of them succeed for someone who has nothing."""
 
+import os
 import re
 import sys
+from pathlib import Path
 
 import pytest
 import tutorial
@@ -70,7 +72,8 @@ def test_the_page_says_how_many_commands_it_has():
 def test_the_tutorial_ends_with_packages_that_are_shown_to_work(tmp_path):
     blocks = tutorial.commands(PAGE)
 
-    ran = tutorial.follow(blocks, tmp_path, tutorial.wheel(tmp_path / "links"))
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    ran = tutorial.follow(blocks, tmp_path, tutorial.wheel(tmp_path / "links"), cache)
 
     if any("No matching distribution" in row.output or "no-index" in row.output for row in ran):
         pytest.skip("not run: the package index cannot be reached")

@@ -109,23 +109,21 @@ class Programs:
         return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def build_programs(shared: pathlib.Path, sanitizers: str) -> Programs:
-    """Build the programs unless another worker has; the lock is the kernel's, so a killed worker frees it."""
-    folder = shared / f"native-{sanitizers.replace(',', '-') or 'plain'}"
+def build_programs(kept: pathlib.Path, sanitizers: str) -> Programs:
+    """Build of the programs what changed; the lock is the kernel's, so a killed worker frees it."""
+    folder = kept / f"native-{sanitizers.replace(',', '-') or 'plain'}"
     folder.mkdir(exist_ok=True)
-    with (shared / f"{folder.name}.lock").open("w") as lock:
+    with (kept / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "done").exists():
-            compiler = system_compiler()
-            if compiler is None and sanitizers:
-                sanitizers = "undefined"  # zig has no runtime for the others
-            compiler = compiler or zig_wrapper(shared)
-            if compiler is None:
-                raise CannotBuildError("there is no C compiler: neither cc, gcc, clang nor the ziglang package")
-            configure(HERE, folder, compiler, f"-Dsanitizers={sanitizers}")
-            build(folder)
-            (folder / "done").write_text(sanitizers)
-    return Programs(folder, (folder / "done").read_text())
+        compiler = system_compiler()
+        if compiler is None and sanitizers:
+            sanitizers = "undefined"  # zig has no runtime for the others
+        compiler = compiler or zig_wrapper(kept)
+        if compiler is None:
+            raise CannotBuildError("there is no C compiler: neither cc, gcc, clang nor the ziglang package")
+        configure(HERE, folder, compiler, f"-Dsanitizers={sanitizers}")
+        build(folder)
+    return Programs(folder, sanitizers)
 
 
 def runtime_library() -> pathlib.Path | None:

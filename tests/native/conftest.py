@@ -1,39 +1,31 @@
 """Fixtures of the C tests: the programs plain and under sanitizers, the real runtime, a tree of folders."""
 
-import os
-
 import pytest
 
 from tests.native.building import CannotBuildError, build_programs, runtime_library
 
 
-@pytest.fixture(scope="session")
-def shared(tmp_path_factory):
-    base = tmp_path_factory.getbasetemp()
-    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-
-
-def built(shared, sanitizers):
+def built(kept, sanitizers):
     try:
-        return build_programs(shared, sanitizers)
+        return build_programs(kept, sanitizers)
     except CannotBuildError as reason:
         pytest.skip(f"not run: {reason}")
 
 
 @pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])
-def programs(request, shared):
-    return built(shared, request.param)
+def programs(request, kept):
+    return built(kept, request.param)
 
 
 @pytest.fixture(scope="session")
-def watched(shared):
+def watched(kept):
     """The programs under a sanitizer of threads."""
-    return built(shared, "thread")
+    return built(kept, "thread")
 
 
 @pytest.fixture(scope="session")
-def plain(shared):
-    return built(shared, "")
+def plain(kept):
+    return built(kept, "")
 
 
 @pytest.fixture(scope="session")

@@ -43,14 +43,20 @@ def check_two_builds(tmp_path, configure_for, name, surface, system):
     second = build_copy(tmp_path / "a longer folder, with spaces", configure_for)
     for component in COMPONENTS:
         path = first / name.format(f"latenn_{component}")
-        data = path.read_bytes()
-        assert data == (second / path.name).read_bytes(), path.name
-        assert str(tmp_path).encode() not in data
-        assert len(data) < 200_000
-        exports, needed = surface(path)
-        assert exports == expected_exports(component)
-        assert not [library for library in needed if not system.fullmatch(library)]
+        assert path.read_bytes() == (second / path.name).read_bytes(), path.name
+        check_library(path, component, surface(path), system, tmp_path)
     return first
+
+
+def check_library(path, component, surface, system, built_below):
+    """A library is small, names no folder that it was built in, and has the right exports and needs."""
+    data = path.read_bytes()
+    assert str(ROOT).encode() not in data
+    assert str(built_below).encode() not in data
+    assert len(data) < 200_000
+    exports, needed = surface
+    assert exports == expected_exports(component)
+    assert not [library for library in needed if not system.fullmatch(library)]
 
 
 def elf_surface(path):

@@ -1,4 +1,4 @@
-"""latenn's libraries for all six targets: equal bytes from two folders, what they export, what they need."""
+"""latenn's libraries for all six targets: what they export, what they need. The test programs build for others."""
 
 import re
 
@@ -6,8 +6,8 @@ import lief
 import pytest
 
 from tests.native.building import CannotBuildError
-from tests.native.emulated import build_cross, configure_cross
-from tests.native.test_build import LINUX, build_copy, check_two_builds, elf_surface
+from tests.native.emulated import build_cross
+from tests.native.test_build import COMPONENTS, LINUX, check_library, elf_surface
 
 pytestmark = pytest.mark.slow
 NAMES = {
@@ -35,40 +35,37 @@ SYSTEM = {
 LINKERS_OWN = {"__mh_dylib_header", "___dso_handle"}
 
 
-def configure_for(rid):
-    return lambda source, tree, *arguments: configure_cross(source, tree, rid, *arguments)
-
-
-@pytest.mark.parametrize("rid", ["linux-x64", "osx-arm64", "win-x64"])  # one for each linker
-def test_two_folders_give_the_same_bytes_with_the_right_surface(tmp_path, rid):
-    def surface(path):
-        binary = lief.parse(str(path))
-        if isinstance(binary, lief.PE.Binary):
-            assert binary.header.machine == MACHINES[rid]
-            exports = {entry.name for entry in binary.get_export().entries}
-            return exports, {library.name for library in binary.imports}
-        if isinstance(binary, lief.MachO.Binary):
-            assert binary.header.cpu_type == MACHINES[rid]
-            assert not binary.has_rpath
-            exports = {symbol.name for symbol in binary.exported_symbols} - LINKERS_OWN
-            needed = {library.name for library in binary.libraries} - {path.name}
-            return {name.removeprefix("_") for name in exports}, needed
-        assert binary.header.machine_type == MACHINES[rid]
-        return elf_surface(path)
-
-    check_two_builds(tmp_path, configure_for(rid), NAMES[rid], surface, SYSTEM[rid.partition("-")[0]])
-
-
-@pytest.mark.parametrize("rid", ["osx-x64", "osx-arm64"])
-def test_a_dylibs_own_name_is_its_plain_file_name(tmp_path, rid):
-    tree = build_copy(tmp_path / "one", configure_for(rid))
-    binary = lief.parse(str(tree / "liblatenn_core.dylib"))
-    identities = [command for command in binary.commands if command.command == lief.MachO.LoadCommand.TYPE.ID_DYLIB]
-    assert [identity.name for identity in identities] == ["liblatenn_core.dylib"]
+def surface(path, rid):
+    """What a library exports and what it needs; it is for the right processor, and is called by its plain name."""
+    binary = lief.parse(str(path))
+    if isinstance(binary, lief.PE.Binary):
+        assert binary.header.machine == MACHINES[rid]
+        return {entry.name for entry in binary.get_export().entries}, {library.name for library in binary.imports}
+    if isinstance(binary, lief.MachO.Binary):
+        assert binary.header.cpu_type == MACHINES[rid]
+        assert not binary.has_rpath
+        (identity,) = [
+            command for command in binary.commands if command.command == lief.MachO.LoadCommand.TYPE.ID_DYLIB
+        ]
+        assert identity.name == path.name
+        exports = {symbol.name for symbol in binary.exported_symbols} - LINKERS_OWN
+        needed = {library.name for library in binary.libraries} - {path.name}
+        return {name.removeprefix("_") for name in exports}, needed
+    assert binary.header.machine_type == MACHINES[rid]
+    return elf_surface(path)
 
 
 @pytest.mark.parametrize("rid", NAMES)
-def test_the_test_programs_build_for_every_target(shared, rid):
+def test_libraries_have_the_right_surface(latenn_packages, rid):
+    """That two folders give the same bytes is shown by test_latenn_packages.py."""
+    stage = latenn_packages.parent / "stage" / rid
+    for component in COMPONENTS:
+        (path,) = stage.rglob(NAMES[rid].format(f"latenn_{component}"))
+        check_library(path, component, surface(path, rid), SYSTEM[rid.partition("-")[0]], stage.parents[1])
+
+
+@pytest.mark.parametrize("rid", ["linux-arm64", "osx-arm64", "win-x64"])
+def test_the_test_programs_build_for_every_system(shared, rid):
     try:
         folder = build_cross(shared, rid)
     except CannotBuildError as reason:

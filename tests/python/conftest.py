@@ -9,26 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from latebind.build.native import stage_target
-from latebind.build.pack import pack
-from latebind.config.file import load
-from latebind.tables.targets import host_rid, target
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory):
+def site(latenn_here, tmp_path_factory):
     """A folder with all wheels unpacked into it, as `pip install --target` leaves it."""
-    work = tmp_path_factory.mktemp("latenn")
-    config = load(ROOT / "latenn" / "latebind.toml")
-    stage = stage_target(config, target(host_rid()), work)
-    made = pack(config, [stage], work, work / "dist")
-    folder = work / "site"
-    for artifact in made.artifacts:
-        if artifact.kind == "wheel":
-            with zipfile.ZipFile(artifact.path) as archive:
-                archive.extractall(folder)
+    folder = tmp_path_factory.mktemp("site")
+    for wheel in latenn_here.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
     return folder
 
 

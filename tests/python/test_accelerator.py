@@ -42,7 +42,7 @@ def test_every_cpython_runs_builtins(site, portable, minor, tmp_path):
     if not found:
         pytest.skip(f"not run: there is no CPython {minor} here")
     program, packages = found[-1].path, tmp_path / "packages"
-    command = ["-m", "pip", "--python", program, "install", "--quiet", "--target", packages, "numpy"]
+    command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
     subprocess.run([sys.executable, *command], check=True)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, packages)))}
     command = [program, "-W", "error", PROGRAM, portable, "in use", runtime()]

@@ -84,7 +84,7 @@ held._release(held.pointer)
 
 
 @pytest.fixture(scope="session")
-def sanitized(tmp_path_factory):
+def sanitized(kept, tmp_path_factory):
     """The environment of a Python whose latenn is the sources with libraries built under the sanitizer."""
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
@@ -93,10 +93,8 @@ def sanitized(tmp_path_factory):
     library = Path(asked.stdout.strip())
     if not library.is_absolute():
         pytest.skip("not run: the compiler has no libasan to load before Python")
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
     try:
-        built = build_programs(shared, "address,undefined").folder / "latenn"
+        built = build_programs(kept, "address,undefined").folder / "latenn"
     except CannotBuildError as reason:
         pytest.skip(f"not run: {reason}")
     site = tmp_path_factory.mktemp("sanitized") / "site"

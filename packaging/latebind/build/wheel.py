@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict
@@ -22,6 +21,8 @@ from latebind.system.run import run
 from latebind.tables.pythonabi import abi_tags
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from latebind.build.stage import Stage
     from latebind.config.config import Config
 
@@ -104,9 +105,8 @@ def build_distribution(
         environment["LATEBIND_TARGET"] = rid
     (workdir / "build").mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".pack-", dir=workdir / "build") as aside:
-        argv: list[str | Path] = [sys.executable, "-m", "build", "--no-isolation", "--skip-dependency-check"]
         try:
-            run([*argv, f"--{kind}", "--outdir", aside, source], env=environment, timeout=_TIME_LIMIT)
+            _call_backend(source, kind, Path(aside), environment)
         except ToolError as error:
             raise BuildError(
                 _own_words(error) or f"{source.name} could not be built: {error.message}", where=str(source)
@@ -119,6 +119,24 @@ def build_distribution(
                 advice="Leave the version to latebind (list it in `dynamic`), and strict-naming at its default.",
             )
         return _put(made, destination)
+
+
+def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:
+    """What `python -m build --no-isolation` does, without a Python more for each package.
+
+    Raises ToolError.
+    """
+    from build import BuildBackendException, BuildException, ProjectBuilder  # noqa: PLC0415  # hooks have none
+
+    def call(cmd: Sequence[str], cwd: str | None = None, extra_environ: Mapping[str, str] | None = None) -> None:
+        where = Path(cwd) if cwd else None
+        run(cmd, cwd=where, env={**environment, **(extra_environ or {})}, timeout=_TIME_LIMIT)
+
+    try:
+        ProjectBuilder(source, runner=call).build(kind, out)
+    except (BuildException, BuildBackendException) as error:
+        cause = getattr(error, "exception", None)
+        raise (cause if isinstance(cause, ToolError) else ToolError(str(error))) from error
 
 
 def _own_words(error: ToolError) -> str:
