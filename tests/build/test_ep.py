@@ -1,5 +1,7 @@
 """Packages of an execution provider: what is in them, and what is refused."""
 
+import hashlib
+import json
 import signal
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from latebind.build.kinds.table import plan_files
 from latebind.config.file import load
 from latebind.errors import BuildError
 
+from tests.build.test_sbom import FORMATS
 from tests.client import hashes, packed
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
@@ -82,14 +85,19 @@ def test_a_component_that_is_not_an_execution_provider_is_refused(tmp_path, chan
     assert message in str(caught.value)
 
 
-def test_companions_are_packed_next_to_the_library(tmp_path):
+@pytest.mark.parametrize("form", FORMATS)
+def test_companions_are_packed_next_to_the_library_and_are_in_the_sbom(tmp_path, form):
     install = "install(FILES model.bin DESTINATION share COMPONENT tiny)\n"
     config = CONFIG.replace("vendor =", 'companions = ["*.bin"], vendor =')
+    config = config.replace("[project]", f'[project]\nsbom = "{form or "cyclonedx-1.6"}"')
     folder = write_ep(tmp_path / "tiny", cmake=CMAKE + install, config=config)
     (folder / "native" / "model.bin").write_bytes(b"weights")
     packed(folder)
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         assert wheel.read("onnxruntime_ep_tiny_npu/model.bin") == b"weights"
+        (bill,) = (wheel.read(name).decode() for name in wheel.namelist() if "/sboms/" in name)
+    assert hashlib.sha256(b"weights").hexdigest() in bill
+    assert not FORMATS[form][1](json.loads(bill))
 
 
 def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
