@@ -134,24 +134,33 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     because="Applications that select devices by that name find none; but a library may compose its name when it runs.",
     scope="package",
-    kinds=("wheel",),
+    kinds=("wheel", "nupkg"),
     formats=EVERY_FORMAT,
     example="get_ep_names() gives AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     cure="Return the name that the library's factory returns.",
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
     """Devices are found by `device.ep_name == get_ep_name()`. A name that the library does not contain matches none."""
-    for file in package.providers[:1]:
-        inner = _module_name(file)
-        named = _named(package, inner, _NAME)
-        inside = {name for row in package.providers for name in row.names}
+    inside = {name for row in package.providers for name in row.names}
+    for inner, named in _names_given(package) if inside else ():
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
-        if wrong and inside:
+        if wrong:
             yield Hit(
                 inner=inner,
-                message=f"names {', '.join(wrong)}, which {file.base} does not contain",
+                message=f"names {', '.join(wrong)}, which {package.providers[0].base} does not contain",
                 evidence=tuple(f"string {name!r}" for name in sorted(inside)),
             )
+
+
+def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
+    """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
+    if package.kind == "wheel":
+        inner = _module_name(package.providers[0])
+        yield inner, _named(package, inner, _NAME)
+        return
+    for file in package.files:
+        if file.is_managed:
+            yield file.name, [name for name in file.names if _NAME.fullmatch(name)]
 
 
 @check(

@@ -43,7 +43,10 @@ def wheel(*, source: str = ENTRIES, module: str = HELPERS, metadata: str = SUPPO
     return lambda bench: bench.wheel({name: library(bench, source), MODULE: module.encode()}, metadata=metadata)
 
 
-def nupkg(helpers: bytes = b"\0GetLibraryPath\0GetEpNames\0", extra: str = "", more: tuple[str, ...] = ()):
+HELPED = b"\0GetLibraryPath\0GetEpNames\0"
+
+
+def nupkg(helpers: bytes = HELPED, extra: str = "", more: tuple[str, ...] = ()):
     """A nupkg of an execution provider."""
 
     def make(bench: Bench):
@@ -51,6 +54,11 @@ def nupkg(helpers: bytes = b"\0GetLibraryPath\0GetEpNames\0", extra: str = "", m
         return bench.nupkg(files, extra=extra)
 
     return make
+
+
+def text(value: str) -> bytes:
+    """A text of C# as in an assembly: its length, UTF-16, and whether it has rare characters (ECMA-335, II.24.2.4)."""
+    return bytes([2 * len(value) + 1]) + value.encode("utf-16-le") + b"\0"
 
 
 def depends(name: str) -> str:
@@ -116,6 +124,15 @@ CASES = [
         wheel(module=HELPERS.replace("AcmeExecutionProvider", "AcmeNpuExecutionProvider")),
         wheel(),
         at=f"!{MODULE}",
+        says="AcmeNpuExecutionProvider",
+        severity="warning",
+    ),
+    Case(
+        "LB805",
+        "the assembly gives another name",
+        nupkg(helpers=HELPED + text("AcmeNpuExecutionProvider")),
+        nupkg(helpers=HELPED + text("AcmeExecutionProvider")),
+        at=f"!{ASSEMBLY}",
         says="AcmeNpuExecutionProvider",
         severity="warning",
     ),
