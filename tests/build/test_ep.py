@@ -8,6 +8,8 @@ import sys
 import zipfile
 
 import pytest
+from latebind.audit.audit import audit_paths
+from latebind.audit.policy import Policy
 from latebind.build.kinds.table import plan_files
 from latebind.config.file import load
 from latebind.errors import BuildError
@@ -65,6 +67,8 @@ def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, kept):
     code = f"import ctypes, _ctypes; ep = ctypes.CDLL({library!r}); ep.CreateEpFactories(); _ctypes.dlclose(ep._handle)"
     ended = subprocess.run([sys.executable, "-c", code], check=False)
     assert ended.returncode == (0 if kept else -signal.SIGSEGV)
+    found = {row.code for row in audit_paths([folder / "dist"], Policy()).findings}
+    assert ("LB809" in found) is not kept
 
 
 @pytest.mark.parametrize(

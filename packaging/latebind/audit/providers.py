@@ -238,6 +238,29 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
             )
 
 
+@check(
+    "LB809",
+    "Execution provider leaves destructors behind",
+    "warning",
+    because="The process ends by SIGSEGV if an object with a destructor was made before the library was unloaded.",
+    scope="binary",
+    example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
+    cure="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
+)
+def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """ONNX Runtime unloads a library when its provider is unregistered.
+
+    On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
+    Without it, as in what zig links, the process runs them when it ends, and the code is no longer there. musl never
+    unloads a library.
+    """
+    names = {row.name for row in image.imports}
+    is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
+    if file.is_provider and is_left and not image.stays_loaded and image.libc != "musl":
+        message = "runs no destructors when it is unloaded, and the process runs them without its code"
+        yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
+
+
 def _module_name(library: File) -> str:
     """The module of the wheel that helps to find the library."""
     return f"{library.name.partition('/')[0]}/__init__.py"

@@ -18,6 +18,12 @@ NATIVE = "runtimes/linux-x64/native/libacme_ep.so"
 NAMES = 'const char *latenn_name(void) { return "AcmeExecutionProvider"; }\n'
 HIDDEN = '__attribute__((visibility("hidden"))) '
 ENTRIES = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void) { return 1; }\n"
+AT_EXIT = """\
+int __cxa_atexit(void (*)(void *), void *, void *);
+__attribute__((visibility("hidden"))) void latenn_end(void *ended) { *(volatile int *)ended = 0; }
+__attribute__((constructor)) static void start(void) { static int one; __cxa_atexit(latenn_end, &one, 0); }
+"""
+FINALIZES = "void __cxa_finalize(void *);\n__attribute__((destructor)) static void end(void) { __cxa_finalize(0); }\n"
 HELPERS = """\
 def get_library_path():
     return "libacme_ep.so"
@@ -171,6 +177,15 @@ CASES = [
         at="METADATA",
         says="1.23",
         policy=MINIMUM,
+    ),
+    Case(
+        "LB809",
+        "a destructor is left to the end of the process",
+        wheel(source=ENTRIES + AT_EXIT),
+        wheel(source=ENTRIES + AT_EXIT + FINALIZES),
+        at=f"!{LIB}",
+        says="__cxa_finalize",
+        severity="warning",
     ),
     Case(
         "LB808",
