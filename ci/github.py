@@ -48,6 +48,7 @@ def publish(release: Path) -> None:
     tag = os.environ["TAG"]
     packed = shutil.make_archive(str(release.parent / f"release-{tag}"), "zip", release)
     files = [packed, *(str(release / name) for name in ("SHA256SUMS", "manifest.json", "index.html", "api/api.json"))]
+    files += map(str, sorted((release / "packages").glob("*-sdk.*")))  # no index has them
     known = _status("gh", "release", "view", tag) == 0
     if not known:
         notes = str(release / "CHANGELOG.md")

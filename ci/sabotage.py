@@ -17,7 +17,7 @@ import time
 from typing import TYPE_CHECKING
 
 import sabotage_page
-from broken.layers import run_layers
+from broken.layers import CONSUMERS, run_layers
 from broken.table import CONTROL, WAYS
 from latebind.config.file import load
 from latebind.system.archive import write_text
@@ -64,7 +64,7 @@ def tried(way: Way, good: Path) -> Caught:
     started = time.monotonic()
     caught = run_layers(way, good, SCRATCH, load(LATENN / "latebind.toml"))
     codes = " ".join(f"{code} {severity}" for code, severity in caught.audit.items()) or "nothing"
-    stages = f"wheel {caught.wheel}, nupkg {caught.nupkg}"
+    stages = ", ".join(f"{kind} {stage}" for kind, stage in zip(CONSUMERS, caught.runs, strict=True))
     print(f"{way.name:24} audit {codes}; {stages}  {time.monotonic() - started:.1f} s", flush=True)
     return caught
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parent.parent
 RESULT = ROOT / "ci" / "broken" / "caught.toml"
 _HEAD = """# Which layer catches each way of breaking packages, measured by `python ci/sabotage.py --write`.
-# `audit` has the codes and their severity; `wheel` and `nupkg` the stage that fails, "passed", or why nothing ran.
+# `audit` has the codes and their severity; the others the stage that fails, "passed", or why nothing ran.
 """
 _INTRODUCTION = """# Deliberately broken packages
 
@@ -28,7 +28,8 @@ layer runs over each of them, even when an earlier layer already failed:
 - **load**: nothing can be loaded, something is loaded from a wrong place, or the process dies.
 - **inference**: numbers are wrong, or too few test cases run.
 
-An empty field means that the layer saw nothing wrong. Layers after the one that failed did not run. `python
+An empty field means that the layer saw nothing wrong. Each way has only those packages that it is about, and SDK
+archives are audited without test cases here. Layers after the one that failed did not run. `python
 ci/sabotage.py --write` measures the table again, and fails if no layer catches one of the ways.
 """
 
@@ -64,7 +65,7 @@ def render(rows: Mapping[str, Caught]) -> str:
     hygiene = sum(row.is_hygiene for row in WAYS if row.name in rows)
     counts = ", ".join(f"{layer} {sum(layer in row.layers for row in broken.values())}" for layer in ("audit", *STAGES))
     lines = [
-        (f"{way.title} (`{way.name}`)", _codes(rows[way.name].audit), *map(_field, _of(rows[way.name])))
+        (f"{way.title} (`{way.name}`)", _codes(rows[way.name].audit), *map(_field, rows[way.name].runs))
         for way in WAYS
         if way.name in rows
     ]
@@ -75,14 +76,10 @@ def render(rows: Mapping[str, Caught]) -> str:
     parts = [
         _INTRODUCTION,
         summary,
-        _table(("what is wrong", "audit", "wheel", "nupkg"), lines),
+        _table(("what is wrong", "audit", "wheel", "nupkg", "npm"), lines),
         _elsewhere(broken),
     ]
     return "\n".join(part for part in parts if part)
-
-
-def _of(row: Caught) -> tuple[str, str]:
-    return row.wheel, row.nupkg
 
 
 def _codes(found: Mapping[str, str]) -> str:
@@ -102,7 +99,7 @@ def _elsewhere(rows: Mapping[str, Caught]) -> str:
     lines = [
         f"- `{name}`: {reason.removeprefix('not run: ')} ({targets[name]} only)\n"
         for name, row in rows.items()
-        if (reason := next((result for result in _of(row) if result.startswith("not run")), ""))
+        if (reason := next((result for result in row.runs if result.startswith("not run")), ""))
     ]
     return f"*Not run*, and so not shown to pass:\n\n{''.join(lines)}" if lines else ""
 

@@ -11,6 +11,7 @@ from latebind.audit.audit import audit_paths
 from latebind.audit.project import project_policy
 from latebind.model import Rid, State
 from latebind.system.archive import sha256
+from latebind.tables.kinds import FILE_KINDS
 from latebind.verify.dist import listed_in, wheels_for
 from latebind.verify.planning import Options
 from latebind.verify.verify import verify
@@ -27,26 +28,33 @@ if TYPE_CHECKING:
 
     from broken.packages import Way
 
-Kind = Literal["wheel", "nupkg"]
-CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build"}
+Kind = Literal["wheel", "nupkg", "npm"]
+CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build", "npm": "node"}
+_SUFFIXES = {row.kind: row.suffix for row in FILE_KINDS}
 _SEVERITIES = ("error", "warning", "note")
 STAGES = ("install", "load", "inference")
 UNTOUCHED, ELSEWHERE = "not touched", "not run: its programs do not run on linux-x64"
 
 
-class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """What the layers report about one way: codes with severities, and the stage where each package fails."""
 
     audit: dict[str, str]
     wheel: str
     """The stage that failed; "passed"; or why it was not tried."""
     nupkg: str
+    npm: str = UNTOUCHED
+
+    @property
+    def runs(self) -> tuple[str, str, str]:
+        """What the kinds of packages that are installed came to, in the order of the page."""
+        return self.wheel, self.nupkg, self.npm
 
     @property
     def layers(self) -> list[str]:
         """The layers that catch it, the earliest first; a note of the audit catches nothing."""
         by_audit = ["audit"] if set(self.audit.values()) & {"error", "warning"} else []
-        return by_audit + [stage for stage in STAGES if stage in (self.wheel, self.nupkg)]
+        return by_audit + [stage for stage in STAGES if stage in self.runs]
 
 
 def broken(way: Way, good: Path, scratch: Path) -> Path:
@@ -55,7 +63,7 @@ def broken(way: Way, good: Path, scratch: Path) -> Path:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     for path in good.iterdir():
-        if path.suffix in (".whl", ".nupkg"):
+        if path.name.endswith(way.among):
             shutil.copyfile(path, folder / path.name)
     way.breaks(Packages(folder=folder, scratch=scratch))
     return folder
@@ -79,13 +87,14 @@ def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
             print(f"    {row.kind}: {first[:300]}", flush=True)
     found = audited(folder, config)
     shutil.rmtree(folder)
-    return Caught(audit=found, wheel=_said(way, "wheel", outcomes), nupkg=_said(way, "nupkg", outcomes))
+    return Caught(audit=found, **{kind: _said(way, kind, outcomes) for kind in CONSUMERS})
 
 
 def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
-    before, after = listed_in(good), listed_in(folder)
+    before = tuple(row for row in listed_in(good) if row.path.name.endswith(way.among))
+    after = listed_in(folder)
     touched = [kind for kind in CONSUMERS if way.name == "control" or _used(kind, before) != _used(kind, after)]
     if not touched:
         return ()
@@ -112,6 +121,8 @@ def _used(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
 
 
 def _said(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
+    if _SUFFIXES[kind] not in way.among:
+        return UNTOUCHED
     if way.target != LINUX:
         return ELSEWHERE
     outcome = next((row for row in outcomes if row.kind == kind), None)

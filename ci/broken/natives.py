@@ -75,6 +75,11 @@ def searching(path: str) -> Callable[[bytes], bytes]:
     return lambda data: changed(data, lambda binary: binary.add(lief.ELF.DynamicEntryRunPath(path)))
 
 
+def sonamed(soname: str) -> Callable[[bytes], bytes]:
+    """A library with another SONAME."""
+    return lambda data: named(data, soname)
+
+
 def named(data: bytes, soname: str) -> bytes:
     """A library with another SONAME."""
 

@@ -1,14 +1,19 @@
-"""A copy of the project's packages that is about to be broken: finds, reads and rewrites them; judges nothing."""
+"""A copy of the project's packages that is about to be broken: finds, reads and rewrites them."""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import json
+import stat
+import tarfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from latebind.filenames import npm_file, npm_target
 from latebind.model import Rid
 from latebind.system.archive import Entry, ZipReader, write_zip
+from latebind.system.tarball import write_tar
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
@@ -21,12 +26,14 @@ if TYPE_CHECKING:
 CORE, BACKEND = "latenn_core", "latenn_backend_onnxruntime"
 _FOLDERS = {CORE: "latenn", BACKEND: "latenn_onnxruntime"}
 _NUPKGS = {CORE: "Latenn", BACKEND: "Latenn.OnnxRuntime"}
+_NPMS = {CORE: "@latenn/core", BACKEND: "@latenn/onnxruntime"}
+VERSION = "0.1.0"
 LINUX = "linux-x64"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Packages:
-    """The wheels and nupkgs of latenn in one folder. `scratch` is where tools may write."""
+    """The packages of latenn in one folder. `scratch` is where tools may write."""
 
     folder: Path
     scratch: Path
@@ -42,10 +49,20 @@ class Packages:
         (found,) = (path for path in self.folder.glob("*.nupkg") if path.name.startswith(f"{_NUPKGS[library]}.0"))
         return found
 
+    def npm(self, library: str = BACKEND, rid: str = "") -> Path:
+        """The npm package that holds a library for a target; the main one without a target."""
+        name = _NPMS[library]
+        return self.folder / npm_file(npm_target(name, rid) if rid else name, VERSION)
+
+    def sdk(self, rid: str = LINUX) -> Path:
+        """The SDK archive of a target."""
+        (found,) = self.folder.glob(f"*-{rid}-sdk.*")
+        return found
+
     def native(self, library: str = BACKEND, rid: str = LINUX) -> bytes:
         """The bytes of a native library."""
-        with ZipReader(self.nupkg(library)) as archive:
-            return archive.read(in_nupkg(library, rid))
+        with ZipReader(self.wheel(library, rid)) as archive:
+            return archive.read(in_wheel(library, rid))
 
     def edit(self, path: Path, change: Callable[[Members], object], *, name: str = "", record: bool = True) -> None:
         """Write a package anew after a change of its members, under another `name` when it is given.
@@ -53,14 +70,16 @@ class Packages:
         A wheel's RECORD is made to fit unless `record` is false: who breaks a wheel by hand forgets it, but what a
         build or a repair tool breaks has a good one.
         """
-        with ZipReader(path) as archive:
-            members = {row.name: archive.read(row.name) for row in archive.members}
+        members, links = _opened(path)
         change(members)
         if path.suffix == ".whl" and record:
             _record(members)
         if name:
             path.unlink()
-        write_zip(path.with_name(name or path.name), [Entry(name=key, data=data) for key, data in members.items()])
+        modes = dict.fromkeys(links, stat.S_IFLNK | 0o777)
+        rows = [Entry(name=key, data=data, mode=modes.get(key, 0o644)) for key, data in members.items()]
+        write = write_tar if path.suffix in (".tgz", ".gz") else write_zip
+        write(path.with_name(name or path.name), rows)
 
     def replace(self, make: Callable[[bytes], bytes], library: str = BACKEND, rid: str = LINUX) -> None:
         """Change a native library, in wheel and nupkg alike: as if it had been built so."""
@@ -84,6 +103,8 @@ class Way:
     breaks: Callable[[Packages], object]
     target: str = LINUX
     """Whose programs would meet it; where those do not run here, the audit alone can say something."""
+    among: tuple[str, ...] = (".whl", ".nupkg")
+    """How the files that it is tried with end: what it breaks, and what that is compared with."""
     is_hygiene: bool = False
     """Nothing fails for anybody: a note of the audit is enough."""
 
@@ -120,6 +141,40 @@ def swap(members: Members, name: str, old: str, new: str) -> None:
     if old.encode() not in members[name]:
         raise ValueError(f"{name} does not hold {old!r}")
     members[name] = members[name].replace(old.encode(), new.encode())
+
+
+def swap_in(end: str, old: str, new: str) -> Callable[[Members], object]:
+    """Replace a text in each member whose name ends so, of which there is one at least."""
+
+    def change(members: Members) -> None:
+        for name in [name for name in members if name.endswith(end)] or [end]:
+            swap(members, name, old, new)
+
+    return change
+
+
+def in_json(name: str, **changes: object) -> Callable[[Members], object]:
+    """Other values of keys in a JSON file; None removes a key."""
+
+    def change(members: Members) -> None:
+        fields: dict[str, Any] = {**json.loads(members[name]), **changes}
+        members[name] = json.dumps({key: value for key, value in fields.items() if value is not None}).encode()
+
+    return change
+
+
+def _opened(path: Path) -> tuple[Members, list[str]]:
+    """The files of a package, and which of them are links: their bytes are the target."""
+    if path.suffix not in (".tgz", ".gz"):
+        with ZipReader(path) as archive:
+            return {row.name: archive.read(row.name) for row in archive.members}, []
+    members, links = {}, []
+    with tarfile.open(path) as archive:
+        for row in archive.getmembers():
+            file = archive.extractfile(row) if row.isreg() else None
+            members[row.name] = file.read() if file else row.linkname.encode()
+            links += [row.name] if row.issym() else []
+    return members, links
 
 
 def _platform(rid: str) -> str:

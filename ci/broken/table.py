@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from broken import linkage, loading, nupkgs, wheels
+from broken import linkage, loading, npms, nupkgs, sdks, wheels
 from broken.packages import Way
 
-CONTROL = Way(name="control", title="nothing: the packages as they were built", breaks=lambda _: None)
-WAYS = (CONTROL, *linkage.WAYS, *nupkgs.WAYS, *wheels.WAYS, *loading.WAYS)
+CONTROL = Way(name="control", title="nothing: the packages as they were built", breaks=lambda _: None,
+              among=(".whl", ".nupkg", ".tgz", "-sdk.tar.gz", "-sdk.zip"))  # fmt: skip
+WAYS = (CONTROL, *linkage.WAYS, *nupkgs.WAYS, *wheels.WAYS, *loading.WAYS, *npms.WAYS, *sdks.WAYS)
 
 
 def way(name: str) -> Way:

@@ -1,15 +1,20 @@
 """Packages of an execution provider: what is in them, and what is refused."""
 
+import hashlib
+import json
 import signal
 import subprocess
 import sys
 import zipfile
 
 import pytest
+from latebind.audit.audit import audit_paths
+from latebind.audit.policy import Policy
 from latebind.build.kinds.table import plan_files
 from latebind.config.file import load
 from latebind.errors import BuildError
 
+from tests.build.test_sbom import FORMATS
 from tests.client import hashes, packed
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
@@ -62,6 +67,8 @@ def test_a_process_outlives_a_provider_in_cpp_that_is_unloaded(tmp_path, kept):
     code = f"import ctypes, _ctypes; ep = ctypes.CDLL({library!r}); ep.CreateEpFactories(); _ctypes.dlclose(ep._handle)"
     ended = subprocess.run([sys.executable, "-c", code], check=False)
     assert ended.returncode == (0 if kept else -signal.SIGSEGV)
+    found = {row.code for row in audit_paths([folder / "dist"], Policy()).findings}
+    assert ("LB809" in found) is not kept
 
 
 @pytest.mark.parametrize(
@@ -82,14 +89,19 @@ def test_a_component_that_is_not_an_execution_provider_is_refused(tmp_path, chan
     assert message in str(caught.value)
 
 
-def test_companions_are_packed_next_to_the_library(tmp_path):
+@pytest.mark.parametrize("form", FORMATS)
+def test_companions_are_packed_next_to_the_library_and_are_in_the_sbom(tmp_path, form):
     install = "install(FILES model.bin DESTINATION share COMPONENT tiny)\n"
     config = CONFIG.replace("vendor =", 'companions = ["*.bin"], vendor =')
+    config = config.replace("[project]", f'[project]\nsbom = "{form or "cyclonedx-1.6"}"')
     folder = write_ep(tmp_path / "tiny", cmake=CMAKE + install, config=config)
     (folder / "native" / "model.bin").write_bytes(b"weights")
     packed(folder)
     with zipfile.ZipFile(folder / "dist" / WHEEL) as wheel:
         assert wheel.read("onnxruntime_ep_tiny_npu/model.bin") == b"weights"
+        (bill,) = (wheel.read(name).decode() for name in wheel.namelist() if "/sboms/" in name)
+    assert hashlib.sha256(b"weights").hexdigest() in bill
+    assert not FORMATS[form][1](json.loads(bill))
 
 
 def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):

@@ -42,7 +42,7 @@ def test_every_way_is_caught_and_the_packages_as_built_by_nothing():
 def test_what_was_not_run_is_reported_and_caught_by_the_audit():
     text = sabotage_page.render(ROWS)
     for name, row in ROWS.items():
-        if row.wheel.startswith("not run") or row.nupkg.startswith("not run"):
+        if any(result.startswith("not run") for result in row.runs):
             assert row.layers == ["audit"]
             assert f"- `{name}`: " in text
 
@@ -73,11 +73,14 @@ def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
         ("backend-of-another", "load"),
         ("prints-at-load", "load"),
         ("numbers-off", "inference"),
+        ("npm-binding-lacking", "load"),
     ],
 )
 def test_a_later_layer_catches_what_the_page_says(latenn_packages, tmp_path, monkeypatch, name, stage):
     for key, value in dotnet_environment().items():
         monkeypatch.setenv(key, value)
     caught = run_layers(way(name), latenn_packages, tmp_path, CONFIG)
-    assert caught.wheel == stage
-    assert (caught.wheel, caught.nupkg) == (ROWS[name].wheel, ROWS[name].nupkg)
+    if "not run: no-index" in caught.npm:
+        pytest.skip("not run: the npm registry cannot be reached")
+    assert stage in caught.runs
+    assert caught.runs == ROWS[name].runs

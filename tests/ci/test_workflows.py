@@ -91,6 +91,20 @@ def test_publishing_waits_for_the_gate():
         assert any("--check release --publishable" in command for command in commands)
 
 
+@pytest.mark.parametrize("sdists", [("tiny-1.0.tar.gz",), ()], ids=["an sdist", "an execution provider has none"])
+def test_the_index_for_python_gets_wheels_and_sdists_alone(tmp_path, sdists):
+    jobs = yaml.safe_load((ROOT / ".github/workflows/release.yml").read_text("utf-8"))["jobs"]
+    (command,) = (step["run"] for step in jobs["pypi"]["steps"] if "upload" in step.get("run", ""))
+    folder = tmp_path / "release/packages"
+    (folder / "symbols").mkdir(parents=True)
+    named = ("tiny-1.0-py3-none-any.whl", *sdists)
+    others = ("tiny-1.0-linux-x64-sdk.tar.gz", "tiny-1.0-win-x64-sdk.zip", "tiny-1.0.tgz", "Tiny.1.0.0.nupkg")
+    for name in (*named, *others):
+        (folder / name).touch()
+    subprocess.run([shutil.which("bash"), "-e", "-c", command], cwd=tmp_path, check=True)
+    assert {path.name for path in (tmp_path / "upload").iterdir()} == {*named}
+
+
 WORKFLOW = {
     "env": {"WHERE": "here"},
     "jobs": {

@@ -50,10 +50,12 @@ def test_symbols_of_a_prerelease_are_recognized(tmp_path):
 
 
 @pytest.mark.parametrize("rid", ["linux-x64", "win-x64"])
-def test_an_sdk_is_recognized_with_its_sbom(tmp_path, rid):
+def test_an_sdk_is_recognized_with_its_sbom_exports_and_headers(tmp_path, rid):
     root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", rid))
     packed(root)
     (found,) = [row for row in read_packages(root / "dist") if row.artifact.kind == "sdk"]
+    assert found.exports == {"tiny": {rid: ("tiny_add",)}}
+    assert "tiny_add" in found.headers["tiny.h"]
     assert (found.name, found.version, found.targets) == ("tiny", "1.2.3", (rid,))
     assert found.bill_file == f"{found.artifact.path.name}.cdx.json"
     assert json.loads(found.bill)["metadata"]["component"]["purl"] == "pkg:generic/tiny@1.2.3"

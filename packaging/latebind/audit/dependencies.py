@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
+from latebind.audit.npmjson import read_manifest
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.supply import requirement_rows
+from latebind.filenames import npm_version
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -26,9 +28,9 @@ if TYPE_CHECKING:
     "error",
     because="It contradicts the configured minimum. A warning for pins where none is configured, a note for caps.",
     scope="package",
-    kinds=("wheel", "nupkg"),
+    kinds=("wheel", "nupkg", "npm"),
     example="Requires-Dist: onnxruntime==1.20.1",
-    cure='Declare the configured minimum only: onnxruntime>=1.19, or version="1.19.0" in a nuspec.',
+    cure='Declare the configured minimum only: onnxruntime>=1.19, version="1.19.0" in a nuspec, ">=1.19.0" as a peer.',
 )
 def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A late-binding library runs on every release from its minimum on.
@@ -41,6 +43,9 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
         names = {canonicalize_name(name) for name in runtime.python.extras.values()}
         if package.project not in names:
             yield from _requirements(package, names, minimum)
+    elif package.kind == "npm":
+        if minimum and runtime.npm and policy.peers.get(package.project) == runtime.name:
+            yield from _peer(package, runtime.npm, minimum)
     elif package.project not in runtime.nuget.ids:
         yield from _dependencies(package, {name.lower() for name in runtime.nuget.ids}, minimum)
 
@@ -124,6 +129,23 @@ def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hi
                 message=f"requires {row.id} from {low or 'any version'}, but the configured minimum is {minimum}",
                 evidence=(f"{row.id} {row.version}", f"minimum: {minimum}"),
             )
+
+
+def _peer(package: Contents, name: str, minimum: str) -> Iterator[Hit]:
+    """The main package's peer; those of one platform have none."""
+    manifest = read_manifest(package)
+    if manifest is None or manifest.platform[0]:
+        return
+    text = str(manifest.table("peerDependencies").get(name, ""))
+    low = text.replace(" ", "").removeprefix(">=")
+    if low == text or comparable_version(low) != comparable_version(minimum):
+        what = f"has {name} {text} as a peer" if text else f"does not name {name} as a peer"
+        yield Hit(
+            inner=manifest.inner,
+            message=f"{what}, but the configured minimum is {minimum}",
+            evidence=(f"peerDependencies: {name} {text or 'missing'}", f"minimum: {minimum}"),
+            fix=f'Write "{name}": ">={npm_version(minimum)}" into peerDependencies. latebind pack does.',
+        )
 
 
 def comparable_version(text: str) -> Version | str:

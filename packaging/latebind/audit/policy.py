@@ -94,6 +94,8 @@ class Policy:
     runtimes: tuple[RuntimePreset, ...] = field(default_factory=_all_presets)
     minimums: Mapping[str, str] = field(default_factory=dict)
     """Runtime name to the minimum that every package must declare."""
+    peers: Mapping[str, str] = field(default_factory=dict)
+    """npm's name of a main package to the runtime that it must name as a peer."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
     twins: tuple[Mapping[str, str], ...] = ()

@@ -44,7 +44,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB505", "LB507",
         "LB608", "LB609", "LB610", "LB612", "LB613", "LB614",
         "LB616",
-        "LB802", "LB803", "LB805", "LB807",
+        "LB802", "LB803", "LB805", "LB807", "LB809",
         "LB905",
     ),
 }  # fmt: skip

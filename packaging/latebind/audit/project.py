@@ -18,7 +18,7 @@ def project_policy(config: Config) -> Policy:
     """
     audit = config.document.audit
     exports: dict[str, tuple[str, ...]] = {}
-    twins = []
+    twins, peers = [], {}
     for name, package in config.packages.items():
         names = {
             "wheel": config.wheel_name(name),
@@ -26,6 +26,8 @@ def project_policy(config: Config) -> Policy:
             "npm": package.npm.name if package.npm else "",
         }
         twins.append({kind: project for kind, project in names.items() if project})
+        if names["npm"] and (use := config.runtime_of(name)):
+            peers[names["npm"]] = use.name
         exports.update(dict.fromkeys(twins[-1].values(), package.exports))
     if held := config.sdk_packages:
         every = (glob for name in held for glob in config.packages[name].exports)
@@ -33,6 +35,7 @@ def project_policy(config: Config) -> Policy:
     return Policy(
         runtimes=tuple(use.known for use in config.document.runtime),
         minimums={use.name: use.minimum for use in config.document.runtime},
+        peers=peers,
         exports=exports,
         twins=tuple(row for row in twins if len(row) > 1),
         glibc=config.document.targets.glibc,

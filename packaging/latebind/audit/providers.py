@@ -134,24 +134,33 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "warning",
     because="Applications that select devices by that name find none; but a library may compose its name when it runs.",
     scope="package",
-    kinds=("wheel",),
+    kinds=("wheel", "nupkg"),
     formats=EVERY_FORMAT,
     example="get_ep_names() gives AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     cure="Return the name that the library's factory returns.",
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
     """Devices are found by `device.ep_name == get_ep_name()`. A name that the library does not contain matches none."""
-    for file in package.providers[:1]:
-        inner = _module_name(file)
-        named = _named(package, inner, _NAME)
-        inside = {name for row in package.providers for name in row.names}
+    inside = {name for row in package.providers for name in row.names}
+    for inner, named in _names_given(package) if inside else ():
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
-        if wrong and inside:
+        if wrong:
             yield Hit(
                 inner=inner,
-                message=f"names {', '.join(wrong)}, which {file.base} does not contain",
+                message=f"names {', '.join(wrong)}, which {package.providers[0].base} does not contain",
                 evidence=tuple(f"string {name!r}" for name in sorted(inside)),
             )
+
+
+def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
+    """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
+    if package.kind == "wheel":
+        inner = _module_name(package.providers[0])
+        yield inner, _named(package, inner, _NAME)
+        return
+    for file in package.files:
+        if file.is_managed:
+            yield file.name, [name for name in file.names if _NAME.fullmatch(name)]
 
 
 @check(
@@ -227,6 +236,29 @@ def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
                 message=f"{rid} has native files and no execution provider",
                 evidence=(f"providers: {', '.join(sorted(own))}",),
             )
+
+
+@check(
+    "LB809",
+    "Execution provider leaves destructors behind",
+    "warning",
+    because="The process ends by SIGSEGV if an object with a destructor was made before the library was unloaded.",
+    scope="binary",
+    example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
+    cure="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
+)
+def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """ONNX Runtime unloads a library when its provider is unregistered.
+
+    On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
+    Without it, as in what zig links, the process runs them when it ends, and the code is no longer there. musl never
+    unloads a library.
+    """
+    names = {row.name for row in image.imports}
+    is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
+    if file.is_provider and is_left and not image.stays_loaded and image.libc != "musl":
+        message = "runs no destructors when it is unloaded, and the process runs them without its code"
+        yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
 
 
 def _module_name(library: File) -> str:

@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
 from latebind.audit.nested import is_archive, native_members
+from latebind.audit.sdkfiles import HEADERS
 from latebind.audit.sources import PACKAGE_KINDS, Raw, open_source, package_suffix
 from latebind.audit.strings import Sought, find_strings, helper_names, provider_names
 from latebind.audit.subject import BUILD_FOLDERS, Contents, File, SubjectKind, WheelName
@@ -119,7 +120,7 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
     if metadata:
         return name.count("/") == 1 and name.endswith(f"/{metadata}")
     if kind == "sdk":
-        return name.endswith((".cmake", ".pc", ".lib", ".dll.a"))
+        return name.endswith((".cmake", ".pc", ".lib", ".dll.a", *HEADERS))
     if kind != "nupkg":
         return False
     small = name.lower()

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from latebind.audit.subject import Contents
 
+HEADERS = (".h", ".hpp", ".hxx", ".hh")
+_INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"\n]{1,255})"', re.MULTILINE)
 _VARIABLE = re.compile(r"\$\{([^${}]+)\}")
 _COMPONENT = re.compile(r'get_filename_component\s*\(\s*(\S+)\s+"?([^"\s]+)"?\s+(\w+)', re.IGNORECASE)
 _SET = re.compile(r'\bset\s*\(\s*(\S+)\s+"?([^"\s)]+)"?', re.IGNORECASE)
@@ -55,6 +57,11 @@ def sdk_paths(package: Contents) -> Iterator[SdkPath]:
     """The paths in all CMake and pkg-config files, each once for a line."""
     for name, text in sdk_texts(package, ".cmake", ".pc"):
         yield from dict.fromkeys(_of_cmake(name, text) if name.endswith(".cmake") else _of_pc(name, text))
+
+
+def included(text: str) -> tuple[str, ...]:
+    """The headers that a header includes in quotes: its own, where those in angle brackets may be the system's."""
+    return tuple(dict.fromkeys(_INCLUDE.findall(text)))
 
 
 def linked(text: str) -> tuple[str, ...]:

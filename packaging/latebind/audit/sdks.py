@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from latebind.audit.dependencies import comparable_version
 from latebind.audit.platforms import rid_arch
 from latebind.audit.registry import Hit, Skip, check
-from latebind.audit.sdkfiles import linked, sdk_paths, sdk_texts
+from latebind.audit.sdkfiles import HEADERS, included, linked, sdk_paths, sdk_texts
+from latebind.audit.wording import own_name
 from latebind.binary.implib import import_library
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def _is_inside(path: str, top: str) -> bool:
     "LB431",
     "SDK that names a missing file",
     "error",
-    because="No program can be compiled, linked or started with it.",
+    because="No program can be compiled, linked or started with it. A warning for a header, which #if may leave out.",
     scope="package",
     kinds=("sdk",),
     example="latenn-config.cmake names lib/liblatenn.so, and the archive has lib/liblatenn.so.1",
@@ -92,6 +93,33 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
         if wanted and not any(form.format(name) in bases for name in wanted for form in _LINKED):
             shown = " ".join(f"-l{name}" for name in wanted)
             yield Hit(inner=file, message=f"links {shown}, and the archive has no such library", evidence=(shown,))
+    yield from _own_names_missing(package, bases)
+    yield from _headers_missing(package, names)
+
+
+def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
+    """The linker writes a library's own name into programs, whatever CMake files have to report about it."""
+    for file, image in package.images:
+        own = posixpath.basename(image.soname)
+        is_linked = file.base.startswith("lib") and file.folder.endswith("/lib")
+        if own and own not in bases and image.format != "pe" and is_linked:
+            text = f"is linked as {own}, which is not in the archive"
+            yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
+
+
+def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """A header may be included by its path from any folder that programs search, so the end of a path is compared."""
+    there: dict[str, list[str]] = {}
+    for name in names:
+        there.setdefault(posixpath.basename(name), []).append(f"/{name}")
+    for file, text in sdk_texts(package, *HEADERS):
+        for named in included(text):
+            path = posixpath.normpath(named)
+            while path.startswith("../"):
+                path = path.removeprefix("../")
+            if not any(name.endswith(f"/{path}") for name in there.get(posixpath.basename(path), ())):
+                message = f"includes {named}, which is not in the archive"
+                yield Hit(inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning")
 
 
 def _parents(folder: str) -> Iterator[str]:

@@ -31,6 +31,8 @@ _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.",
 
 _PROVIDER = re.compile(rb"[A-Za-z]\w{0,99}ExecutionProvider(?![A-Za-z0-9_])")
 _HELPER = re.compile(rb"\0(GetLibraryPath|GetEpNames?)(?=\0)")  # in the metadata of an assembly
+# As a text in the code of an assembly, which is UTF-16 (ECMA-335, II.24.2.4).
+_TEXT = re.compile(rb"[A-Za-z]\0(?:\w\0){0,99}" + "ExecutionProvider".encode("utf-16-le") + rb"(?!\w\0)")
 _MAX_NAMES = 100
 
 
@@ -77,8 +79,9 @@ def provider_names(data: Data) -> tuple[str, ...]:
 
 
 def helper_names(data: Data) -> tuple[str, ...]:
-    """The functions of an execution provider's helper that a .NET assembly names."""
-    return _words(_HELPER.findall(data))
+    """The functions of an execution provider's helper that a .NET assembly names, and then the names in its texts."""
+    helpers = _HELPER.findall(data)
+    return _words([*helpers, *(text.replace(b"\0", b"") for text in (_TEXT.findall(data) if helpers else ()))])
 
 
 def _words(found: Iterable[bytes]) -> tuple[str, ...]:

@@ -54,7 +54,7 @@ class File:
     nested: tuple[str, ...] = ()
     """The native files of an archive inside the package, which are not audited."""
     names: tuple[str, ...] = ()
-    """What an execution provider's library names itself, or the helpers that a .NET assembly has."""
+    """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
     problem: str = ""
     """Why the file or its image could not be read."""
     died: str = ""

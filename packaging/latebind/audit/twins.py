@@ -210,6 +210,10 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
             elif parts and (part.lower(), _version(pin)) not in there and _is_needed(whole, part, parts):
                 seen = ", ".join(sorted(row.subject for row in parts))
                 yield Hit(inner=whole.subject, message=f"depends on {part} {text}, which is missing", evidence=(seen,))
+        for row in parts if (whole.kind, whole.id) == ("npm", whole.project) else ():
+            if row.id not in dict(whole.pins) and _version(row.version) == _version(whole.version):
+                text = f"does not depend on {row.id}, which nothing installs then"
+                yield Hit(inner=whole.subject, message=text, evidence=(f"missing: {row.id} {row.version}",))
         if whole.pins and not parts:
             yield Skip(inner=whole.subject, reason="this audit includes none of its parts")
 

@@ -34,7 +34,7 @@ _FILE_TYPE: Mapping[int, FileType] = {1: "object", 2: "executable", 3: "shared",
 _PT_LOAD, _PT_INTERP, _PT_GNU_STACK, _PT_GNU_RELRO = 1, 3, 0x6474E551, 0x6474E552
 _DT_NEEDED, _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 1, 14, 15, 29
 _DT_TEXTREL, _DT_BIND_NOW, _DT_FLAGS, _DT_FLAGS_1 = 22, 24, 30, 0x6FFFFFFB
-_DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW = 0x4, 0x8, 0x1
+_DF_TEXTREL, _DF_BIND_NOW, _DF_1_NOW, _DF_1_NODELETE = 0x4, 0x8, 0x1, 0x8
 _SHT_NOBITS, _SHF_EXECINSTR = 8, 4
 _DEBUG_SECTIONS = {b".debug_info", b".zdebug_info"}
 
@@ -72,6 +72,7 @@ def read_elf(data: Data) -> Image:
         exec_stack=any(row.kind == _PT_GNU_STACK and row.is_executable for row in file.segments),
         text_relocations=text_relocations,
         relro=("full" if bind_now else "partial") if has_relro else "none",
+        stays_loaded=bool(file.last(_DT_FLAGS_1) & _DF_1_NODELETE),
         build_id=file.build_id.hex(),
         has_debug_info=any(row.name in _DEBUG_SECTIONS for row in file.sections),
         python_module=python_module(exports),

@@ -73,6 +73,8 @@ class Image:
     exec_stack: bool = False
     text_relocations: bool = False
     relro: Literal["none", "partial", "full"] = "none"
+    stays_loaded: bool = False
+    """Whether an ELF file asks never to be unloaded (DF_1_NODELETE)."""
     build_id: str = ""
     has_debug_info: bool = False
     python_module: str = ""

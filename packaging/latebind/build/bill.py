@@ -13,8 +13,10 @@ class Library:
     name: str
     target: str
     sha256: str
-    floor: str
-    toolchain: str
+    floor: str = ""
+    toolchain: str = ""
+    is_data: bool = False
+    """Whether it is a file next to the library, which nothing compiled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,7 +63,9 @@ def _package(purl: str, version: str) -> dict[str, Any]:
 
 
 def _library(row: Library) -> dict[str, Any]:
-    facts = {"floor": row.floor, "target": row.target, "toolchain": row.toolchain}
+    facts = {"target": row.target}
+    if not row.is_data:
+        facts = {"floor": row.floor, **facts, "toolchain": row.toolchain}
     return {
         "type": "file",
         "bom-ref": f"{row.target}/{row.name}",

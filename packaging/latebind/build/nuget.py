@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.build import nugetfiles
-from latebind.build.ep import ep_files
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.stage import is_library
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.model import Artifact
@@ -132,11 +130,12 @@ def settings(config: Config, package: str) -> NugetConfig:
 
 def _native(job: _Job) -> list[Entry]:
     """The libraries of the targets, and what an execution provider has next to its own."""
+    ep = job.config.packages[job.package].ep
+    globs = ep.companions if ep else ()
     further = [
         Entry(name=f"runtimes/{stage.rid}/native/{file.name}", data=file.read_bytes())
-        for stage in (job.stages if job.config.packages[job.package].ep else ())
-        for file in ep_files(job.config, job.package, stage).companions
-        if not is_library(file.name)
+        for stage in job.stages
+        for file in stage.data(job.component, globs)
     ]
     return [*nugetfiles.native(job.stages, job.component), *further]
 

@@ -15,11 +15,11 @@ from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.document import Package, RuntimeUse
     from latebind.model import SbomFormat
 
 
@@ -65,10 +65,10 @@ def sbom(  # noqa: PLR0913  # what holds what
         license=config.project.license,
         tools=_tools(stages),
         libraries=tuple(
-            _library(stage, path.name, component)
-            for component in dict.fromkeys(config.packages[name].component for name in packages)
+            row
+            for held in {config.packages[name].component: config.packages[name] for name in packages}.values()
             for stage in stages
-            for path in stage.libraries(component)
+            for row in _files(stage, held)
         ),
         parts=tuple(parts),
         runtimes=tuple(Late(name=use.name, title=use.known.title, range=version_range(use)) for use in uses.values()),
@@ -90,6 +90,15 @@ def version_range(use: RuntimeUse) -> str:
     """
     below = "" if use.known.calendar else f"|<{Version(use.minimum).major + 1}"
     return f"vers:generic/>={use.minimum}{below}"
+
+
+def _files(stage: Stage, package: Package) -> Iterator[Library]:
+    """The libraries of a package for a target, and what an execution provider has next to its own."""
+    for path in stage.libraries(package.component):
+        yield _library(stage, path.name, package.component)
+    hashes = {stage.root / row.path: row.sha256 for row in stage.manifest.files}
+    for path in stage.data(package.component, package.ep.companions if package.ep else ()):
+        yield Library(name=path.name, target=stage.rid, sha256=hashes[path], is_data=True)
 
 
 def _library(stage: Stage, name: str, component: str) -> Library:

@@ -92,10 +92,12 @@ def _package(ref: str, name: str, version: str = "", *, purl: str = "", purpose:
 
 
 def _library(library: Library) -> dict[str, Any]:
-    row = _package(_id("library", library.target, library.name), library.name)
+    purpose = "FILE" if library.is_data else "LIBRARY"
+    row = _package(_id("library", library.target, library.name), library.name, purpose=purpose)
     row["packageFileName"] = library.name
     row["checksums"] = [{"algorithm": "SHA256", "checksumValue": library.sha256}]
-    row["comment"] = f"For {library.target}, {library.floor} or newer; compiled by {library.toolchain or 'unknown'}."
+    made = "" if library.is_data else f", {library.floor} or newer; compiled by {library.toolchain or 'unknown'}"
+    row["comment"] = f"For {library.target}{made}."
     return row
 
 

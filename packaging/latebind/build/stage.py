@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from latebind.system.archive import sha256, write_text
 from latebind.tables.targets import target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 MANIFEST = "manifest.json"
 _LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
@@ -85,6 +86,12 @@ class Stage:
                 advice="Give the libraries different names, or install one of them only.",
             )
         return found
+
+    def data(self, component: str, globs: Iterable[str]) -> tuple[Path, ...]:
+        """The files of a component that match a glob and are not libraries, sorted by path."""
+        rows = (row for row in self.manifest.files if row.path.startswith(f"{component}/") and not is_library(row.path))
+        found = (self.root / row.path for row in rows)
+        return tuple(path for path in found if any(fnmatchcase(path.name, glob) for glob in globs))
 
     def headers(self, component: str) -> tuple[tuple[str, Path], ...]:
         """What a component installed into its include folder: the name below it, and the file."""

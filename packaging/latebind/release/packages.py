@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from latebind.audit.sources import open_source
 from latebind.audit.subject import nupkg_id, nupkg_version
 from latebind.audit.symbols import offered
 from latebind.binary import is_managed, read_images, sniff
@@ -33,7 +32,10 @@ if TYPE_CHECKING:
 
 _RUNTIMES = re.compile(r"runtimes/(?P<rid>[^/]+)/native/[^/]+$")
 _SYMBOLS = re.compile(r"(?P<name>.+?)-(?P<version>\d.*?)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-symbols\.zip$")
-_INCLUDE = "build/native/include/"
+_INCLUDE: Mapping[Kind, re.Pattern[str]] = {
+    "nupkg": re.compile(r"build/native/include/"),
+    "sdk": re.compile(r"[^/]+/include/"),
+}
 
 
 class _Chosen(msgspec.Struct):
@@ -79,11 +81,8 @@ def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
 def _read(path: Path) -> ReleasePackage:
     kind, name, version, own = _named(path)
     artifact = Artifact(path=path, kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
-    if kind == "sdk" or kind not in INSTALLED_KINDS:
-        bill, bill_file = _bill(path) if kind == "sdk" else (b"", "")
-        return ReleasePackage(
-            artifact=artifact, name=name, version=version, targets=own, bill=bill, bill_file=bill_file
-        )
+    if kind not in INSTALLED_KINDS:
+        return ReleasePackage(artifact=artifact, name=name, version=version, targets=own)
     exports: dict[str, dict[str, tuple[str, ...]]] = {}
     found: set[Rid] = set()
     bill, bill_file, headers = b"", "", {}
@@ -91,8 +90,8 @@ def _read(path: Path) -> ReleasePackage:
     for inner, read in _members(path):
         if suffix := SBOM_FILES.get(posixpath.basename(inner)):
             bill, bill_file = read(), f"{path.name}.{suffix}"
-        elif kind == "nupkg" and inner.startswith(_INCLUDE):
-            headers[inner.removeprefix(_INCLUDE)] = read().decode("utf-8", "replace")
+        elif (include := _INCLUDE.get(kind)) and (match := include.match(inner)):
+            headers[inner[match.end() :]] = read().decode("utf-8", "replace")
         elif (rids := tagged or _target_of(inner)) and _is_native(data := read()):
             found.update(rids)
             names = _exported(data, f"{path.name}!{inner}")
@@ -102,14 +101,6 @@ def _read(path: Path) -> ReleasePackage:
         artifact=artifact, name=name, version=version, targets=rows, bill=bill, bill_file=bill_file, exports=exports,
         headers=headers,
     )  # fmt: skip
-
-
-def _bill(path: Path) -> tuple[bytes, str]:
-    """The SBOM of an SDK archive, and what a release calls it."""
-    for file in open_source(path, "sdk").files():
-        if suffix := SBOM_FILES.get(posixpath.basename(file.name)):
-            return b"".join(file.blocks()), f"{path.name}.{suffix}"
-    return b"", ""
 
 
 def _named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
@@ -150,7 +141,7 @@ def _npm_named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
 
 def _members(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
     """The files of a package, each with how to read it before the next one."""
-    if path.suffix == ".tgz":
+    if path.suffix in (".tgz", ".gz"):
         for row, blocks in TarReader(path).files():
             yield row.name, partial(_joined, blocks)
         return

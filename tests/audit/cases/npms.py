@@ -24,6 +24,7 @@ ENTRIES = {
     "types": "./index.d.ts",
     "bin": {"tiny": "cli.js"},
 }
+PEER = Policy(peers={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
 
 
@@ -41,10 +42,16 @@ def musl(bench: Bench) -> bytes:
 
 def whole(pin: str = "1.2.3", part: str = "1.2.3"):
     def make(bench: Bench):
-        main = bench.npm({}, **WHOLE, optionalDependencies={"@acme/tiny-linux-x64": pin, "sharp": "^1"})
+        parts = {"@acme/tiny-linux-x64": pin} if pin else {}
+        main = bench.npm({}, **WHOLE, optionalDependencies={**parts, "sharp": "^1"})
         return [*main, *bench.npm(version=part)]
 
     return make
+
+
+def peer(text: str):
+    peers = {"onnxruntime-node": text} if text else {}
+    return lambda bench: [*bench.npm({}, **WHOLE, peerDependencies=peers), *bench.npm()]
 
 
 def twins(*, same: bool):
@@ -118,6 +125,11 @@ CASES = [
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),
     Case("LB410", "a range of a part", whole(pin="^1.2.3"), whole(), at="acme-tiny-1.2.3.tgz", says="^1.2.3"),
+    Case("LB410", "a part that the main package does not name", whole(pin=""), whole(), at="acme-tiny-1.2.3.tgz",
+         says="@acme/tiny-linux-x64, which nothing installs"),
+    *(Case("LB504", f"a peer: {text or 'none'}", peer(text), peer(">= 1.19.0"), at="!package/package.json",
+           says=f"onnxruntime-node {text}".strip(), policy=PEER)
+      for text in ("", ">=1.16.0", "1.19.0", "^1.19.0")),
     Case("LB106", "what Node.js exports, to a library that it does not load", host_user("libtiny.so"),
          host_user("tiny.node"), at="!package/libtiny.so", says="napi_create_int32", severity="error"),
     Case("LB107", "a library that another system has", prebuilt("linux-x64"), prebuilt("android-x64"),

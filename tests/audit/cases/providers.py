@@ -18,6 +18,12 @@ NATIVE = "runtimes/linux-x64/native/libacme_ep.so"
 NAMES = 'const char *latenn_name(void) { return "AcmeExecutionProvider"; }\n'
 HIDDEN = '__attribute__((visibility("hidden"))) '
 ENTRIES = "int CreateEpFactories(void) { return 1; }\nint ReleaseEpFactory(void) { return 1; }\n"
+AT_EXIT = """\
+int __cxa_atexit(void (*)(void *), void *, void *);
+__attribute__((visibility("hidden"))) void latenn_end(void *ended) { *(volatile int *)ended = 0; }
+__attribute__((constructor)) static void start(void) { static int one; __cxa_atexit(latenn_end, &one, 0); }
+"""
+FINALIZES = "void __cxa_finalize(void *);\n__attribute__((destructor)) static void end(void) { __cxa_finalize(0); }\n"
 HELPERS = """\
 def get_library_path():
     return "libacme_ep.so"
@@ -43,7 +49,10 @@ def wheel(*, source: str = ENTRIES, module: str = HELPERS, metadata: str = SUPPO
     return lambda bench: bench.wheel({name: library(bench, source), MODULE: module.encode()}, metadata=metadata)
 
 
-def nupkg(helpers: bytes = b"\0GetLibraryPath\0GetEpNames\0", extra: str = "", more: tuple[str, ...] = ()):
+HELPED = b"\0GetLibraryPath\0GetEpNames\0"
+
+
+def nupkg(helpers: bytes = HELPED, extra: str = "", more: tuple[str, ...] = ()):
     """A nupkg of an execution provider."""
 
     def make(bench: Bench):
@@ -51,6 +60,11 @@ def nupkg(helpers: bytes = b"\0GetLibraryPath\0GetEpNames\0", extra: str = "", m
         return bench.nupkg(files, extra=extra)
 
     return make
+
+
+def text(value: str) -> bytes:
+    """A text of C# as in an assembly: its length, UTF-16, and whether it has rare characters (ECMA-335, II.24.2.4)."""
+    return bytes([2 * len(value) + 1]) + value.encode("utf-16-le") + b"\0"
 
 
 def depends(name: str) -> str:
@@ -120,6 +134,15 @@ CASES = [
         severity="warning",
     ),
     Case(
+        "LB805",
+        "the assembly gives another name",
+        nupkg(helpers=HELPED + text("AcmeNpuExecutionProvider")),
+        nupkg(helpers=HELPED + text("AcmeExecutionProvider")),
+        at=f"!{ASSEMBLY}",
+        says="AcmeNpuExecutionProvider",
+        severity="warning",
+    ),
+    Case(
         "LB806",
         "it depends on the runtime's package",
         nupkg(extra=depends("Microsoft.ML.OnnxRuntime")),
@@ -154,6 +177,15 @@ CASES = [
         at="METADATA",
         says="1.23",
         policy=MINIMUM,
+    ),
+    Case(
+        "LB809",
+        "a destructor is left to the end of the process",
+        wheel(source=ENTRIES + AT_EXIT),
+        wheel(source=ENTRIES + AT_EXIT + FINALIZES),
+        at=f"!{LIB}",
+        says="__cxa_finalize",
+        severity="warning",
     ),
     Case(
         "LB808",

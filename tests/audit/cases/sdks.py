@@ -118,6 +118,11 @@ def cmake(before, after):
     return sdk(**{"lib/cmake/x/x-config.cmake": CONFIG.replace(before, after)})
 
 
+def headers(other):
+    """x.h includes one that programs find by the folder that they search, and a system's."""
+    return sdk(**{"include/x.h": '#include <stdint.h>\n# include "../b/y.h"\n', f"include/a/{other}": ""})
+
+
 SO, VERSION_FILE, CONFIG_FILE = "lib/libx.so", "lib/cmake/x/x-config-version.cmake", "lib/cmake/x/x-config.cmake"
 AT_SO = f"{LINUX}!x/{SO}"
 AT_PC, AT_CMAKE = f"{LINUX}!x/lib/pkgconfig/x.pc", f"{LINUX}!x/lib/cmake/x/x-config.cmake"
@@ -136,6 +141,8 @@ ROWS = [
     ("LB431", "no library for -l", pc("-lx", "-ly"), AT_PC, "-ly"),
     ("LB431", "a folder that is not there", pc("/include", "/headers"), AT_PC, "headers"),
     ("LB431", "a SONAME without a file", cmake('ME "libx.so', 'ME "libx.so.1'), AT_CMAKE, "libx.so.1"),
+    ("LB431", "a name that the linker writes into programs", sdk(**{SO: lambda bench: bench.good(soname="libx.so.1")}),
+     AT_SO, "libx.so.1"),
     ("LB432", "another version in CMake", sdk(**{VERSION_FILE: VERSION.replace("1.0.0", "1.1")}),
      f"{LINUX}!x/{VERSION_FILE}", "1.1"),
     ("LB432", "another version in a .pc", pc("Version: 1.0.0", "Version: 1.0.1"), AT_PC, "1.0.1"),
@@ -161,6 +168,8 @@ CASES = [
       for what, bad, at, says in WINDOWS_ROWS),
     Case(code="LB431", what="a SONAME that is a link", bad=cmake(*NEWER), good=LINKED,
          at=AT_CMAKE, says="1"),
+    Case(code="LB431", what="a header that another one includes", bad=headers("c/y.h"), good=headers("b/y.h"),
+         at=f"{LINUX}!x/include/x.h", says="../b/y.h", severity="warning"),
     Case(code="LB505", what="an SDK without a license", bad=sdk(without=["share/licenses/x/LICENSE"]), good=sdk(),
          at=LINUX, says="license", severity="note"),
     Case(code="LB201", what="an export of an SDK", bad=sdk(), good=sdk(**{SO: exporting("x_add")}), at=AT_SO,
