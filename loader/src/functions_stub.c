@@ -37,7 +37,8 @@ static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
 LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
 
 static void lb_fill(const char* report);
-static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME, .below = LB_STUB_BELOW, .flags = LB_STUB_FLAGS, .fill = lb_fill};
+static lb_stub lb_own = {
+    .runtime = &LB_STUB_RUNTIME, .packages = {LB_STUB_PACKAGES}, .flags = LB_STUB_FLAGS, .fill = lb_fill};
 static int lb_is_recording; /* the entries keep trampolines then */
 
 static void lb_fill(const char* report) {

@@ -22,8 +22,9 @@
 
 static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
 static void lb_fill(const char* report);
-static lb_stub lb_ort = {
-    .runtime = &lb_onnxruntime, .below = "onnxruntime/capi", .npm = "onnxruntime-node", .fill = lb_fill};
+static lb_stub lb_ort = {.runtime = &lb_onnxruntime,
+                         .packages = {"onnxruntime/capi", "onnxruntime-node", "Microsoft.ML.OnnxRuntime"},
+                         .fill = lb_fill};
 static void* volatile lb_is_ready; /* set when the tables hold trampolines */
 static lb_ort_api lb_stub_api;     /* valid when the stub is filled: the tables hold the runtime's pointers then */
 /* The runtime's tables, while calls are recorded: ours keep trampolines then. */

@@ -3,6 +3,7 @@
 #define LATEBIND_STUB_BIND_H
 
 #include "latebind/latebind.h"
+#include "neighbours.h"
 #include "trampolines.h"
 
 /* The function at an address, and the address of a function. */
@@ -15,9 +16,8 @@ uintptr_t lb_give(uintptr_t result);
 /* One for each runtime that has a stub. */
 typedef struct lb_stub {
   const lb_runtime* runtime;
-  const char* below; /* where site-packages have it: "onnxruntime/capi" */
-  const char* npm;   /* the npm package that has it, or NULL: "onnxruntime-node" */
-  uint32_t flags;    /* LB_FLAG_* */
+  lb_packages packages;
+  uint32_t flags; /* LB_FLAG_* */
   /* Called once when the runtime is bound, under the lock of binding, with the report as JSON. Publishes `is_filled`
    * when calls may reach the runtime. */
   void (*fill)(const char* report);
