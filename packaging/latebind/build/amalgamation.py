@@ -41,7 +41,8 @@ _FIRST = "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
 def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     """The text of each file by name. `loader` is the folder of latebindConfig.cmake, which lists the sources.
 
-    The minimum of the source holds unless the compiler's command line sets another.
+    The minimum of the source holds unless the compiler's command line sets another. All names of the loader are the
+    stub's own, since several such files, and the loader's, may be in one program.
     """
     runtime, made = source.runtime.name, source.files()
     listed = (loader / "latebindConfig.cmake").read_text("utf-8")
@@ -59,8 +60,12 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     own = {name.rpartition("/")[2]: text for name, text in made.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
+    text = "\n".join([*lines, *_joined(loader, bodies, own=own)])
+    kept = [f"{runtime}_{name}" for name in ("path", "available", "sentence")]
+    if source.version == "own":  # what the project defines, and what that may call
+        kept += [f"{runtime}_read_version", "image_symbol", "image_keep"]
     return {
-        f"latebind_{runtime}.c": "\n".join([*lines, *_joined(loader, bodies, own=own)]),
+        f"latebind_{runtime}.c": re.sub(rf"\blb_(?!(?:{'|'.join(kept)})\b)(?=[a-z])", f"lb_in_{runtime}_", text),
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
     }
 
