@@ -67,9 +67,10 @@ static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
 
 static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
   char missing[512];
-  if (is_bound) {
+  if (is_bound && !lb_os_lock()) {
     lb_say_missing(row, missing, sizeof missing);
     lb_keep_sentence(&lb_own, missing);
+    lb_os_unlock();
   }
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;

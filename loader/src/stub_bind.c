@@ -23,11 +23,21 @@ uintptr_t lb_give(uintptr_t result) {
   return result;
 }
 
-/* Most processes fail once or for one reason, so what is kept is not freed. */
+typedef struct lb_kept {
+  struct lb_kept* next;
+  char text[1];
+} lb_kept;
+
+/* The program may keep what it is given, so each text stays, and is there once. */
 void lb_keep_sentence(lb_stub* stub, const char* sentence) {
-  if (strcmp(lb_stub_sentence(stub), sentence) == 0) return;
-  char* copy = lb_duplicate(sentence);
-  lb_os_publish(&stub->sentence, copy ? copy : (void*)"The runtime could not be bound: out of memory.");
+  lb_kept* kept = stub->kept;
+  while (kept && strcmp(kept->text, sentence) != 0) kept = kept->next;
+  if (!kept && (kept = lb_allocate(sizeof *kept + strlen(sentence))) != NULL) {
+    memcpy(kept->text, sentence, strlen(sentence) + 1);
+    kept->next = stub->kept;
+    stub->kept = kept;
+  }
+  lb_os_publish(&stub->sentence, kept ? kept->text : (void*)"The runtime could not be bound: out of memory.");
 }
 
 /* What users of npm or of .NET type where one of them installed this library; else NULL: the runtime's own advice. */

@@ -23,7 +23,8 @@ typedef struct lb_stub {
   void (*fill)(const char* report);
   lb_binding binding;
   void* volatile path;      /* the first place to look, from the program */
-  void* volatile sentence;  /* the sentence of the last binding that failed */
+  void* volatile sentence;  /* the text of the last binding that failed */
+  struct lb_kept* kept;     /* every such text; guarded by the lock */
   void* volatile is_filled; /* not NULL when calls reach the runtime */
   lb_version recorded;      /* what the newest function needs that was recorded; guarded by the lock */
 } lb_stub;
@@ -32,7 +33,7 @@ typedef struct lb_stub {
 int lb_stub_bind(lb_stub* stub);
 /* Why the last binding failed: "" when none did. It lives for ever. */
 const char* lb_stub_sentence(const lb_stub* stub);
-/* Makes a sentence the last one. */
+/* Makes a sentence the last one. Under the lock of binding. */
 void lb_keep_sentence(lb_stub* stub, const char* sentence);
 void lb_stub_path(lb_stub* stub, const char* path);
 
