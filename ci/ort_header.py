@@ -24,7 +24,10 @@ FOLDERS = ("include/onnxruntime/core/session", "include/onnxruntime/core/provide
 """Of the repository: packages of headers have their files in one folder."""
 HEADER = "onnxruntime_c_api.h"
 # Of the header itself: the same in the package of every architecture.
-SHA256 = {"1.21": "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882"}
+SHA256 = {
+    "1.19": "f4047359e0dbf2078fff0e88bfb806de3c2b8891a895ac0dffdc3dfcb8bb489b",
+    "1.21": "7783e9664bdb0b1b36145b5c8587dd1bc9a399aa000edf2e3dd03003cafc6882",
+}
 _SECONDS = 180
 
 

@@ -37,7 +37,8 @@ static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
 LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
 
 static void lb_fill(const char* report);
-static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME, .below = LB_STUB_BELOW, .flags = LB_STUB_FLAGS, .fill = lb_fill};
+static lb_stub lb_own = {
+    .runtime = &LB_STUB_RUNTIME, .packages = {LB_STUB_PACKAGES}, .flags = LB_STUB_FLAGS, .fill = lb_fill};
 static int lb_is_recording; /* the entries keep trampolines then */
 
 static void lb_fill(const char* report) {
@@ -66,9 +67,10 @@ static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
 
 static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
   char missing[512];
-  if (is_bound) {
+  if (is_bound && !lb_os_lock()) {
     lb_say_missing(row, missing, sizeof missing);
     lb_keep_sentence(&lb_own, missing);
+    lb_os_unlock();
   }
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;

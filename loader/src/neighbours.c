@@ -48,9 +48,9 @@ static void lb_take(lb_neighbours* around, char* folder) {
   folders[around->count++] = folder;
 }
 
-/* Adds `below` in `root` when it exists. Takes `root`. */
+/* Adds `below` in `root` when it exists; "" is nowhere. Takes `root`. */
 static void lb_add(lb_neighbours* around, char* root, const char* below) {
-  char* folder = root ? lb_os_join(root, below) : NULL;
+  char* folder = root && *below ? lb_os_join(root, below) : NULL;
   lb_free(root);
   lb_take(around, folder);
 }
@@ -101,9 +101,17 @@ static void lb_add_module(lb_neighbours* around, const char* folder, const char*
   lb_free(modules);
 }
 
+/* What .NET applications have in their base folder: a list of their parts; for .NET Framework, settings. */
+static int lb_is_application(void* context, const char* name) {
+  int* found = context;
+  *found = lb_glob_match("*.deps.json", name) || lb_glob_match("*.exe.config", name);
+  return *found;
+}
+
 /*
  * The native folder of a .NET application for this platform, when this library is in its base folder; and the base
  * folder, when this library is in the native one: builds and projects copy some files to the one, some to the other.
+ * NuGet's package cache has native folders, too.
  */
 static void lb_add_application(lb_neighbours* around, const char* own) {
   lb_add(around, lb_duplicate(own), LB_NATIVE);
@@ -115,27 +123,34 @@ static void lb_add_application(lb_neighbours* around, const char* own) {
   }
   char* native = base ? lb_os_join(base, LB_NATIVE) : NULL;
   lb_identity here = {0, 0}, there = {1, 1};
-  int is_native = native && lb_is_folder(native, &there) && lb_is_folder(own, &here);
+  char why[128];
+  int is_native = native && lb_is_folder(native, &there) && lb_is_folder(own, &here) && here.device == there.device &&
+                  here.file == there.file;
+  int is_base = 0;
+  lb_os_list(own, lb_is_application, &is_base, why, sizeof why);
+  if (is_native || is_base) around->installer = LB_INSTALLER_NUGET;
   lb_free(native);
-  if (is_native && here.device == there.device && here.file == there.file) {
+  if (is_native) {
     lb_take(around, base);
   } else {
     lb_free(base);
   }
 }
 
-lb_neighbours lb_neighbours_of(const char* below, const char* npm) {
-  lb_neighbours around = {NULL, 0};
-  if (!*below) return around; /* no package has it */
+lb_neighbours lb_neighbours_of(lb_packages packages) {
+  lb_neighbours around = {NULL, 0, LB_INSTALLER_OTHER};
+  const char* below = packages.below;
+  if (!*below && !*packages.nuget) return around; /* no package has it */
   char* folder = lb_os_own_folder();
   if (folder) lb_add_application(&around, folder);
+  if (folder && strstr(folder, "node_modules")) around.installer = LB_INSTALLER_NPM;
   while (folder) {
     char* above = lb_os_folder_of(folder);
     if (above && strlen(above) >= strlen(folder)) { /* the root, which is its own folder */
       lb_free(above);
       above = NULL;
     }
-    lb_add_module(&around, folder, npm);
+    lb_add_module(&around, folder, packages.npm);
     lb_add(&around, folder, below);
     folder = above;
   }

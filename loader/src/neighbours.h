@@ -4,19 +4,29 @@
 
 #include <stddef.h>
 
+/* The packages that have the runtime; "" where there is none. */
+typedef struct lb_packages {
+  const char* below; /* where site-packages have it: "onnxruntime/capi" */
+  const char* npm;   /* "onnxruntime-node" */
+  const char* nuget; /* "Microsoft.ML.OnnxRuntime" */
+} lb_packages;
+
+/* What installed this library, as far as its folder shows. */
+typedef enum lb_installer { LB_INSTALLER_OTHER, LB_INSTALLER_NPM, LB_INSTALLER_NUGET } lb_installer;
+
 typedef struct lb_neighbours {
   char** folders;
   size_t count;
+  lb_installer installer;
 } lb_neighbours;
 
 /*
- * The folders that exist, nearest first: of a .NET application, around this library; of the npm package `npm`
- * ("onnxruntime-node") in the node_modules and of `below` ("onnxruntime/capi") in each folder above this library, which
- * finds it in the same site-packages, `pip install --target` folder or frozen application; then `below` in the
- * site-packages of the active environment and of the user, for a library that is installed elsewhere (editable, or in a
- * program's own folder).
+ * The folders that exist, nearest first: of a .NET application, around this library; of the npm package in the
+ * node_modules and of `below` in each folder above this library, which finds it in the same site-packages, `pip install
+ * --target` folder or frozen application; then `below` in the site-packages of the active environment and of the user,
+ * for a library that is installed elsewhere (editable, or in a program's own folder).
  */
-lb_neighbours lb_neighbours_of(const char* below, const char* npm);
+lb_neighbours lb_neighbours_of(lb_packages packages);
 void lb_neighbours_clear(lb_neighbours* around);
 
 #endif

@@ -22,8 +22,9 @@
 
 static void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
 static void lb_fill(const char* report);
-static lb_stub lb_ort = {
-    .runtime = &lb_onnxruntime, .below = "onnxruntime/capi", .npm = "onnxruntime-node", .fill = lb_fill};
+static lb_stub lb_ort = {.runtime = &lb_onnxruntime,
+                         .packages = {"onnxruntime/capi", "onnxruntime-node", "Microsoft.ML.OnnxRuntime"},
+                         .fill = lb_fill};
 static void* volatile lb_is_ready; /* set when the tables hold trampolines */
 static lb_ort_api lb_stub_api;     /* valid when the stub is filled: the tables hold the runtime's pointers then */
 /* The runtime's tables, while calls are recorded: ours keep trampolines then. */
@@ -109,6 +110,22 @@ static void lb_prepare(void) {
   lb_os_publish(&lb_is_ready, &lb_stub_api);
 }
 
+/*
+ * Up to 1.22, releasing anything after the runtime's static destructors crashes. Those of a linked runtime run last,
+ * but of one that was opened later, before those of objects that were there already: a global
+ * std::unique_ptr<Ort::Env>. What is released so late goes with the process.
+ */
+enum { LB_FIRST_RELEASED_LATE = 23 };
+
+static void lb_release_nothing(void) {
+  for (const lb_table* table = lb_tables; table < lb_tables + LB_TABLE_COUNT; ++table) {
+    for (size_t index = 0; index < table->count; ++index) {
+      if (table->slots[index].kind != LB_KIND_RELEASE) continue;
+      lb_os_publish(&lb_entries[table->first + index], lb_as_pointer((lb_function)lb_give));
+    }
+  }
+}
+
 /* Under the lock of binding, so that nobody gets a status of ours that the runtime's own functions would read. */
 static void lb_fill(const char* report) {
   if (lb_ort_attach(&lb_ort.binding, &lb_stub_api)) return;
@@ -122,6 +139,7 @@ static void lb_fill(const char* report) {
     lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_GetErrorMessage], lb_as_pointer((lb_function)lb_status_message));
     lb_os_publish(&lb_entries[LB_MAIN + LB_SLOT_ReleaseStatus], lb_as_pointer((lb_function)lb_status_release));
   }
+  if (lb_stub_api.version < LB_FIRST_RELEASED_LATE) lb_os_at_exit(lb_release_nothing);
   lb_os_publish(&lb_ort.is_filled, &lb_stub_api);
 }
 

@@ -16,6 +16,11 @@
  */
 int lb_os_lock(void);
 void lb_os_unlock(void);
+/*
+ * Calls `end` when the process ends: before the handlers that were registered so far, and so before the destructors of
+ * the libraries that are loaded. Not when this library is unloaded. Does nothing on Windows.
+ */
+void lb_os_at_exit(void (*end)(void));
 
 /*
  * A pointer that one thread publishes, under the lock, and others read without it: who sees it sees all that was

@@ -58,6 +58,7 @@ static void lb_after_fork(void) {
 #define LB_OF_LIBC __attribute__((visibility("default"))) /* also where a pragma hides what is declared */
 LB_OF_LIBC int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
 LB_OF_LIBC void __cxa_finalize(void* library);
+LB_OF_LIBC int __cxa_atexit(void (*handler)(void*), void* argument, void* library);
 extern void* __dso_handle __attribute__((visibility("hidden")));
 
 static int lb_watch_forks(void) {
@@ -66,6 +67,28 @@ static int lb_watch_forks(void) {
 
 __attribute__((destructor)) static void lb_forget_forks(void) {
   if (lb_fork_is_watched) __cxa_finalize(&__dso_handle);
+}
+
+static void (*lb_end)(void);
+
+static void lb_end_or_unload(void* mark) {
+  if (pthread_mutex_trylock(mark)) {
+    lb_end();
+  } else {
+    pthread_mutex_unlock(mark);
+  }
+}
+
+/*
+ * Unloading this library calls its handlers, too. So another one, which belongs to no library and is called before it,
+ * locks a mutex when the process ends: code and memory that are still there when this library is not.
+ */
+void lb_os_at_exit(void (*end)(void)) {
+  pthread_mutex_t* mark = lb_allocate(sizeof *mark);
+  if (!mark || pthread_mutex_init(mark, NULL)) return;
+  lb_end = end;
+  __cxa_atexit(lb_end_or_unload, mark, &__dso_handle);
+  __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
 }
 #elif defined(__APPLE__)
 /* dyld does not take the handlers away when a library is unloaded, so a library that has some stays for ever. */
@@ -79,6 +102,12 @@ static int lb_watch_forks(void) {
 #else
 static int lb_watch_forks(void) {
   return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
+}
+#endif
+
+#if !defined(__GLIBC__)
+void lb_os_at_exit(void (*end)(void)) {
+  atexit(end); /* this library is never unloaded: see above, and musl unloads none */
 }
 #endif
 

@@ -26,6 +26,10 @@ void lb_os_unlock(void) {
   ReleaseSRWLockExclusive(&lb_lock);
 }
 
+void lb_os_at_exit(void (*end)(void)) {
+  (void)end;
+}
+
 /* The intrinsics of MSVC, which the other compilers know as well; comparing with NULL changes nothing. */
 void* lb_os_load(void* const volatile* place) {
   return InterlockedCompareExchangePointer((PVOID volatile*)(uintptr_t)place, NULL, NULL);

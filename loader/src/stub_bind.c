@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "internal.h"
-#include "neighbours.h"
 #include "os.h"
 
 /* ISO C has no conversion between pointers to objects and to functions; POSIX and Windows say that bytes agree. */
@@ -24,25 +23,39 @@ uintptr_t lb_give(uintptr_t result) {
   return result;
 }
 
-/* Most processes fail once or for one reason, so what is kept is not freed. */
+typedef struct lb_kept {
+  struct lb_kept* next;
+  char text[1];
+} lb_kept;
+
+/* The program may keep what it is given, so each text stays, and is there once. */
 void lb_keep_sentence(lb_stub* stub, const char* sentence) {
-  if (strcmp(lb_stub_sentence(stub), sentence) == 0) return;
-  char* copy = lb_duplicate(sentence);
-  lb_os_publish(&stub->sentence, copy ? copy : (void*)"The runtime could not be bound: out of memory.");
+  lb_kept* kept = stub->kept;
+  while (kept && strcmp(kept->text, sentence) != 0) kept = kept->next;
+  if (!kept && (kept = lb_allocate(sizeof *kept + strlen(sentence))) != NULL) {
+    memcpy(kept->text, sentence, strlen(sentence) + 1);
+    kept->next = stub->kept;
+    stub->kept = kept;
+  }
+  lb_os_publish(&stub->sentence, kept ? kept->text : (void*)"The runtime could not be bound: out of memory.");
 }
 
-/* What users of npm type, when this library is in a node_modules; else NULL, and the advice is the runtime's own. */
-static char* lb_npm_advice(const lb_stub* stub) {
+/* What users of npm or of .NET type where one of them installed this library; else NULL: the runtime's own advice. */
+static char* lb_stub_advice(const lb_stub* stub, lb_installer installer) {
+  const char *npm = stub->packages.npm, *nuget = stub->packages.nuget;
   lb_text text = {NULL, 0, 0, 0};
-  char* own = stub->npm ? lb_os_own_folder() : NULL;
-  int is_node = own && strstr(own, "node_modules") != NULL;
-  lb_free(own);
-  if (!is_node) return NULL;
-  lb_text_add(&text, "npm install \"");
-  lb_text_add(&text, stub->npm);
-  lb_text_add(&text, "@>=");
-  lb_text_add_version(&text, stub->runtime->minimum);
-  lb_text_add(&text, "\"");
+  if (installer == LB_INSTALLER_NPM && *npm) {
+    lb_text_add(&text, "npm install \"");
+    lb_text_add(&text, npm);
+    lb_text_add(&text, "@>=");
+    lb_text_add_version(&text, stub->runtime->minimum);
+    lb_text_add(&text, "\"");
+  } else if (installer == LB_INSTALLER_NUGET && *nuget) {
+    lb_text_add(&text, "dotnet add package "); /* takes the newest */
+    lb_text_add(&text, nuget);
+  } else {
+    return NULL;
+  }
   return lb_text_take(&text);
 }
 
@@ -50,12 +63,12 @@ int lb_stub_bind(lb_stub* stub) {
   if (lb_os_load(&stub->is_filled)) return 0;
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
-  lb_neighbours around = lb_neighbours_of(stub->below, stub->npm ? stub->npm : "");
+  lb_neighbours around = lb_neighbours_of(stub->packages);
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
   options.directories = (const char* const*)around.folders;
   options.directory_count = around.count;
-  char* advice = lb_npm_advice(stub);
+  char* advice = lb_stub_advice(stub, around.installer);
   options.advice = advice;
   int outcome = lb_bind(&stub->binding, stub->runtime, &options, &report);
   lb_neighbours_clear(&around);

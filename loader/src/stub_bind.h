@@ -3,6 +3,7 @@
 #define LATEBIND_STUB_BIND_H
 
 #include "latebind/latebind.h"
+#include "neighbours.h"
 #include "trampolines.h"
 
 /* The function at an address, and the address of a function. */
@@ -15,15 +16,15 @@ uintptr_t lb_give(uintptr_t result);
 /* One for each runtime that has a stub. */
 typedef struct lb_stub {
   const lb_runtime* runtime;
-  const char* below; /* where site-packages have it: "onnxruntime/capi" */
-  const char* npm;   /* the npm package that has it, or NULL: "onnxruntime-node" */
-  uint32_t flags;    /* LB_FLAG_* */
+  lb_packages packages;
+  uint32_t flags; /* LB_FLAG_* */
   /* Called once when the runtime is bound, under the lock of binding, with the report as JSON. Publishes `is_filled`
    * when calls may reach the runtime. */
   void (*fill)(const char* report);
   lb_binding binding;
   void* volatile path;      /* the first place to look, from the program */
-  void* volatile sentence;  /* the sentence of the last binding that failed */
+  void* volatile sentence;  /* the text of the last binding that failed */
+  struct lb_kept* kept;     /* every such text; guarded by the lock */
   void* volatile is_filled; /* not NULL when calls reach the runtime */
   lb_version recorded;      /* what the newest function needs that was recorded; guarded by the lock */
 } lb_stub;
@@ -32,7 +33,7 @@ typedef struct lb_stub {
 int lb_stub_bind(lb_stub* stub);
 /* Why the last binding failed: "" when none did. It lives for ever. */
 const char* lb_stub_sentence(const lb_stub* stub);
-/* Makes a sentence the last one. */
+/* Makes a sentence the last one. Under the lock of binding. */
 void lb_keep_sentence(lb_stub* stub, const char* sentence);
 void lb_stub_path(lb_stub* stub, const char* path);
 

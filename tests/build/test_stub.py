@@ -1,5 +1,6 @@
 """The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
+import importlib.metadata
 import shutil
 import subprocess
 from pathlib import Path
@@ -145,6 +146,42 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
         assert exported == {"used"}
+
+
+TWO = """\
+#include "latebind_onnxruntime.h"
+#include "latebind_openvino.h"
+#include <stdio.h>
+
+const void* OrtGetApiBase(void);
+int ov_core_create(void** core);
+
+int main(void) {
+  void* core = NULL;
+  const int made[] = {OrtGetApiBase() != NULL, lb_onnxruntime_available("CreateEnv")};
+  printf("%d %d %s\\n", made[0], made[1], lb_onnxruntime_sentence());
+  const int failed[] = {ov_core_create(&core), lb_openvino_available(NULL)};
+  printf("%d %d %s\\n", failed[0], failed[1], lb_openvino_sentence());
+  return 0;
+}
+"""
+
+
+def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_program(latebind, tmp_path):
+    for runtime in ("onnxruntime", "openvino"):
+        assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
+    assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
+    (tmp_path / "two.c").write_text(TWO)
+    words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
+    done = subprocess.run(list(map(str, [find_zig(), "cc", *words])), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(capi)}, 1)):
+        env = {"PATH": "/usr/bin", **place}
+        shown = subprocess.run([tmp_path / "two"], env=env, capture_output=True, text=True, check=True).stdout
+        first, second = shown.splitlines()
+        assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
+        assert second.startswith("-1 0 OpenVINO was not found in ")
 
 
 @pytest.mark.parametrize(

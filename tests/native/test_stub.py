@@ -24,6 +24,8 @@ SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419,
 """The slots of OrtApi in the official header of each version; for 27, in our table."""
 FLOOR, NEWEST = (int(version.split(".")[1]) for version in ORT_VERSIONS)
 BETWEEN = [f"1.{minor}" for minor in range(FLOOR + 1, NEWEST)]
+PIP, NPM = 'pip install "onnxruntime>=1.19"', 'npm install "onnxruntime-node@>=1.19"'
+DOTNET = "dotnet add package Microsoft.ML.OnnxRuntime "
 OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "latest")]
 
 
@@ -252,21 +254,25 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
     assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
-@pytest.mark.parametrize(("own", "theirs"), [
-    ("app", "app/runtimes/linux-x64/native/libonnxruntime.so"),
-    ("app/runtimes/linux-x64/native", "app/libonnxruntime.so"),
-    ("x/node_modules/@scope/y-linux-x64", "x/node_modules/onnxruntime-node/bin/napi-v6/linux/x64/libonnxruntime.so.1"),
-    ("x/build/Release", "x/node_modules/onnxruntime-node/bin/napi-v3/linux/x64/libonnxruntime.so"),
-    ("app/_internal/pkg/lib", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2"),
+NODE = "x/node_modules/onnxruntime-node/bin"
+
+
+@pytest.mark.parametrize(("own", "with_", "theirs", "command"), [
+    ("app", "", "app/runtimes/linux-x64/native/libonnxruntime.so", PIP),
+    ("app", "a.deps.json", "app/libonnxruntime.so", DOTNET),
+    ("app", "a.exe.config", "app/libonnxruntime.so", DOTNET),  # .NET Framework
+    ("app/runtimes/linux-x64/native", "", "app/libonnxruntime.so", DOTNET),
+    ("x/node_modules/@scope/y-linux-x64", "", f"{NODE}/napi-v6/linux/x64/libonnxruntime.so.1", NPM),
+    ("x/build/Release", "", f"{NODE}/napi-v3/linux/x64/libonnxruntime.so", PIP),
+    ("app/_internal/pkg/lib", "", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2", PIP),
 ])  # fmt: skip
-def test_layouts_of_applications_are_searched(users, tmp_path, own, theirs):
-    (tmp_path / own).mkdir(parents=True)
+def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, theirs, command):  # a table
+    (tmp_path / own / with_).mkdir(parents=True)
     shutil.copy(users / "user_c", tmp_path / own)
     program = tmp_path / own / "user_c"
     (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
     absent = run(program)
     assert absent.returncode == 1
-    command = 'npm install "onnxruntime-node@>=' if "node_modules" in own else 'pip install "onnxruntime>='
     assert f"Get it with: {command}" in absent.stdout + absent.stderr
     wrong = tmp_path / theirs.replace("x64", "arm64").replace("capi", "other").replace("app/lib", "app/else/lib")
     wrong.parent.mkdir(parents=True, exist_ok=True)

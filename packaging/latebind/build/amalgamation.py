@@ -41,12 +41,12 @@ _FIRST = "#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n"
 def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     """The text of each file by name. `loader` is the folder of latebindConfig.cmake, which lists the sources.
 
-    The minimum of the source holds unless the compiler's command line sets another.
+    The minimum of the source holds unless the compiler's command line sets another. All names of the loader are the
+    stub's own, since several such files, and the loader's, may be in one program.
     """
     runtime, made = source.runtime.name, source.files()
-    listed = (loader / "latebindConfig.cmake").read_text("utf-8")
-    names = _words(r"set\(stub_sources ([^)]*)\)", listed)[0]
-    names += _words(r"list\(APPEND stub_sources ([^)]*)\)", listed)[1 if made else 0]
+    every, of_table, by_name, *_ = _lists(loader, "stub_sources")
+    names = [*every, *(by_name if made else of_table)]
     bodies = [text for name, text in made.items() if name.endswith(".c")]
     of_preset = loader / "src" / f"{runtime}.c"
     bodies += [
@@ -59,8 +59,12 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     own = {name.rpartition("/")[2]: text for name, text in made.items() if name.endswith(".h")}
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
+    text = "\n".join([*lines, *_joined(loader, bodies, own=own)])
+    kept = [f"{runtime}_{name}" for name in ("path", "available", "sentence")]
+    if source.version == "own":  # what the project defines, and what that may call
+        kept += [f"{runtime}_read_version", "image_symbol", "image_keep"]
     return {
-        f"latebind_{runtime}.c": "\n".join([*lines, *_joined(loader, bodies, own=own)]),
+        f"latebind_{runtime}.c": re.sub(rf"\blb_(?!(?:{'|'.join(kept)})\b)(?=[a-z])", f"lb_in_{runtime}_", text),
         f"latebind_{runtime}.h": f"{head}{public}{declared}",
     }
 
@@ -92,10 +96,7 @@ def _joined(
 
     Headers whose names are `apart` are no part of it; `first` includes them. `own` are more headers, by name.
     """
-    listed = (loader / "latebindConfig.cmake").read_text("utf-8")
-    common = _words(r"set\(sources ([^)]*)\)", listed)[0]
-    groups = _words(r"list\(APPEND sources ([^)]*)\)", listed)
-    parts = [(common, ""), *zip(groups, _SYSTEMS, strict=True)]
+    parts = list(zip(_lists(loader, "sources"), ("", *_SYSTEMS), strict=True))
     texts = [([(loader / "src" / f"{name}.c").read_text("utf-8") for name in names], when) for names, when in parts]
     texts[0][0].extend(bodies)
     headers = _headers(loader, [body for some, _ in texts for body in some], apart, own or {})
@@ -113,8 +114,10 @@ def _floor(runtime: str, minimum: str) -> str:
     return "\n".join([f"#ifndef {macros[0]}", *lines, "#endif\n"])
 
 
-def _words(pattern: str, text: str) -> list[list[str]]:
-    return [found.split() for found in re.findall(pattern, text)]
+def _lists(loader: Path, variable: str) -> list[list[str]]:
+    """The words that latebindConfig.cmake puts into a variable: at first, then each time that it appends some."""
+    listed = (loader / "latebindConfig.cmake").read_text("utf-8")
+    return [found.split() for found in re.findall(rf"(?:set\(|list\(APPEND ){variable} ([^)]*)\)", listed)]
 
 
 def _headers(loader: Path, bodies: Iterable[str], known: Iterable[str], own: Mapping[str, str]) -> list[str]:

@@ -89,6 +89,8 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
         name=runtime.name,
         title=runtime.title,
         below=runtime.python.folder,
+        npm=runtime.npm,
+        nuget=next(iter(runtime.nuget.ids), ""),
         flags=flags,
         count=str(len(since)),
         functions=" \\\n".join(rows),

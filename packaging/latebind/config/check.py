@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
-from latebind.config.described import RUNTIME_VERSION, DescribedRuntime, problems
+from latebind.config.described import DescribedRuntime, problems, version_problems
 from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
 from latebind.tables.presets import presets
@@ -118,9 +118,8 @@ def _check_described(
     if use.preset:
         text = f"a runtime is the preset {use.preset} and described as well"
         reader.problem((*here, "preset"), text, "Take preset out, or [runtime.describe].")
-    if not RUNTIME_VERSION.match(use.minimum):
-        text = f"{use.minimum!r} is not two or three numbers"
-        reader.problem((*here, "minimum"), text, "Write it as 1.19 or 1.19.2.")
+    for keys, text, advice in version_problems("minimum", use.minimum):
+        reader.problem((*here, *keys), text, advice)
     if described.python is None:
         text = "no wheel supplies the runtime, so nothing could be verified"
         reader.problem(

@@ -221,15 +221,20 @@ def problems(described: DescribedRuntime, minimum: str, systems: Iterable[str]) 
         )
     if described.stub:
         yield from _stub_problems(described.stub)
-    yield from _version_problems(described, minimum)
+    yield from _built_problems(described, minimum)
     yield from _file_problems(described.files, systems)
     yield from _supply_problems(described)
 
 
-def _version_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
-    if not RUNTIME_VERSION.match(described.built):
-        yield ("built",), f"{described.built!r} is not two or three numbers", "Write it as 1.19 or 1.19.2."
-    elif _is_version(minimum) and Version(described.built) < Version(minimum):
+def version_problems(key: str, version: str) -> Iterator[Problem]:
+    """A problem of the key unless the version has the form that C code can have."""
+    if not RUNTIME_VERSION.match(version):
+        yield (key,), f"{version!r} is not two or three numbers", "Write it as 1.19 or 1.19.2."
+
+
+def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
+    yield from (wrong := list(version_problems("built", described.built)))
+    if not wrong and _is_version(minimum) and Version(described.built) < Version(minimum):
         yield (
             ("built",),
             f"built = {described.built} is older than the minimum, {minimum}",

@@ -9,7 +9,7 @@ import msgspec
 
 from latebind.config.check import check_config, check_source
 from latebind.config.config import SDIST_LOADER, Config
-from latebind.config.described import RUNTIME_VERSION, DescribedFile, problems
+from latebind.config.described import DescribedFile, problems, version_problems
 from latebind.config.document import Document, RuntimeUse
 from latebind.config.expand import expand
 from latebind.config.lines import Key, headers
@@ -82,9 +82,7 @@ def load_described(file: Path, systems: Iterable[str], minimum: str = "", functi
     if described is None:
         raise ConfigError(reader.problems)
     minimum = minimum or described.minimum
-    if not RUNTIME_VERSION.match(minimum):
-        reader.problem(("minimum",), f"{minimum!r} is not two or three numbers", "Write it as 1.19 or 1.19.2.")
-    for keys, text, advice in problems(described, minimum, systems):
+    for keys, text, advice in (*version_problems("minimum", minimum), *problems(described, minimum, systems)):
         reader.problem(keys, text, advice)
     if reader.problems:
         raise ConfigError(reader.problems)

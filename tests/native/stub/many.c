@@ -40,6 +40,9 @@ const char* many_why(void) {
   return "fine";
 }
 #ifdef NEWER
+int many_newer(void) {
+  return 0;
+}
 int many_new(void) {
   return 0;
 }

@@ -24,6 +24,7 @@ MANY_API int many_prints(char* text, size_t size, const char* format, ...);
 MANY_API int many_status(void);
 MANY_API const char* many_why(void);
 MANY_API int many_new(void); /* version 1.1 alone has it */
+MANY_API int many_newer(void);
 MANY_API int many_new_stops(void);
 MANY_API int many_number; /* no function: a stub cannot have it */
 #endif

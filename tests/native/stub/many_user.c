@@ -24,6 +24,10 @@ int main(int count, char** words) {
   printf("status %d: %s\n", status, many_why());
   if (status == 0) printf("wrong %d\n", wrong());
   printf("new %d\n", many_new());
+  const char* sentence = lb_many_sentence();
+  many_newer();
+  many_new();
+  if (sentence != lb_many_sentence()) puts("each failure makes a new text");
   printf("available %d %d\n", lb_many_available(NULL), lb_many_available("many_new"));
   printf("%s\n", lb_many_sentence());
   fflush(stdout);

@@ -135,8 +135,7 @@ class Bench:
             "sdk": ("", ""),  # a program in C says itself how to get it
             "npm": ("npm install", f'"{known.npm}@>={self.use.minimum}"' if known.npm else ""),
         }
-        # A stub knows where it is installed; it cannot tell a .NET application from others.
-        way, what = ways["wheel" if self.use.drop_in and self.cell.kind == "nupkg" else self.cell.kind]
+        way, what = ways[self.cell.kind]
         return {
             "title": known.title,
             "dist": dist,

@@ -1,0 +1,82 @@
+"""The stub in applications of .NET, made by a real SDK: what users of .NET read, and that the runtime is found."""
+
+import sys
+
+import pytest
+from latebind.build.nuget import pack_nupkgs
+from latebind.nuget import dotnet
+from latebind.system.run import run
+from latebind.tables.presets import preset
+from latebind.verify.plan.layouts import layout
+from latebind.verify.run.dotnet_project import build_consumer
+from latebind.verify.run.supply import assemble_runtime_nupkg
+
+from tests.dotnet_support import RID, consumer, make_config, make_stage
+from tests.native.emulated import ORT_VERSIONS
+from tests.native.test_stub import built, library
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's library is taken from a Linux wheel")
+
+PROJECT = """\
+<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>$(ConsumerFramework)</TargetFramework>
+    <NoWarn>$(NoWarn);NETSDK1138</NoWarn>
+    <InvariantGlobalization>true</InvariantGlobalization>
+    <NuGetAudit>false</NuGetAudit>
+  </PropertyGroup>
+  <ItemGroup>
+    <PackageReference Include="Demo" Version="[$(ProjectVersion)]" />
+  </ItemGroup>
+  <ItemGroup Condition="'$(RuntimeVersion)' != ''">
+    <PackageReference Include="Microsoft.ML.OnnxRuntime" Version="[$(RuntimeVersion)]" />
+  </ItemGroup>
+</Project>
+"""
+PROGRAM = """\
+using System;
+using System.Runtime.InteropServices;
+
+static class Program
+{
+    [DllImport("library")]
+    static extern IntPtr library_problem();
+
+    static void Main() { Console.Write(Marshal.PtrToStringAnsi(library_problem())); }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def package(shared, tmp_path_factory):
+    """A NuGet package with a library that links the stub."""
+    folder = tmp_path_factory.mktemp("package")
+    stage = make_stage(folder / "stage", {"core": [built(shared, folder / "built", "", "library") / "liblibrary.so"]})
+    return pack_nupkgs(make_config(folder), "core", [stage], folder / "dist")[0].path
+
+
+def shown(work, package, name, runtime=None):
+    """What the application prints: why the runtime cannot be used."""
+    project = work / "project"
+    project.mkdir(parents=True)
+    (project / "User.csproj").write_text(PROJECT)
+    (project / "User.cs").write_text(PROGRAM)
+    packages = consumer([package], runtime, project=project, version="0.1.0", layout=layout(name))
+    made = build_consumer(packages, work / "w")
+    return run(made.argv, env=dotnet.private(packages.environment, work / "w" / "home")).output
+
+
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish", "dotnet-cache"])
+def test_without_the_runtime_the_sentence_names_its_nuget_package(tmp_path, package, name):
+    sentence = shown(tmp_path, package, name)
+    assert sentence.startswith("ONNX Runtime was not found in ")
+    assert "Get it with: dotnet add package Microsoft.ML.OnnxRuntime (or name its file in " in sentence
+
+
+@pytest.mark.parametrize("name", ["dotnet-build", "dotnet-publish"])
+def test_the_runtimes_nuget_package_is_found(tmp_path, package, name):
+    version = ORT_VERSIONS[-1]
+    known = preset("onnxruntime")
+    runtime = assemble_runtime_nupkg(library(version), version, tmp_path / "runtime", rid=RID, runtime=known)
+    assert shown(tmp_path, package, name, (version, runtime)) == ""
