@@ -11,7 +11,7 @@ from latebind.tables.functions import FunctionTable, function_table
 from latebind.tables.presets import presets
 
 STUB = Path(__file__).resolve().parents[1] / "native" / "stub"
-MANY = ["integers", "new", "new_stops", "prints", "reals", "returns", "status", "version", "why"]
+MANY = ["integers", "new", "new_stops", "newer", "prints", "reals", "returns", "status", "version", "why"]
 
 
 def test_a_header_gives_the_functions_that_it_and_its_neighbours_declare(tmp_path):
