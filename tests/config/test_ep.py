@@ -30,6 +30,12 @@ def test_an_ep_implies_exports_wheel_package_and_runtime(tmp_path):
         (EP, f'{EP}\nnuget = {{ id = "A", managed = "net" }}', 15, "the assembly of package.tiny is generated"),
         (EP, f'{EP}\n[[runtime]]\npreset = "onnxruntime"\nminimum = "1.23"', 14, "are in [[runtime]] and in package"),
         (EP, f'{EP}\nnpm = {{ name = "a" }}', 15, "which Node.js cannot register"),
+        (
+            EP,
+            f"{EP}\n[package.two]\ncomponent = 'two'\nep = {{ id = 'two', names = ['TwoExecutionProvider'] }}",
+            17,
+            "have different minimums",
+        ),
         (EP, "", 12, "package.tiny.exports is missing"),
     ],
 )

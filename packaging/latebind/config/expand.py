@@ -20,9 +20,11 @@ def expand(document: Document, reader: Reader) -> Document:
         _check(name, package, document, reader)
     if not eps:
         return document
-    minimums = {package.ep.minimum: None for package in eps.values() if package.ep is not None}
+    minimums = {package.ep.minimum: name for name, package in eps.items() if package.ep is not None}
     if len(minimums) > 1:
-        reader.problem(("package",), "execution providers of one project have different minimums", "Write one number.")
+        text = "execution providers of one project have different minimums"
+        advice = "Write one number, or give each minimum a latebind.toml of its own."
+        reader.problem(("package", [*minimums.values()][-1], "ep"), text, advice)
     about = document.project.description.rstrip(".")
     packages = {name: _expanded(package, about) for name, package in document.package.items()}
     runtime = RuntimeUse(preset=EP_RUNTIME, minimum=next(iter(minimums)))
