@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+import hypothesis
 import msgspec
 import pytest
 
@@ -18,6 +19,10 @@ from tests.client import write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 _SKIPPED = []
+
+# How long one case takes says nothing where other workers keep the processors busy.
+hypothesis.settings.register_profile("latebind", deadline=None)
+hypothesis.settings.load_profile("latebind")
 
 
 def pytest_collection_modifyitems(items):
@@ -74,7 +79,7 @@ def shared(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def kept():
+def kept_builds():
     """A folder for what knows by itself whether it must be made again; every worker of every run has it in common."""
     folder = ROOT / ".latebind" / "tests"
     folder.mkdir(parents=True, exist_ok=True)
@@ -82,11 +87,11 @@ def kept():
 
 
 @pytest.fixture(scope="session")
-def latenn_here(kept):
+def latenn_here(kept_builds):
     """The folder of latenn's packages for this machine. Workers share it; latebind locks it while one of them packs."""
     from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # few tests need what it imports
 
-    return packed_latenn(ROOT, kept / "latenn")
+    return packed_latenn(ROOT, kept_builds / "latenn")
 
 
 @pytest.fixture(scope="session")

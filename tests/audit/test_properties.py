@@ -13,9 +13,7 @@ from latebind.system.archive import ZipReader
 
 from tests.audit.corpus import nuspec as good_nuspec
 
-LIBERAL = settings(
-    max_examples=200, deadline=5000, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
+LIBERAL = settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 
 
 def mutated(data: bytes, changes: list[tuple[float, int]], cut: float) -> bytes:

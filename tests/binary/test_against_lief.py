@@ -214,7 +214,7 @@ def test_a_library_without_section_headers_has_the_same_symbols(bench):
 
 
 @pytest.mark.parametrize("form", ["elf", "macho", "pe"])
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(changes=st.lists(st.tuples(st.integers(0, 4095), st.integers(0, 255)), max_size=6), cut=st.floats(0, 1))
 def test_a_damaged_library_is_read_or_refused(bench, form, changes, cut):
     data = bytearray({"elf": bench.good, "macho": bench.dylib, "pe": bench.dll}[form]())

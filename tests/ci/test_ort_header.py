@@ -20,9 +20,15 @@ def repository(tmp_path, monkeypatch):
     monkeypatch.setattr(ort_header, "REPOSITORY", folder.as_uri())
 
 
-def test_a_tag_gives_its_headers_in_one_folder(repository, tmp_path):
+def test_a_tag_gives_its_headers_in_one_folder(repository, tmp_path, monkeypatch):
+    monkeypatch.delitem(ort_header.SHA256, "1.19")
     header = ort_header.fetch(tmp_path / "made", "1.19")
     assert [path.name for path in header.parent.iterdir()] == ["onnxruntime_c_api.h"]
+
+
+def test_a_header_that_is_not_the_pinned_one_is_refused(repository, tmp_path):
+    with pytest.raises(ort_header.NotAvailableError, match="not the pinned"):
+        ort_header.fetch(tmp_path / "made", "1.19")
 
 
 def test_a_tag_that_is_not_there_is_named_and_nothing_stays(repository, tmp_path, monkeypatch):

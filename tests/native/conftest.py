@@ -5,27 +5,27 @@ import pytest
 from tests.native.building import CannotBuildError, build_programs, runtime_library
 
 
-def built(kept, sanitizers):
+def built(kept_builds, sanitizers):
     try:
-        return build_programs(kept, sanitizers)
+        return build_programs(kept_builds, sanitizers)
     except CannotBuildError as reason:
         pytest.skip(f"not run: {reason}")
 
 
 @pytest.fixture(scope="session", params=["", "address,undefined"], ids=["plain", "sanitized"])
-def programs(request, kept):
-    return built(kept, request.param)
+def programs(request, kept_builds):
+    return built(kept_builds, request.param)
 
 
 @pytest.fixture(scope="session")
-def watched(kept):
+def watched(kept_builds):
     """The programs under a sanitizer of threads."""
-    return built(kept, "thread")
+    return built(kept_builds, "thread")
 
 
 @pytest.fixture(scope="session")
-def plain(kept):
-    return built(kept, "")
+def plain(kept_builds):
+    return built(kept_builds, "")
 
 
 @pytest.fixture(scope="session")
