@@ -94,11 +94,11 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
         (NEGOTIATED, UNCHECKED, "unsupported", "ended with status -11"),
         (NEGOTIATED, UNCHECKED, "wheel/*/onnxruntime-1.23*/works", "ended with status -11"),
         (NEGOTIATED, "version = 23;\n  ort = base->GetApi(1);", "unsupported", "loading was expected to fail"),
-        (".GetName = factory_name", ".GetName = vendor", "wheel/*1.31*/works", "names: is not what it must be"),
-        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "wheel/*1.31*/works", "numbers: is not what it must be"),
-        (END, ABORT, "wheel/*1.31*/works", "ended with status -6"),
-        (*NO_DEVICE, "wheel/*1.31*/works", "not run: no-device (TinyExecutionProvider found none)"),
-        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "nupkg/*build*1.31*/works", "numbers: is not what it must be"),
+        (".GetName = factory_name", ".GetName = vendor", "wheel and works and not 1.23*", "names: is not what it must be"),
+        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "wheel and works and not 1.23*", "numbers: is not what it must be"),
+        (END, ABORT, "wheel and works and not 1.23*", "ended with status -6"),
+        (*NO_DEVICE, "wheel and works and not 1.23*", "not run: no-device (TinyExecutionProvider found none)"),
+        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", "build and works and not 1.23*", "numbers: is not what it must be"),
     ],
     ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device",
          ".NET numbers"],
@@ -139,7 +139,7 @@ def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(installed, exa
     (nupkg,) = (project / "dist").glob("*.nupkg")
     one = {f"lib/netstandard2.0/{made.assembly.name}": made.assembly.read_bytes()}
     Packages(folder=project, scratch=project).edit(nupkg, lambda files: files.update(one))
-    words = ("-C", project, "verify", "--dist", project / "dist", "-k", "nupkg/*build*1.31*/works")
+    words = ("-C", project, "verify", "--dist", project / "dist", "-k", "build and works and not 1.23*")
     ended = run(installed, *words, allowed=(1,))
     assert "libtiny_ep.so was not found" in " ".join(ended.stdout.split()), ended.stdout
 

@@ -84,7 +84,7 @@ held._release(held.pointer)
 
 
 @pytest.fixture(scope="session")
-def sanitized(kept, tmp_path_factory):
+def sanitized(kept_builds, tmp_path_factory):
     """The environment of a Python whose latenn is the sources with libraries built under the sanitizer."""
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
@@ -94,7 +94,7 @@ def sanitized(kept, tmp_path_factory):
     if not library.is_absolute():
         pytest.skip("not run: the compiler has no libasan to load before Python")
     try:
-        built = build_programs(kept, "address,undefined").folder / "latenn"
+        built = build_programs(kept_builds, "address,undefined").folder / "latenn"
     except CannotBuildError as reason:
         pytest.skip(f"not run: {reason}")
     site = tmp_path_factory.mktemp("sanitized") / "site"

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the runtime's l
 
 
 @pytest.fixture
-def folder(tmp_path_factory, tmp_path, work):
+def folder(tmp_path_factory, tmp_path, latenn_here):
     """The models that the program loads, and what they need."""
     made = {
         "rectified": models.rectified(),
@@ -34,7 +34,7 @@ def folder(tmp_path_factory, tmp_path, work):
         (tmp_path / f"{name}.onnx").write_bytes(content)
     models.adapter(tmp_path / "a.onnx_adapter", 100, 200, 300)
     shutil.copy(plugin_ep.tiny_ep(tmp_path_factory.getbasetemp().parent), tmp_path / "libtiny_ep.so")
-    operator = min(work.rglob("liblatenn_customop.so"))
+    operator = min(latenn_here.parent.rglob("liblatenn_customop.so"))
     shutil.copy(operator, tmp_path)
     return tmp_path
 
