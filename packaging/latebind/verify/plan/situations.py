@@ -16,7 +16,7 @@ from latebind.tables.targets import other_processor, target
 from latebind.verify.plan.index import raised_minimum
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
     from latebind.config.document import RuntimeUse
@@ -65,6 +65,15 @@ class Situation:
     """Installed in a read-only folder, and used by a user who may not write there."""
     without: str = ""
     """The package of the project that is not installed."""
+
+    def break_files(self, libraries: Iterable[Path]) -> None:
+        """Break the installed libraries of the runtime, if the situation asks for it."""
+        for path in libraries if self.spoil is not None or self.unreadable else ():
+            data = path.read_bytes()
+            path.unlink()  # it may be a link into a cache, or to what other test cases use
+            path.write_bytes(self.spoil(data) if self.spoil is not None else data)
+            if self.unreadable:
+                path.chmod(0)
 
 
 ORDINARY = Situation()

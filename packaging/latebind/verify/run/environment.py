@@ -137,13 +137,7 @@ def _spoiled(bench: Bench, environment: Environment) -> str:
     if bench.use is None or not bench.cell.version or bench.scenario.versions == "below":
         return ""
     libraries = runtime_libraries(bench.use, environment.site, bench.cell.target)
-    situation = bench.situation
-    for library in libraries if situation.spoil is not None or situation.unreadable else ():
-        data = library.read_bytes()
-        library.unlink()  # it may be a link into the installer's cache
-        library.write_bytes(situation.spoil(data) if situation.spoil is not None else data)
-        if situation.unreadable:
-            library.chmod(0)
+    bench.situation.break_files(libraries)
     return bench.machine.path(libraries[0])
 
 

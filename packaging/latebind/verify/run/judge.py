@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from latebind.verify.plan.scenarios import Scenario
-    from latebind.verify.run.bench import Phase
+    from latebind.verify.run.bench import Bench, Phase
     from latebind.verify.run.protocol import ConsumerRun, ProcessView, Recorded
 
 _SHOWN_FAILURES = 5
@@ -65,6 +65,23 @@ def judge(cell: Cell, wanted: Expectation, ended: ConsumerRun, view: ProcessView
         message = ended.result.message
         return Outcome(cell=cell, state=State.PASSED, summary=f'says: "{message}"', facts={"sentence": message})
     return _passed(cell, wanted, ended)
+
+
+def judge_program(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
+    """Judge a program that was built in the test case's folder; `library` is the runtime's file as the program has it.
+
+    What it leaves out on purpose is listed in the report.
+    """
+    reference = bench.reference()
+    wanted = Expectation(
+        scenario=bench.scenario,
+        roots=(str(bench.work),),
+        values=bench.values(library),
+        reference=None if reference is None else reference - set(ended.result.out_of_scope),
+        at_least=bench.at_least(),
+        binds=bench.binds(),
+    )
+    return judge(bench.cell, wanted, ended)
 
 
 def _passed(cell: Cell, wanted: Expectation, ended: ConsumerRun) -> Outcome:

@@ -131,17 +131,13 @@ def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: st
 
 def _spoiled(bench: Bench, app: Path) -> str:
     """The runtime's installed library, broken as the scenario asks for; "" without one."""
-    use, spoil = bench.use, bench.situation.spoil
+    use = bench.use
     if use is None or not use.known.npm or not bench.cell.version:
         return ""
     found = _libraries(app / "node_modules" / use.known.npm, use, bench)
     if not found:
         raise InputError(f"{use.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
-    if spoil is not None:
-        for path in found:
-            data = spoil(path.read_bytes())
-            path.unlink()  # it may be a link to npm's cache
-            path.write_bytes(data)
+    bench.situation.break_files(found)
     return str(found[0])
 
 

@@ -14,7 +14,7 @@ from latebind.verify.plan.layouts import Application, layout
 from latebind.verify.run.access import lock_application
 from latebind.verify.run.bench import assert_first, failing_at
 from latebind.verify.run.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
-from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_here, clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import assemble_runtime_nupkg
@@ -112,17 +112,7 @@ def _is_on_feed(bench: Bench) -> bool:
 
 
 def _judged(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
-    reference = bench.reference()
-    wanted = Expectation(
-        scenario=bench.scenario,
-        roots=(str(bench.work),),
-        values=bench.values(library),
-        # What the consumer leaves out on purpose is listed in the report.
-        reference=None if reference is None else reference - set(ended.result.out_of_scope),
-        at_least=bench.at_least(),
-        binds=bench.binds(),
-    )
-    outcome, assembly = judge(bench.cell, wanted, ended), ended.result.assembly
+    outcome, assembly = judge_program(bench, ended, library), ended.result.assembly
     if not assembly.framework:
         return outcome
     return replace(outcome, facts={**outcome.facts, "assembly": f"{assembly.path} ({assembly.framework})".strip()})

@@ -17,7 +17,7 @@ from latebind.tables.targets import target
 from latebind.verify.plan.scenarios import PKG_CONFIG
 from latebind.verify.plan.situations import copied
 from latebind.verify.run.bench import failing_at
-from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.judge import judge_program
 from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import runtime_libraries
@@ -50,16 +50,7 @@ def run_sdk_cell(bench: Bench) -> Outcome:
         env={**clean_environment(), **bench.situation.environment},
         log=bench.log,
     )
-    reference = bench.reference()
-    wanted = Expectation(
-        scenario=bench.scenario,
-        roots=(str(bench.work),),
-        values=bench.values(library),
-        reference=None if reference is None else reference - set(ended.result.out_of_scope),
-        at_least=bench.at_least(),
-        binds=bench.binds(),
-    )
-    outcome = judge(bench.cell, wanted, ended)
+    outcome = judge_program(bench, ended, library)
     if outcome.state is not State.PASSED or not library:
         return outcome
     return replace(outcome, facts={**outcome.facts, "runtime_library": _SUPPLIED})
@@ -98,9 +89,5 @@ def _runtime(bench: Bench) -> tuple[Path, str]:
         folder.mkdir()
         return folder, ""
     made = copied(bench, use, f"runtime/{use.known.python.folder}")
-    if bench.situation.spoil is not None:
-        for path in runtime_libraries(use, folder, bench.cell.target):
-            data = bench.situation.spoil(path.read_bytes())
-            path.unlink()  # it may be a link to what other test cases use
-            path.write_bytes(data)
+    bench.situation.break_files(runtime_libraries(use, folder, bench.cell.target))
     return made.parent, bench.machine.path(made)
