@@ -3,9 +3,9 @@
     python ci/census.py            audit every package of the table; fail where it is out of step or a goal is missed
     python ci/census.py --part D   only one part of it; --sample 15: only every n-th, 15 in all
 
-A label is `right` (the package fails for someone on its tags), `exaggerated` (true, but nothing fails) or `false`. The
-unit is a package with a code. Packages (8 GB) are downloaded into LATEBIND_BENCH_CACHE; gen.py writes
-docs/census.md. Exit status: 0 all goals met.
+docs/truth/census.csv has a row for each package, docs/truth/errors.csv one for each code that is an error for one, with
+a label: `right` (the package fails for someone on its tags), `exaggerated` (true, but nothing fails) or `false`.
+Packages (8 GB) are downloaded into LATEBIND_BENCH_CACHE; gen.py writes docs/census.md. Exit status: 0 all goals met.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
     from latebind.model import Profile, Severity
 
-TABLE = Path(__file__).resolve().parent.parent / "docs" / "truth" / "census.csv"
+TRUTH = Path(__file__).resolve().parent.parent / "docs" / "truth"
+TABLE = TRUTH / "census.csv"
+NOTHING = "nothing"
 LABELS = ("right", "exaggerated", "false")
 GOALS = {"A": 0.98, "B": 0.98, "C": 0.98, "D": 0.95}
 _PARTS = {
@@ -43,9 +45,10 @@ Published packages, audited with the rules for packages that bind no runtime (20
 **right** if another tool shows that the package fails for someone on its tags, *exaggerated* if it is true and nothing
 fails, *false* otherwise. A package with a code counts once, however many of its files have it.
 
-`python ci/census.py` downloads and audits [the table](truth/census.csv) again, and fails if a label is missing or a
-goal is not met. Before the severities had [this meaning](decisions/0051-severities.md), A and B had 182 errors in 102
-packages. 16 of them remain; 73 became warnings, since the package fails for some, and 93 became notes or nothing.
+`python ci/census.py` downloads and audits [the table](truth/census.csv) again, and fails if
+[a label](truth/errors.csv) is missing or a goal is not met. Before the severities had
+[this meaning](decisions/0051-severities.md), A and B had 182 errors in 102 packages. 16 of them remain; 73 became
+warnings, since the package fails for some, and 93 became notes or nothing.
 
 The whole table was audited with this result by one command (403 wheels, 16 minutes with the downloads).
 [Other tools on the same wheels](compare.md) says how many of the failures that they see are found here.
@@ -53,15 +56,23 @@ The whole table was audited with this result by one command (403 wheels, 16 minu
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """A package, and one code that is an error for it with a label and its evidence; no code if it has no error."""
+class Error:
+    """A code that is an error for a package, with a label and its evidence."""
+
+    code: str
+    label: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """A package, its errors, and what each tool of ci/peers.py that has read it reports: "" for nothing."""
 
     file: str
     part: str
     sha256: str
-    code: str
-    label: str
-    evidence: str
+    errors: tuple[Error, ...]
+    reports: Mapping[str, str]
 
 
 def main() -> int:
@@ -70,21 +81,34 @@ def main() -> int:
     parser.add_argument("--part", choices=sorted(GOALS), help="only one part of the packages")
     parser.add_argument("--sample", type=int, metavar="N", help="only N packages of them, the same ones each time")
     arguments = parser.parse_args()
-    rows = [row for row in read_table(TABLE) if arguments.part in (None, row.part)]
-    pins = {row.file: row.sha256 for row in rows}
-    files = [*pins][:: -(-len(pins) // (arguments.sample or len(pins)))]
-    found = {file: codes(pinned.wheel(file, pins[file]), "loads").get("error", set()) for file in files}
-    rows = [row for row in rows if row.file in found]
+    rows = [row for row in read_table() if arguments.part in (None, row.part)]
+    rows = rows[:: -(-len(rows) // (arguments.sample or len(rows)))]
+    found = {row.file: codes(pinned.wheel(row.file, row.sha256), "loads").get("error", set()) for row in rows}
     wrong = [*problems(rows), *differences(rows, found)]
     for text in (*summary(rows), *wrong):
         print(text)
     return int(bool(wrong))
 
 
-def read_table(path: Path) -> list[Entry]:
-    """The rows of the table."""
+def read_table() -> list[Wheel]:
+    """The packages with their errors. Raises ValueError if an error is one of another package."""
+    errors: dict[str, list[Error]] = {}
+    for row in _rows(TRUTH / "errors.csv"):
+        errors.setdefault(row.pop("file"), []).append(Error(**row))
+    wheels = [_wheel(errors, **row) for row in _rows(TABLE)]
+    if unknown := errors.keys() - {row.file for row in wheels}:
+        raise ValueError(f"not in {TABLE.name}: {', '.join(sorted(unknown))}")
+    return wheels
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(encoding="utf-8", newline="") as file:
-        return [Entry(**row) for row in csv.DictReader(file)]
+        return list(csv.DictReader(file))
+
+
+def _wheel(errors: Mapping[str, Sequence[Error]], file: str, part: str, sha256: str, **tools: str) -> Wheel:
+    reports = {tool: "" if text == NOTHING else text for tool, text in tools.items() if text}
+    return Wheel(file=file, part=part, sha256=sha256, errors=tuple(errors.get(file, ())), reports=reports)
 
 
 def codes(path: Path, profile: Profile) -> Mapping[Severity, set[str]]:
@@ -94,60 +118,66 @@ def codes(path: Path, profile: Profile) -> Mapping[Severity, set[str]]:
     return {name: found for name, found in rows.items() if found}
 
 
-def precision(rows: Sequence[Entry], part: str) -> tuple[int, int]:
+def precision(rows: Sequence[Wheel], part: str) -> tuple[int, int]:
     """How many errors of a part are right, and how many there are."""
-    labels = [row.label for row in rows if row.part == part and row.code]
+    labels = [error.label for row in rows if row.part == part for error in row.errors]
     return labels.count("right"), len(labels)
 
 
-def summary(rows: Sequence[Entry]) -> Iterable[str]:
+def failing(rows: Sequence[Wheel], part: str) -> tuple[int, int]:
+    """How many packages of a part have errors, and how many there are."""
+    packages = [row for row in rows if row.part == part]
+    return sum(bool(row.errors) for row in packages), len(packages)
+
+
+def summary(rows: Sequence[Wheel]) -> Iterable[str]:
     """A line for each part."""
     for part in sorted({row.part for row in rows}):
         right, count = precision(rows, part)
-        packages = {row.file for row in rows if row.part == part}
-        failing = {row.file for row in rows if row.part == part and row.code}
-        share = f"{len(failing)} of {len(packages)} packages have errors"
-        yield f"part {part}: {right} of {count} errors are right; {share}"
+        bad, packages = failing(rows, part)
+        yield f"part {part}: {right} of {count} errors are right; {bad} of {packages} packages have errors"
 
 
-def problems(rows: Sequence[Entry]) -> Iterable[str]:
+def problems(rows: Sequence[Wheel]) -> Iterable[str]:
     """Labels that are not valid, and goals that are missed."""
     for row in rows:
-        if bool(row.code) != bool(row.label and row.evidence) or (row.code and row.label not in LABELS):
-            yield f"{row.file} {row.code}: needs a label ({', '.join(LABELS)}) and its evidence"
+        for error in row.errors:
+            if not error.code or error.label not in LABELS or not error.evidence:
+                yield f"{row.file} {error.code}: needs a label ({', '.join(LABELS)}) and its evidence"
     for part in sorted({row.part for row in rows}):
         right, count = precision(rows, part)
         if right < GOALS[part] * count:
             yield f"part {part}: {right} of {count} errors are right, but the goal is {GOALS[part]:.0%}"
 
 
-def differences(rows: Sequence[Entry], found: Mapping[str, set[str]]) -> Iterable[str]:
+def differences(rows: Sequence[Wheel], found: Mapping[str, set[str]]) -> Iterable[str]:
     """Where the audit's errors are not those of the table."""
-    known: dict[str, set[str]] = {}
     for row in rows:
-        known.setdefault(row.file, set()).update({row.code} - {""})
-    for file, codes in known.items():
-        yield from (f"{file}: {code} is a new error without a label" for code in sorted(found[file] - codes))
-        yield from (f"{file}: {code} is no longer an error" for code in sorted(codes - found[file]))
+        known = {error.code for error in row.errors}
+        yield from (f"{row.file}: {code} is a new error without a label" for code in sorted(found[row.file] - known))
+        yield from (f"{row.file}: {code} is no longer an error" for code in sorted(known - found[row.file]))
+
+
+def labelled(rows: Sequence[Wheel]) -> list[tuple[str, Error]]:
+    """All errors with the names of their packages, without the ending, in the order of the pages."""
+    pairs = [(row.file, error) for row in rows for error in row.errors]
+    pairs.sort(key=lambda pair: (pair[0].lower(), pair[1].code))
+    return [(file.removesuffix(".whl"), error) for file, error in pairs]
 
 
 def page() -> str:
-    """docs/census.md, by the table alone."""
-    rows = read_table(TABLE)
+    """docs/census.md, by the tables alone."""
+    rows = read_table()
     lines = ["| part | packages | with errors | errors | right | goal | |", "|---|---|---|---|---|---|---|"]
     for part, remark in _PARTS.items():
         right, count = precision(rows, part)
-        packages = {row.file for row in rows if row.part == part}
-        failing = {row.file for row in rows if row.part == part and row.code}
+        bad, packages = failing(rows, part)
         share = f"{right} ({right / count:.0%})"
-        lines.append(
-            f"| {part} | {len(packages)} | {len(failing)} | {count} | {share} | {GOALS[part]:.0%} | {remark} |"
-        )
+        lines.append(f"| {part} | {packages} | {bad} | {count} | {share} | {GOALS[part]:.0%} | {remark} |")
     lines += ["", "## Errors", "", "| package | code | label | evidence |", "|---|---|---|---|"]
     lines += [
-        f"| {row.file.removesuffix('.whl')} | [{row.code}](checks/index.md) | {row.label} | {row.evidence} |"
-        for row in sorted(rows, key=lambda row: (row.file.lower(), row.code))
-        if row.code
+        f"| {name} | [{error.code}](checks/index.md) | {error.label} | {error.evidence} |"
+        for name, error in labelled(rows)
     ]
     return "\n".join([_INTRODUCTION, *lines]) + "\n"
 

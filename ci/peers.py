@@ -1,6 +1,6 @@
-"""Audits the census's wheels with other tools, and keeps what each reports in docs/truth/compare.csv.
+"""Audits the census's wheels with other tools, and keeps what each reports in docs/truth/census.csv.
 
-    python ci/peers.py             every wheel that the table lacks; docs/truth/compare.csv grows, a wheel at a time
+    python ci/peers.py             every wheel without reports; docs/truth/census.csv is written after each wheel
     python ci/peers.py --only N    the next N wheels
 
 A wheel that was not in the cache is deleted when all tools have read it. delocate asks for otool and lipo, which
@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import sys
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 ROOT = Path(__file__).resolve().parent.parent
-TABLE = ROOT / "docs" / "truth" / "compare.csv"
 REQUIREMENTS = ROOT / "bench" / "peers.txt"
 _SECONDS = 300
 _LARGEST = 10**9
@@ -37,15 +36,6 @@ _SHOWN = 6
 _LEGACY = {"manylinux1": "manylinux_2_5", "manylinux2010": "manylinux_2_12", "manylinux2014": "manylinux_2_17"}
 _FLOOR = re.compile(r"(?P<family>manylinux|musllinux|macosx)_(?P<major>\d+)_(?P<minor>\d+)_(?P<arch>\w+)")
 _ARCHS = {"universal2": "x86_64,arm64"}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Row:
-    """What a tool reports on a wheel: short codes or sentences separated by semicolons, "" for nothing."""
-
-    file: str
-    tool: str
-    found: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,33 +116,32 @@ def main() -> int:
     """Run what the table lacks."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", type=int, help="how many wheels")
-    known = read_table()
-    pins = {row.file: row.sha256 for row in census.read_table(census.TABLE)}
-    missing = [name for name in pins if not any(row.file == name for row in known)]
+    wheels = {row.file: row for row in census.read_table()}
+    missing = [row for row in wheels.values() if not row.reports]
     programs = pinned.environment("peers", REQUIREMENTS)
     lost = 0
-    for name in missing[: parser.parse_args().only]:
-        kept = (pinned.cache() / "wheels" / name).is_file()
+    for row in missing[: parser.parse_args().only]:
+        kept = (pinned.cache() / "wheels" / row.file).is_file()
         try:
-            path = pinned.wheel(name, pins[name])
+            path = pinned.wheel(row.file, row.sha256)
         except SystemExit as reason:
             print(reason, file=sys.stderr)
             lost += 1
             continue
-        known += compare(path, programs)
-        write_table(known)
+        wheels[row.file] = replace(row, reports=compare(path, programs))
+        write_table(wheels.values())
         if not kept:
             path.unlink()
     return int(lost > 0)
 
 
-def compare(path: Path, programs: Path) -> list[Row]:
-    """A row for each tool that is made for the wheel, and one for latebind."""
+def compare(path: Path, programs: Path) -> dict[str, str]:
+    """What each tool that is made for the wheel reports, and latebind: short codes or sentences, "" for nothing."""
     size = path.stat().st_size
     if size > _LARGEST:
-        return [Row(path.name, "latebind", f"not run: {size // 10**6} MB")]
-    rows = [Row(path.name, tool.name, _run(tool, path, programs)) for tool in TOOLS if tool.reads(path.name)]
-    return [*rows, Row(path.name, "latebind", "; ".join(latebind(path)))]
+        return {"latebind": f"not run: {size // 10**6} MB"}
+    reports = {tool.name: _run(tool, path, programs) for tool in TOOLS if tool.reads(path.name)}
+    return {**reports, "latebind": "; ".join(latebind(path))}
 
 
 def latebind(path: Path) -> Iterable[str]:
@@ -206,22 +195,17 @@ def _floor(platform: str) -> tuple[str, int, int]:
     return (found["family"], int(found["major"]), int(found["minor"])) if found else ("", 0, 0)
 
 
-def read_table() -> list[Row]:
-    """What is known."""
-    if not TABLE.is_file():
-        return []
-    with TABLE.open(encoding="utf-8", newline="") as file:
-        return [Row(**row) for row in csv.DictReader(file)]
-
-
-def write_table(rows: Iterable[Row]) -> None:
-    """All rows, by file and tool."""
-    aside = TABLE.with_suffix(".part")
+def write_table(wheels: Iterable[census.Wheel]) -> None:
+    """All rows: a column for each tool, empty where it is not made for the wheel."""
+    tools = (*(tool.name for tool in TOOLS), "latebind")
+    aside = census.TABLE.with_suffix(".part")
     with aside.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("file", "tool", "found"))
-        writer.writerows(map(astuple, sorted(rows)))
-    aside.replace(TABLE)
+        writer.writerow(("file", "part", "sha256", *tools))
+        for row in wheels:
+            reports = {tool: text or census.NOTHING for tool, text in row.reports.items()}
+            writer.writerow((row.file, row.part, row.sha256, *(reports.get(tool, "") for tool in tools)))
+    aside.replace(census.TABLE)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ _INTRODUCTION = """# Other tools on the same wheels
 
 The wheels of [the census](census.md), read by auditwheel, delocate, delvewheel, abi3audit and check-wheel-contents
 (2026-11-22, [versions](../bench/peers.txt)) and by `latebind audit`, with all checks. `python ci/peers.py` writes
-[the table](truth/compare.csv): a row for each wheel and tool that is made for it.
+[the table](truth/census.csv): a row for each wheel, and a column for each tool, empty if it is not made for it.
 
 In the tables, a wheel counts once per row. The last columns are the wheels on which latebind reports a related code as
 an error or warning, only as a note, or not at all.
@@ -131,10 +131,9 @@ DIFFERENCES = (
 
 def page() -> str:
     """docs/compare.md, by the tables alone."""
-    rows = peers.read_table()
+    rows = census.read_table()
     ours = of_latebind(rows)
-    wheels = len({row.file for row in census.read_table(census.TABLE)})
-    left = f"{len(ours)} of the census's {wheels} wheels were read."
+    left = f"{len(ours)} of the census's {len(rows)} wheels were read."
     parts = [_INTRODUCTION, left, _tools(rows), _recall(rows, ours)]
     parts += ["## What the others report", _theirs(rows, ours)]
     parts += ["## Errors that no other tool reports", _alone(rows)]
@@ -142,13 +141,13 @@ def page() -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
-def of_latebind(rows: Sequence[peers.Row]) -> dict[str, dict[str, str]]:
+def of_latebind(rows: Sequence[census.Wheel]) -> dict[str, dict[str, str]]:
     """Of each wheel that was read, latebind's codes with their severities."""
-    read = (row for row in rows if row.tool == "latebind" and not row.found.startswith("not run"))
-    return {row.file: _codes(row.found) for row in read}
+    found = ((row.file, row.reports.get("latebind", "not run")) for row in rows)
+    return {file: _codes(text) for file, text in found if not text.startswith("not run")}
 
 
-def recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> tuple[int, int, int]:
+def recall(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> tuple[int, int, int]:
     """How many reports of other tools mean that a wheel fails for someone; of these, latebind's worse and its notes."""
     worst: Counter[str] = Counter()
     for one in (one for one in DIFFERENCES if one.is_failure):
@@ -159,11 +158,11 @@ def recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> 
     return worst.total(), worst["error"] + worst["warning"], worst["note"]
 
 
-def _files(rows: Sequence[peers.Row], one: Difference) -> set[str]:
-    return {row.file for row in rows if row.tool == one.tool and re.search(one.pattern, row.found)}
+def _files(rows: Sequence[census.Wheel], one: Difference) -> set[str]:
+    return {row.file for row in rows if re.search(one.pattern, row.reports.get(one.tool, ""))}
 
 
-def _recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> str:
+def _recall(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
     count, heavy, notes = recall(rows, ours)
     return (
         f"By auditwheel, delocate and delvewheel, a wheel fails for someone on its tags in {count} cases; reports that "
@@ -172,17 +171,17 @@ def _recall(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) ->
     )
 
 
-def _tools(rows: Sequence[peers.Row]) -> str:
+def _tools(rows: Sequence[census.Wheel]) -> str:
     lines = ["| tool | wheels read | with a report | not finished or failed |", "|---|---|---|---|"]
     for name in (*(tool.name for tool in peers.TOOLS), "latebind"):
-        found = [row.found for row in rows if row.tool == name]
+        found = [row.reports[name] for row in rows if name in row.reports]
         found = [text for text in found if not text.startswith("not run")]
         failed = [text for text in found if text.startswith(_UNREAD)]
         lines.append(f"| {name} | {len(found)} | {sum(map(bool, found)) - len(failed)} | {len(failed)} |")
     return "\n".join(lines)
 
 
-def _theirs(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) -> str:
+def _theirs(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]]) -> str:
     lines = ["| tool | reports | wheels | error or warning | note | nothing | why |", "|---|---|---|---|---|---|---|"]
     for one in DIFFERENCES:
         files = _files(rows, one)
@@ -196,20 +195,26 @@ def _theirs(rows: Sequence[peers.Row], ours: Mapping[str, Mapping[str, str]]) ->
     return "\n".join(lines)
 
 
-def _alone(rows: Sequence[peers.Row]) -> str:
+def _alone(rows: Sequence[census.Wheel]) -> str:
     """The census's errors on wheels where each tool for it finished, and none reports something related."""
-    theirs: dict[str, set[str]] = {}
-    for row in (row for row in rows if row.tool != "latebind"):
-        is_open = row.found.startswith(_UNREAD)  # what it would have reported is not known
-        mine = [one for one in DIFFERENCES if one.tool == row.tool and (is_open or re.search(one.pattern, row.found))]
-        theirs.setdefault(row.file, set()).update(code for one in mine for code in one.codes)
+    theirs = {row.file.removesuffix(".whl"): _related(row.reports) for row in rows if len(row.reports) > 1}
     lines = ["| wheel | code | evidence of the census |", "|---|---|---|"]
     lines += [
-        f"| {one.file.removesuffix('.whl')} | {one.code} | {one.evidence} |"
-        for one in sorted(census.read_table(census.TABLE), key=lambda row: (row.file.lower(), row.code))
-        if one.code and one.code not in theirs.get(one.file, {one.code})
+        f"| {name} | {error.code} | {error.evidence} |"
+        for name, error in census.labelled(rows)
+        if error.code not in theirs.get(name, {error.code})
     ]
     return "\n".join(lines)
+
+
+def _related(reports: Mapping[str, str]) -> set[str]:
+    """latebind's codes for what other tools report on a wheel; all of a tool that did not finish, since it might."""
+    return {
+        code
+        for one in DIFFERENCES
+        if (text := reports.get(one.tool, "")).startswith(_UNREAD) or re.search(one.pattern, text)
+        for code in one.codes
+    }
 
 
 def _only(ours: Mapping[str, Mapping[str, str]]) -> str:

@@ -7,8 +7,13 @@ from dataclasses import replace
 import census
 import pytest
 
-ROWS = census.read_table(census.TABLE)
-LABELLED = [row for row in ROWS if row.code]
+ROWS = census.read_table()
+FAULTY = next(row for row in ROWS if row.errors)
+
+
+def changed(row, **change):
+    """A row whose errors differ in this."""
+    return replace(row, errors=tuple(replace(error, **change) for error in row.errors))
 
 
 def test_the_table_meets_its_goals():
@@ -16,31 +21,42 @@ def test_the_table_meets_its_goals():
 
 
 def test_the_table_is_wide_and_lists_each_pair_once():
-    assert len({row.file for row in ROWS}) >= 150
+    assert len({row.file for row in ROWS}) == len(ROWS) >= 150
     assert {row.part for row in ROWS} == set(census.GOALS)
-    assert len({(row.file, row.code) for row in ROWS}) == len(ROWS)
+    pairs = census.labelled(ROWS)
+    assert len({(name, error.code) for name, error in pairs}) == len(pairs)
+
+
+def test_an_error_of_a_package_that_the_table_lacks_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "census.csv").write_text("file,part,sha256\na.whl,A,0\n", encoding="utf-8")
+    (tmp_path / "errors.csv").write_text("file,code,label,evidence\nb.whl,LB301,right,x\n", encoding="utf-8")
+    monkeypatch.setattr(census, "TRUTH", tmp_path)
+    monkeypatch.setattr(census, "TABLE", tmp_path / "census.csv")
+
+    with pytest.raises(ValueError, match=r"not in census\.csv: b\.whl"):
+        census.read_table()
 
 
 @pytest.mark.parametrize("part", census.GOALS)
 def test_wrong_errors_miss_the_goal_of_their_part(part):
-    rows = [replace(row, label="false") if row.part == part and row.code else row for row in ROWS]
+    rows = [changed(row, label="false") if row.part == part else row for row in ROWS]
 
     assert [text for text in census.problems(rows) if f"part {part}:" in text]
 
 
-@pytest.mark.parametrize("change", [{"label": "wright"}, {"label": ""}, {"evidence": ""}])
+@pytest.mark.parametrize("change", [{"label": "wright"}, {"label": ""}, {"evidence": ""}, {"code": ""}])
 def test_a_label_that_is_none_or_has_no_evidence_is_refused(change):
-    bad = replace(LABELLED[0], **change)
+    bad = changed(FAULTY, **change)
 
-    assert f"{bad.file} {bad.code}: needs a label" in "\n".join(census.problems([bad]))
+    assert f"{bad.file} {bad.errors[0].code}: needs a label" in "\n".join(census.problems([bad]))
 
 
 def test_errors_that_come_and_go_are_reported():
-    found = {row.file: set() for row in ROWS} | {LABELLED[0].file: {"LB999"}}
+    one = replace(FAULTY, errors=FAULTY.errors[:1])
 
-    told = list(census.differences([LABELLED[0]], found))
+    told = list(census.differences([one], {one.file: {"LB999"}}))
 
     assert told == [
-        f"{LABELLED[0].file}: LB999 is a new error without a label",
-        f"{LABELLED[0].file}: {LABELLED[0].code} is no longer an error",
+        f"{one.file}: LB999 is a new error without a label",
+        f"{one.file}: {one.errors[0].code} is no longer an error",
     ]
