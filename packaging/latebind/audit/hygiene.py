@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.pool import is_slow
-from latebind.audit.registry import ALL_KINDS, ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
 from latebind.audit.wording import some
 from latebind.text import human_size, plural
 
@@ -42,7 +42,6 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     "error",
     because="It cannot be installed.",
     scope="package",
-    kinds=ALL_KINDS,
     example="a wheel whose download was cut off",
     cure="Build or download the package again.",
 )
@@ -117,8 +116,6 @@ def _is_unportable(part: str) -> bool:
     "error",
     because="It does not load. A note for test data.",
     scope="package",
-    formats=EVERY_FORMAT,
-    kinds=ALL_KINDS,
     example="an ELF file whose last segment is cut off",
     cure="Build the binary again, and compare its size and hash with the build's output.",
 )
@@ -144,8 +141,6 @@ SLOW_SEVERITY: Severity = "warning"
     "error",
     because="The file may be hostile. A warning if the reader was only slow.",
     scope="package",
-    formats=EVERY_FORMAT,
-    kinds=ALL_KINDS,
     example="an ELF file that makes the parser crash or loop",
     cure="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
 )
@@ -186,8 +181,6 @@ def leftovers(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     because="Nothing fails.",
     scope="package",
-    formats=EVERY_FORMAT,
-    kinds=ALL_KINDS,
     example="liblatenn.so contains /home/ci/latenn/src/core.c",
     cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
 )
@@ -239,8 +232,6 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     "note",
     because="What is inside was not audited, and loads only where something unpacks it.",
     scope="package",
-    formats=EVERY_FORMAT,
-    kinds=ALL_KINDS,
     example="latenn/native.zip with libonnxruntime.so",
     cure="Install the library as a file of the package, where its loader and other tools find it.",
 )

@@ -15,7 +15,7 @@ from latebind.audit.npmjson import (
     read_manifest,
 )
 from latebind.audit.platforms import npm_cpu, npm_systems
-from latebind.audit.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.wording import some
 from latebind.text import plural
 
@@ -76,7 +76,6 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     "fit.",
     scope="package",
     kinds=("npm",),
-    formats=EVERY_FORMAT,
     example='"cpu": ["x64"] and an aarch64 library',
     cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
 )

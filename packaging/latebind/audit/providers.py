@@ -77,7 +77,6 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     because="The library can still be registered by a path that the user finds out.",
     scope="package",
     kinds=("wheel", "nupkg"),
-    formats=EVERY_FORMAT,
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
     cure="Make the packages from an `ep` table with latebind pack, or add the functions.",
 )
@@ -111,7 +110,6 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     because="Registering the library fails for every user.",
     scope="package",
     kinds=("wheel",),
-    formats=EVERY_FORMAT,
     example="get_library_path() gives libacme_ep.so, and the wheel holds libacme_ep.so.1",
     cure="Name the file that the wheel of this platform holds.",
 )
@@ -135,7 +133,6 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     because="Applications that select devices by that name find none; but a library may compose its name when it runs.",
     scope="package",
     kinds=("wheel", "nupkg"),
-    formats=EVERY_FORMAT,
     example="get_ep_names() gives AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     cure="Return the name that the library's factory returns.",
 )
@@ -170,7 +167,6 @@ def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
     because="It fails for users of another package of the runtime.",
     scope="package",
     kinds=("nupkg",),
-    formats=EVERY_FORMAT,
     example="the nuspec depends on Microsoft.ML.OnnxRuntime",
     cure="Remove the dependency; write the supported versions into the description.",
 )
@@ -193,7 +189,6 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     because="Users learn it nowhere else. An error if a minimum is configured and not named.",
     scope="package",
     kinds=("wheel", "nupkg"),
-    formats=EVERY_FORMAT,
     example="METADATA names no version of ONNX Runtime",
     cure='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
 )
@@ -219,7 +214,6 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     because="On that system the helper finds nothing.",
     scope="package",
     kinds=("nupkg",),
-    formats=EVERY_FORMAT,
     example="runtimes/win-arm64/native/ holds acme_runtime.dll only",
     cure="Add the provider's library for the RID, or remove its folder.",
 )

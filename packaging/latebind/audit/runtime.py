@@ -90,7 +90,6 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
     "error",
     because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
     scope="package",
-    formats=EVERY_FORMAT,
     kinds=(*ARCHIVES, "folder"),
     example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
     cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",

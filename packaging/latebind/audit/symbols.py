@@ -128,7 +128,6 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     "error",
     because="Callers cannot find a function that the configuration promises.",
     scope="package",
-    formats=EVERY_FORMAT,
     example="liblatenn.so does not export latenn_load",
     cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
 )

@@ -69,7 +69,6 @@ def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
     because="It does not load on the promised platform. A note if other files serve that platform.",
     scope="package",
     kinds=("wheel", "nupkg", "sdk"),
-    formats=EVERY_FORMAT,
     example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
     cure="Package the binary built for this tag, or correct the tag or the RID folder.",
 )
