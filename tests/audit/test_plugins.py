@@ -134,3 +134,17 @@ def test_a_check_is_given_the_values_that_it_names():
     assert declare(judge).parameters == ("image", "runtime")
     with pytest.raises(LatebindError, match="asks for 'images'"):
         declare(misspelled)
+
+
+def test_the_parameters_of_a_check_decide_on_its_scope_unless_it_is_given():
+    fields = {"example": "e", "cure": "c"}
+    declare = check("ACME003", "t", "note", **fields)
+
+    assert declare(lambda package, wheel: (package, wheel)).scope == "package"
+    assert declare(lambda package, image: (package, image)).scope == "binary"
+    assert declare(lambda file: (file,)).scope == "binary"
+    assert declare(lambda packages, policy: (packages, policy)).scope == "set"
+    given = check("ACME003", "t", "note", scope="binary", **fields)
+    assert given(lambda package: (package,)).scope == "binary"
+    with pytest.raises(LatebindError, match="asks for 'image', which a set check is not given"):
+        declare(lambda packages, image: (packages, image))

@@ -52,7 +52,7 @@ def commands(text: str) -> list[Command]:
     at = 0
     while at + 1 < len(tokens):
         name, opening = tokens[at], tokens[at + 1]
-        if _kind(name) != "word" or opening[0] != "(":
+        if name.lastgroup != "word" or opening[0] != "(":
             at += 1
             continue
         arguments, at = _arguments(tokens, at + 2)
@@ -71,7 +71,7 @@ def _arguments(tokens: list[re.Match[str]], at: int) -> tuple[tuple[Argument, ..
     while at < len(tokens):
         token = tokens[at]
         at += 1
-        if _kind(token) == "paren":
+        if token.lastgroup == "paren":
             depth += 1 if token[0] == "(" else -1
             if depth == 0:
                 return tuple(arguments), at
@@ -80,15 +80,10 @@ def _arguments(tokens: list[re.Match[str]], at: int) -> tuple[tuple[Argument, ..
     return tuple(arguments), len(tokens) + 1
 
 
-def _kind(token: re.Match[str]) -> str:
-    kinds = ("comment", "bracket", "quoted", "paren", "space", "word", "other")
-    return next(kind for kind in kinds if token[kind] is not None)
-
-
 def _plain(token: re.Match[str]) -> str:
-    if _kind(token) == "quoted":
+    if token.lastgroup == "quoted":
         return token[0][1:-1]
-    if _kind(token) == "bracket":
+    if token.lastgroup == "bracket":
         width = len(token["b"]) + 2
         return token[0][width:-width]
     return token[0]

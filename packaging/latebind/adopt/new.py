@@ -19,35 +19,24 @@ from latebind.templates import render
 if TYPE_CHECKING:
     from pathlib import Path
 
-LANGUAGES = ("c", "c++")
-PROJECT_KINDS = ("library", "ep")
-RUNTIMES = ("onnxruntime",)
 _NAME = re.compile(r"[A-Za-z]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _MODEL = "CAgSADo3Cg4KAXgKAXgSAXkiA0FkZBIBZ1oQCgF4EgsKCQgBEgUKAxIBTmIQCgF5EgsKCQgBEgUKAxIBTkIECgAQEQ=="
 """An ONNX model that adds its input "x" to itself, as "y"."""
 
 
+_COMMON = {
+    ".github/workflows/latebind.yml": "init/workflow.yml.j2",
+    ".gitignore": "init/gitignore.j2",
+    "LICENSE": "new/LICENSE.j2",
+}
+"""What every new project has: path and template."""
+
+
 def project_files(name: str, language: str, author: str) -> dict[str, str]:
     """Every file of a new project with its text, by its path in it. `name` is one that `check_name` accepts."""
     module = module_name(name)
-    values = {
-        "name": name,
-        "module": module,
-        "macro": module.upper(),
-        "nuget": "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name)),
-        "author": author or f"The {name} authors",
-        "cxx": language == "c++",
-        "minimum": preset("onnxruntime").floor,
-        "model": ", ".join(map(str, base64.b64decode(_MODEL))),
-        "model_text": _MODEL,
-        "schema": SCHEMA_ID,
-        "version": __version__,
-    }
     source = "cpp" if language == "c++" else "c"
     templates = {
-        ".github/workflows/latebind.yml": "init/workflow.yml.j2",
-        ".gitignore": "init/gitignore.j2",
-        "LICENSE": "new/LICENSE.j2",
         "README.md": "new/README.md.j2",
         "latebind.toml": "new/latebind.toml.j2",
         "native/CMakeLists.txt": "new/CMakeLists.txt.j2",
@@ -61,25 +50,23 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
         "verify/c/consumer.c": "new/consumer.c.j2",
         "verify/smoke.py": "new/smoke.py.j2",
     }
-    return {path: render(template, **values) for path, template in templates.items()}
+    return _rendered(
+        templates,
+        name,
+        author,
+        macro=module.upper(),
+        nuget=_camel(name),
+        cxx=language == "c++",
+        minimum=preset("onnxruntime").floor,
+        model=", ".join(map(str, base64.b64decode(_MODEL))),
+        model_text=_MODEL,
+    )
 
 
 def provider_files(name: str, author: str) -> dict[str, str]:
     """Every file of a new execution provider, as project_files(). The example ep-tiny is made by it."""
     module = module_name(name)
-    values = {
-        "name": name,
-        "module": module,
-        "id": module.strip("_").replace("_", "-"),
-        "camel": "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name)),
-        "author": author or f"The {name} authors",
-        "schema": SCHEMA_ID,
-        "version": __version__,
-    }
     templates = {
-        ".github/workflows/latebind.yml": "init/workflow.yml.j2",
-        ".gitignore": "init/gitignore.j2",
-        "LICENSE": "new/LICENSE.j2",
         "README.md": "new_ep/README.md.j2",
         "latebind.toml": "new_ep/latebind.toml.j2",
         "native/CMakeLists.txt": "new_ep/CMakeLists.txt.j2",
@@ -88,7 +75,22 @@ def provider_files(name: str, author: str) -> dict[str, str]:
         "verify/dotnet/Smoke.csproj": "new_ep/Smoke.csproj.j2",
         "verify/smoke.py": "new_ep/smoke.py.j2",
     }
-    return {path: render(template, **values) for path, template in templates.items()}
+    return _rendered(templates, name, author, id=module.strip("_").replace("_", "-"), camel=_camel(name))
+
+
+def _rendered(templates: dict[str, str], name: str, author: str, **values: object) -> dict[str, str]:
+    common = {
+        "name": name,
+        "module": module_name(name),
+        "author": author or f"The {name} authors",
+        "schema": SCHEMA_ID,
+        "version": __version__,
+    }
+    return {path: render(template, **common, **values) for path, template in {**_COMMON, **templates}.items()}
+
+
+def _camel(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[-._]+", name))
 
 
 def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     "Executable stack",
     "error",
     because="glibc 2.41 and newer refuse to load it. A warning for programs, which still start.",
-    scope="binary",
     example="liblatenn.so: GNU_STACK RWE",
     cure="Link with -Wl,-z,noexecstack and add a .note.GNU-stack section to assembly files.",
 )
@@ -36,7 +35,6 @@ def executable_stack(image: Image) -> Iterator[Hit | Skip]:
     "Text relocations",
     "warning",
     because="SELinux and musl refuse to load it.",
-    scope="binary",
     example="liblatenn.so: DT_TEXTREL",
     cure="Compile everything, including assembly, with -fPIC, and link with -Wl,-z,text.",
 )
@@ -51,7 +49,6 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     "RELRO missing",
     "note",
     because="It weakens a protection, and nothing fails.",
-    scope="binary",
     example="liblatenn.so has no GNU_RELRO segment",
     cure="Link with -Wl,-z,relro,-z,now.",
 )
@@ -74,7 +71,6 @@ def relro_missing(image: Image) -> Iterator[Hit | Skip]:
     "ASLR or NX disabled",
     "warning",
     because="It weakens its whole process. A note where Windows protects the process anyway.",
-    scope="binary",
     formats=("macho", "pe"),
     example="latenn.dll: DYNAMIC_BASE is not set",
     cure="Link with the defaults: /DYNAMICBASE /HIGHENTROPYVA /NXCOMPAT (MSVC), or -pie on macOS.",

@@ -34,7 +34,6 @@ _OF_A_PART = "Add the library to the package, or name what users have to install
     "Undefined symbol that nothing provides",
     "error",
     because="A module with an open symbol cannot be imported. A warning where another library may define it.",
-    scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so: undefined OrtGetApiBase",
     cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
@@ -115,7 +114,6 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
     "error",
     because="Nothing of the package loads without it. A warning if other modules do, a note if a dependency installs "
     "it.",
-    scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so: NEEDED libopenblas.so.0",
     cure="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",

@@ -33,7 +33,6 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
     "error",
     because="Without a readable RECORD it cannot be installed. A warning for wrong lines, which strict installers "
     "refuse.",
-    scope="package",
     kinds=("wheel",),
     example="latenn/liblatenn.so was replaced after RECORD was written",
     cure="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
@@ -104,7 +103,6 @@ def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
     "Wheel metadata broken or different from the file name",
     "error",
     because="Installers refuse it. A note if only the tags inside differ.",
-    scope="package",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
     cure="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
@@ -182,7 +180,6 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     "Nuspec different from the file name",
     "error",
     because="Restoring from a folder or a cache fails.",
-    scope="package",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
     cure="Pack again. Never rename a nupkg by hand.",

@@ -29,7 +29,6 @@ _PORTABLE = b"BSJB"
     "Build file that NuGet does not import",
     "error",
     because="The file has no effect, so what it copies is not found.",
-    scope="package",
     kinds=("nupkg",),
     example="build/net461/native.targets in Latenn.1.0.0.nupkg",
     cure="Name the file after the package: build/net461/Latenn.targets. It may import others.",
@@ -62,7 +61,6 @@ def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     "File not allowed in a symbol package",
     "error",
     because="The symbol server refuses the package.",
-    scope="package",
     kinds=("nupkg",),
     example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
     cure="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
@@ -83,7 +81,6 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
     "Package too large for the feed",
     "warning",
     because="NuGet's public feed refuses it; it installs from other feeds.",
-    scope="package",
     kinds=("nupkg",),
     example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
     cure='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '

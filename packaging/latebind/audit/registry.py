@@ -134,26 +134,28 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     title: str,
     severity: Severity,
     *,
-    scope: Scope,
     example: str,
     cure: str,
     because: str = "",
+    scope: Scope | None = None,
     kinds: tuple[SubjectKind, ...] = ALL_KINDS,
     formats: tuple[Format, ...] = ("elf",),
 ) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
     """Declare the decorated function as a check. Its docstring is the rationale that users read.
 
-    The function is called with the values that its parameters name; PARAMETERS lists those of each scope.
+    The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
+    the parameters decide on the scope.
     Raises LatebindError for a code of another form and for a parameter that the scope does not have.
     """
 
     def declare(run: Callable[..., Iterable[Hit | Skip]]) -> Check:
         parameters = tuple(inspect.signature(run).parameters)
-        unknown = [name for name in parameters if name not in PARAMETERS[scope]]
+        chosen = scope or _scope_of(parameters)
+        unknown = [name for name in parameters if name not in PARAMETERS[chosen]]
         if unknown:
             raise LatebindError(
-                f"check {code} asks for {unknown[0]!r}, which a {scope} check is not given",
-                advice=f"Name any of these as parameters: {', '.join(PARAMETERS[scope])}.",
+                f"check {code} asks for {unknown[0]!r}, which a {chosen} check is not given",
+                advice=f"Name any of these as parameters: {', '.join(PARAMETERS[chosen])}.",
             )
         if not _CODE.fullmatch(code):
             raise LatebindError(
@@ -164,7 +166,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
             title=title,
             severity=severity,
             because=because,
-            scope=scope,
+            scope=chosen,
             kinds=kinds,
             formats=formats,
             rationale=inspect.cleandoc(run.__doc__ or ""),
@@ -175,3 +177,10 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
         )
 
     return declare
+
+
+def _scope_of(parameters: tuple[str, ...]) -> Scope:
+    """The scope that has what a check asks for: only a binary check is given a file, only one of a set all packages."""
+    if "packages" in parameters:
+        return "set"
+    return "binary" if {"file", "image"} & {*parameters} else "package"

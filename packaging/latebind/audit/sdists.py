@@ -22,7 +22,6 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
     "Sdist without a clear build system",
     "error",
     because="It cannot be built, or not with the intended tool.",
-    scope="package",
     kinds=("sdist",),
     example="tiny-1.0.0.tar.gz has setup.py and no pyproject.toml",
     cure="Keep pyproject.toml with its build backend at the root of the sdist, and exclude an old setup.py.",

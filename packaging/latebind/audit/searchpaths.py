@@ -27,7 +27,6 @@ _FOR_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp", "/Users/Shared")  # 
     "warning",
     because="A library of the build machine is missing elsewhere. An error if other users can write to the folder, "
     "a note if nothing is searched there.",
-    scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH /home/ci/build/lib",
     cure="Set CMAKE_SKIP_RPATH ON. If a path is needed, start it with $ORIGIN (Linux) or @loader_path (macOS).",
@@ -83,7 +82,6 @@ def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_
     "Search path present",
     "note",
     because="Nothing fails.",
-    scope="binary",
     formats=("elf", "macho"),
     example="liblatenn.so: RUNPATH $ORIGIN",
     cure="Link without an rpath: set CMAKE_SKIP_INSTALL_RPATH ON.",

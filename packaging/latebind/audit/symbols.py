@@ -35,7 +35,6 @@ _OWN_ENTRY = ("PyInit_", "PyModExport_")
     "Export that the configuration does not allow",
     "error",
     because="The configuration promises which symbols are exported.",
-    scope="binary",
     formats=EVERY_FORMAT,
     example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
     cure="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
@@ -66,7 +65,6 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "C++ symbols exported",
     "note",
     because="Clashes need a second library with the same names. A warning for operator new and delete.",
-    scope="binary",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
     cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
@@ -106,7 +104,6 @@ def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
     "Data exported",
     "note",
     because="Only programs that link the variable are affected.",
-    scope="binary",
     formats=EVERY_FORMAT,
     example="liblatenn.so exports the variable latenn_version",
     cure="Make the variable static and export a function that returns its value.",
@@ -127,7 +124,6 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     "Export missing",
     "error",
     because="Callers cannot find a function that the configuration promises.",
-    scope="package",
     example="liblatenn.so does not export latenn_load",
     cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
 )

@@ -24,7 +24,6 @@ _WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
     "Visual C++ run-time library needed",
     "warning",
     because="It fails where the redistributable is not installed.",
-    scope="binary",
     formats=("pe",),
     example="latenn.dll: import of MSVCP140.dll",
     cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
@@ -54,7 +53,6 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
     "Debug run-time library needed",
     "error",
     because="It loads on developers' machines only.",
-    scope="binary",
     formats=("pe",),
     example="latenn.dll: import of VCRUNTIME140D.dll",
     cure="Build the Release configuration (cmake --build . --config Release).",
@@ -79,7 +77,6 @@ def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterato
     "Path of the debug database",
     "note",
     because="Nothing fails.",
-    scope="binary",
     formats=("pe",),
     example=r"latenn.dll: PDB path D:\a\latenn\build\latenn.pdb",
     cure="Link with /PDBALTPATH:%_PDB%, so that only the file's name is recorded.",

@@ -111,9 +111,7 @@ def test_a_case_that_was_never_tried_is_a_failure():
     assert "1 case was never tried: d" in judged(ran(), reference=frozenset("abd")).reason
 
 
-CLEAN = ProcessView(
-    path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",), user=0
-)
+CLEAN = ProcessView(path=("/base/lib",), libraries=("/lib/x86_64/libc.so.6", "/environment/x.so"), variables=("HOME",))
 
 
 @pytest.mark.parametrize(

@@ -102,8 +102,6 @@ class ProcessView(msgspec.Struct, frozen=True):
     """Every library that was mapped."""
     variables: tuple[str, ...]
     """Names of the environment variables."""
-    user: int
-    """The effective user, -1 where there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -86,21 +86,7 @@ class LatennWarning(UserWarning):
     """The runtime works but something about it deserves a look: newer than known, or loaded twice."""
 
 
-_CLASSES = {
-    kind.code: kind
-    for kind in (
-        InvalidArgumentError,
-        BackendMissingError,
-        BackendUnusableError,
-        RuntimeUnavailableError,
-        ModelError,
-        UnsupportedError,
-        ComputeError,
-        LatennMemoryError,
-        LatennOSError,
-        CancelledError,
-    )
-}
+_CLASSES = {kind.code: kind for kind in LatennError.__subclasses__()}
 
 
 def make(code: int, message: str, report: str) -> LatennError:

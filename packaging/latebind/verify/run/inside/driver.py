@@ -35,7 +35,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 WRITABLE = 9
 
@@ -63,7 +63,7 @@ def main() -> int:
     finally:
         if planted is not None:
             planted.unlink()
-        seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ), "user": _user()}
+        seen = {"path": sys.path, "libraries": mapped(), "variables": sorted(os.environ)}
         Path(given.seen).write_text(json.dumps(seen, indent=1), encoding="utf-8")
     return status
 
@@ -227,11 +227,6 @@ def _writable(folder: Path) -> bool:
     except OSError:
         return False
     return True
-
-
-def _user() -> int:
-    ask: Callable[[], int] = getattr(os, "geteuid", lambda: -1)
-    return ask()
 
 
 def mapped() -> list[str]:
