@@ -14,7 +14,7 @@ from packaging.version import Version
 
 from latebind.binary import read_images
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import manifest_text
 from latebind.config.ep import EP_EXPORTS
@@ -62,9 +62,8 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
     library needs a newer system than the stage's floor.
     """
     component, ep = config.packages[package].component, ep_of(config, package)
+    refuse_broken(config, package, stage)
     libraries = stage.libraries(component)
-    refuse_newer(stage, libraries)
-    refuse_unexported(config, package, stage)
     own = [path for path in libraries if _exports_entry(path)]
     if len(own) != 1:
         named = ", ".join(path.name for path in own or libraries)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -14,7 +12,7 @@ import msgspec
 
 from latebind.build.native import refuse_floor
 from latebind.build.sources import hash_sources
-from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, open_stage, put_manifest, swap_in
+from latebind.build.stage import MANIFEST, StagedFile, StageManifest, is_library, new_stage, open_stage, put_manifest
 from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256
 from latebind.system.archive import ZipReader
@@ -163,16 +161,11 @@ def _write(native: ImportedFiles, root: Path) -> StageManifest:
     files = tuple(sorted((_staged(path, data) for path, data in native.files.items()), key=lambda file: file.path))
     key = hashlib.sha256("\0".join([current, *(f"{file.path} {file.sha256}" for file in files)]).encode()).hexdigest()
     manifest = dataclasses.replace(native.manifest, key=key, files=files, imported=True)
-    aside = root.with_name(f".{root.name}.{os.getpid()}.part")
-    shutil.rmtree(aside, ignore_errors=True)
-    try:
+    with new_stage(root) as aside:
         for path, data in native.files.items():
             (aside / path).parent.mkdir(parents=True, exist_ok=True)
             (aside / path).write_bytes(data)
         put_manifest(aside, manifest)
-        swap_in(aside, root)
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
     return manifest
 
 

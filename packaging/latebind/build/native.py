@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 from typing import TYPE_CHECKING
 
 from latebind.build.cmake import native_build
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
-from latebind.build.stage import Stage, open_stage, swap_in, write_manifest
+from latebind.build.stage import Stage, new_stage, open_stage, write_manifest
 from latebind.errors import BuildError
 from latebind.fingerprint import digest, fingerprint
 from latebind.system.log import LOG
@@ -50,17 +48,11 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
         LOG.detail(f"{target.rid}: the stage is up to date")
         return found
     identity = ", ".join([build.toolchain.identity(), *([build.python.origin] if build.python else [])])
-    with LOG.step(f"building {target.rid} with {identity}", f"built {target.rid}"):
-        aside = root.with_name(f".{target.rid}.{os.getpid()}.part")
-        shutil.rmtree(aside, ignore_errors=True)
-        try:
-            build.install(workdir, aside)
-            floor = build.floor
-            write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
-            _refuse_incomplete(build, aside)
-            swap_in(aside, root)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
+    with LOG.step(f"building {target.rid} with {identity}", f"built {target.rid}"), new_stage(root) as aside:
+        build.install(workdir, aside)
+        floor = build.floor
+        write_manifest(aside, rid=target.rid, key=key, source_hash=source_hash, toolchain=identity, floor=floor)
+        _refuse_incomplete(build, aside)
     staged = open_stage(root)
     if staged is None:
         raise BuildError("the stage changed while it was written", where=str(root), advice="Run the build again.")

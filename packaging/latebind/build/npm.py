@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.binary import read_images
-from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
 from latebind.filenames import npm_file, npm_target, npm_version
@@ -40,8 +40,7 @@ def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path
     `npm.source` in the place of a generated one.
     """
     for stage in stages:
-        refuse_newer(stage, stage.libraries(config.packages[package].component))
-        refuse_unexported(config, package, stage)
+        refuse_broken(config, package, stage)
     return [*(_target(config, package, stage, outdir) for stage in stages), _main(config, package, stages, outdir)]
 
 

@@ -22,6 +22,12 @@ _SHOWN = 3
 _NAMED = 10
 
 
+def refuse_broken(config: Config, package: str, stage: Stage) -> None:
+    """Refuse a component whose libraries break a promise of its package. Raises BuildError."""
+    refuse_newer(stage, stage.libraries(config.packages[package].component))
+    refuse_unexported(config, package, stage)
+
+
 def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
     """Refuse libraries that do not run where the stage's floor says they do, or on another machine altogether.
 

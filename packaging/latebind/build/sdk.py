@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.binary import read_images
-from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
 from latebind.filenames import sdk_file
@@ -93,12 +93,10 @@ def sdk_name(config: Config) -> str:
 
 def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -> SdkPackage:
     project, own = sdk_name(config), config.packages[name]
-    paths = stage.libraries(own.component)
-    refuse_newer(stage, paths)
-    refuse_unexported(config, name, stage)
+    refuse_broken(config, name, stage)
     imports = {path.stem: path for path in stage.import_libraries(own.component)}
     copies: dict[bytes, list[Path]] = {}
-    for path in paths:
+    for path in stage.libraries(own.component):
         copies.setdefault(path.read_bytes(), []).append(path)
     target_name = f"{project}::{name}"
     is_several = len(copies) > 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
@@ -139,6 +140,18 @@ def put_manifest(root: Path, manifest: StageManifest) -> None:
 def manifest_text(manifest: StageManifest) -> str:
     """A manifest as JSON."""
     return json.dumps(asdict(manifest), indent=2) + "\n"
+
+
+@contextmanager
+def new_stage(root: Path) -> Iterator[Path]:
+    """A folder to fill, which takes the place of an earlier stage when the block succeeds, else is removed."""
+    aside = root.with_name(f".{root.name}.{os.getpid()}.part")
+    shutil.rmtree(aside, ignore_errors=True)
+    try:
+        yield aside
+        swap_in(aside, root)
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def swap_in(aside: Path, root: Path) -> None:

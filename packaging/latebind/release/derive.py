@@ -15,21 +15,8 @@ from latebind.audit.render import audit_json
 from latebind.audit.wording import count_line
 from latebind.config.file import load
 from latebind.errors import InputError
-from latebind.release import api
+from latebind.release import api, layout
 from latebind.release.facts import Origin, manifest, obstacles
-from latebind.release.layout import (
-    API,
-    CHANGES,
-    CONFIG,
-    PACKAGES,
-    PAGE,
-    PREVIOUS,
-    RELEASE_MANIFEST,
-    REPORTS,
-    SBOMS,
-    SURFACE,
-    VERIFICATION,
-)
 from latebind.release.packages import ReleasePackage, read_packages
 from latebind.templates import render
 from latebind.verify.report.files import read_log, renderings
@@ -68,11 +55,11 @@ def derive(folder: Path, origin: Origin) -> Derived:
 
     Raises InputError or ConfigError for what is missing or cannot be read.
     """
-    config = load(folder / CONFIG, alone=True)
-    packages = read_packages(folder / PACKAGES)
-    report = read_report(folder / VERIFICATION)
-    audit = audit_paths([folder / PACKAGES], project_policy(config))
-    old = api.read_surface(folder / PREVIOUS) if (folder / PREVIOUS).exists() else None
+    config = load(folder / layout.CONFIG, alone=True)
+    packages = read_packages(folder / layout.PACKAGES)
+    report = read_report(folder / layout.VERIFICATION)
+    audit = audit_paths([folder / layout.PACKAGES], project_policy(config))
+    old = api.read_surface(folder / layout.PREVIOUS) if (folder / layout.PREVIOUS).exists() else None
     new = api.surface(config.project.version, packages)
     rows = api.changes(old, new) if old else ()
     page_of_api = api.api_markdown(old, new, rows)
@@ -80,14 +67,14 @@ def derive(folder: Path, origin: Origin) -> Derived:
     changelog = _changelog(folder)
     blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
     files = {
-        **{f"{SBOMS}/{row.bill_file}": row.bill for row in packages if row.bill},
-        f"{REPORTS}/audit.json": audit_json(audit).encode(),
-        f"{REPORTS}/audit.md": audit_markdown(audit).encode(),
-        **{f"{REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
-        f"{REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
-        SURFACE: api.api_json(new),
-        f"{API}/changes.md": page_of_api.encode(),
-        RELEASE_MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
+        **{f"{layout.SBOMS}/{row.bill_file}": row.bill for row in packages if row.bill},
+        f"{layout.REPORTS}/audit.json": audit_json(audit).encode(),
+        f"{layout.REPORTS}/audit.md": audit_markdown(audit).encode(),
+        **{f"{layout.REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
+        f"{layout.REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
+        layout.SURFACE: api.api_json(new),
+        f"{layout.API}/changes.md": page_of_api.encode(),
+        layout.RELEASE_MANIFEST: manifest(config, packages, report, origin, blocks, old.version if old else ""),
     }
     page = render(
         "release.html.j2",
@@ -104,17 +91,17 @@ def derive(folder: Path, origin: Origin) -> Derived:
     )
     return Derived(
         config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,
-        files={**files, PAGE: page.encode()},
+        files={**files, layout.PAGE: page.encode()},
     )  # fmt: skip
 
 
 def _renderings(folder: Path, report: Report) -> Mapping[str, str]:
     """The report in its other forms, with its logs."""
-    return renderings(report, lambda row: read_log(folder / REPORTS, row))
+    return renderings(report, lambda row: read_log(folder / layout.REPORTS, row))
 
 
 def _changelog(folder: Path) -> str:
     try:
-        return (folder / CHANGES).read_text("utf-8")
+        return (folder / layout.CHANGES).read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot be read: {error}", where=CHANGES) from error
+        raise InputError(f"cannot be read: {error}", where=layout.CHANGES) from error

@@ -10,21 +10,10 @@ from typing import TYPE_CHECKING
 
 from latebind.config.file import own_file
 from latebind.errors import InputError, LatebindError
-from latebind.release import changelog
+from latebind.release import changelog, layout
 from latebind.release.contradictions import contradictions
 from latebind.release.derive import derive
 from latebind.release.facts import Origin
-from latebind.release.layout import (
-    CHANGES,
-    CONFIG,
-    PACKAGES,
-    PREVIOUS,
-    RELEASE_MANIFEST,
-    REPORTS,
-    SUMS,
-    SURFACE,
-    VERIFICATION,
-)
 from latebind.system.archive import sha256, source_date_epoch
 from latebind.verify.report.report import read_report
 
@@ -69,20 +58,20 @@ def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_ru
     text = _changes(config, sources.changelog)
     with _replacing(output) as folder:
         _copy(config, sources, folder)
-        (folder / CHANGES).write_text(text, encoding="utf-8", newline="\n")
+        (folder / layout.CHANGES).write_text(text, encoding="utf-8", newline="\n")
         found = derive(folder, Origin(commit=sources.commit, source_date_epoch=source_date_epoch()))
         _assert_sound(found, dry_run=dry_run)
         for name, data in found.files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(data)
-        (folder / SUMS).write_bytes(sums(folder, files_of(folder)))
+        (folder / layout.SUMS).write_bytes(sums(folder, files_of(folder)))
     return found
 
 
 def files_of(folder: Path) -> list[str]:
     """The paths of all files of a release except the checksums, sorted."""
     every = (path for path in folder.rglob("*") if not path.is_dir() or path.is_symlink())
-    return sorted(name for path in every if (name := path.relative_to(folder).as_posix()) != SUMS)
+    return sorted(name for path in every if (name := path.relative_to(folder).as_posix()) != layout.SUMS)
 
 
 def sums(folder: Path, names: Iterable[str]) -> bytes:
@@ -105,25 +94,25 @@ def _changes(config: Config, file: Path) -> str:
 def _copy(config: Config, sources: ReleaseInputs, folder: Path) -> None:
     if not sources.dist.is_dir():
         raise InputError("is not a folder", where=str(sources.dist), advice="Make the packages first: latebind pack.")
-    shutil.copytree(sources.dist, folder / PACKAGES, ignore=shutil.ignore_patterns(".*"))
+    shutil.copytree(sources.dist, folder / layout.PACKAGES, ignore=shutil.ignore_patterns(".*"))
     report = read_report(sources.report)
-    (folder / REPORTS).mkdir()
-    shutil.copyfile(sources.report, folder / VERIFICATION)
+    (folder / layout.REPORTS).mkdir()
+    shutil.copyfile(sources.report, folder / layout.VERIFICATION)
     for name in sorted({row.log for row in report.cells if row.log}):
         log = sources.report.parent / name
         if log.is_file() and log.resolve().is_relative_to(sources.report.parent.resolve()):
-            (folder / REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(log, folder / REPORTS / name)
-    whole = config.file.name == CONFIG
+            (folder / layout.REPORTS / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(log, folder / layout.REPORTS / name)
+    whole = config.file.name == layout.CONFIG
     text = config.file.read_text("utf-8") if whole else own_file(config.file)
-    (folder / CONFIG).write_text(text, encoding="utf-8", newline="\n")
+    (folder / layout.CONFIG).write_text(text, encoding="utf-8", newline="\n")
     if sources.previous is not None:
-        (folder / PREVIOUS).parent.mkdir()
-        earlier = sources.previous / SURFACE if sources.previous.is_dir() else sources.previous
+        (folder / layout.PREVIOUS).parent.mkdir()
+        earlier = sources.previous / layout.SURFACE if sources.previous.is_dir() else sources.previous
         if not earlier.is_file():
             advice = "Name the folder of the last release, or its api/api.json."
             raise InputError("there is no such file", where=str(earlier), advice=advice)
-        shutil.copyfile(earlier, folder / PREVIOUS)
+        shutil.copyfile(earlier, folder / layout.PREVIOUS)
 
 
 def _assert_sound(found: Derived, *, dry_run: bool) -> None:
@@ -140,12 +129,12 @@ def _assert_sound(found: Derived, *, dry_run: bool) -> None:
 @contextmanager
 def _replacing(output: Path) -> Iterator[Path]:
     """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
-    if output.exists() and not (output / RELEASE_MANIFEST).is_file() and (not output.is_dir() or any(output.iterdir())):
+    is_taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
+    if is_taken and not (output / layout.RELEASE_MANIFEST).is_file():
         raise InputError("exists and is not a release", where=str(output), advice="Name another folder, or remove it.")
-    holder = next(
-        (folder for folder in output.parents if all((folder / name).is_file() for name in (RELEASE_MANIFEST, SUMS))),
-        None,
-    )
+    marks = (layout.RELEASE_MANIFEST, layout.SUMS)
+    releases = (folder for folder in output.parents if all((folder / name).is_file() for name in marks))
+    holder = next(releases, None)
     if holder is not None:
         text = f"is inside the release {holder}, whose manifest names every file"
         raise InputError(text, where=str(output), advice="Name a folder outside of it.")

@@ -95,8 +95,9 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     stub: StubNames | None = None
     """The stub that takes the place of a linked runtime."""
     names: PerSystem
-    globs: PerSystem
     python: PythonSupply
+    globs: PerSystem = PerSystem()
+    """Names with a wildcard, which are tried in folders."""
     advice: str = ""
     """The command that gets the runtime, where it is not `pip install`."""
     nuget: NugetSupply = NugetSupply()

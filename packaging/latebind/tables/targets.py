@@ -27,7 +27,9 @@ _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
 def targets() -> Mapping[Rid, Target]:
     """All targets by RID, in the order of the table."""
     raw = msgspec.toml.decode(Path(__file__).with_name("targets.toml").read_bytes())
-    return {Rid(rid): msgspec.convert({"rid": rid, **row}, Target, strict=True) for rid, row in raw.items()}
+    common = raw.pop("common")
+    rows = {Rid(rid): {"rid": rid, **common[row["libc"]], **row} for rid, row in raw.items()}
+    return {rid: msgspec.convert(row, Target, strict=True) for rid, row in rows.items()}
 
 
 def target(rid: str) -> Target:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
 from latebind.build.managed import build_managed
 from latebind.build.nuget import pack_nupkgs
-from latebind.build.promise import refuse_newer, refuse_unexported
+from latebind.build.promise import refuse_broken
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.nuget import dotnet
 from latebind.outputs import outputs
@@ -86,8 +86,7 @@ def _key(run: PackRun, job: PackageJob) -> list[str]:
 def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]:
     config, made = run.config, run.workdir / "build"
     for stage in job.stages:
-        refuse_newer(stage, stage.libraries(config.packages[job.package].component))
-        refuse_unexported(config, job.package, stage)
+        refuse_broken(config, job.package, stage)
     managed: tuple[ManagedBuild, ...] = ()
     if project is not None:
         managed = build_managed(

@@ -102,9 +102,7 @@ class Supply:
         return made
 
     def _prepare(self, script: Path, requires: tuple[str, ...], folder: Path) -> None:
-        env, log = folder.with_suffix(".env"), folder.with_suffix(".log")
-        shutil.rmtree(env, ignore_errors=True)
-        try:
+        with _scratch(folder) as (env, log):
             self.installer.create(env, Path(sys.executable), log)
             if requires:
                 self.installer.install(env, requires, log=log)
@@ -112,8 +110,6 @@ class Supply:
             run(argv, env=consumer_environment(python_of(env), folder), timeout=_TIME_LIMIT, log=log)
             if not any(folder.iterdir()):
                 raise InputError("the data script wrote nothing", where=str(script))
-        finally:
-            shutil.rmtree(env, ignore_errors=True)
 
     def reference(
         self, machine: Machine, runtime: str, data: Path, words: tuple[str, ...] = ()
@@ -134,15 +130,11 @@ class Supply:
         return frozenset(json.loads((made / "result.json").read_text("utf-8"))["passed"])
 
     def _compute(self, machine: Machine, argv: list[str | Path], runtime: str, folder: Path) -> None:
-        env, log = folder.with_suffix(".env"), folder.with_suffix(".log")
-        shutil.rmtree(env, ignore_errors=True)
-        try:
+        with _scratch(folder) as (env, log):
             environment = empty_environment(self.installer_for(machine), machine, env, target=False, log=log)
             environment.install([runtime, *self.config.document.verify.python_requires], log=log)
             command = machine.argv(environment.python, "-I", *argv, "--out", folder / "result.json")
             run(command, cwd=env, env=consumer_environment(environment.python, env), timeout=_TIME_LIMIT, log=log)
-        finally:
-            shutil.rmtree(env, ignore_errors=True)
 
     def library(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
         """The runtime's shared library of a version, unpacked from its wheel for a target.
@@ -198,6 +190,17 @@ class Supply:
                 aside.rename(made)
             finally:
                 shutil.rmtree(aside, ignore_errors=True)
+
+
+@contextmanager
+def _scratch(folder: Path) -> Iterator[tuple[Path, Path]]:
+    """The place of an environment that is needed to fill a folder and removed afterwards, and of its log."""
+    env = folder.with_suffix(".env")
+    shutil.rmtree(env, ignore_errors=True)
+    try:
+        yield env, folder.with_suffix(".log")
+    finally:
+        shutil.rmtree(env, ignore_errors=True)
 
 
 def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
