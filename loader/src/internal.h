@@ -33,7 +33,6 @@ void lb_text_add_number(lb_text* text, unsigned long long number);
 void lb_text_add_foreign(lb_text* text, const char* piece);
 void lb_text_add_version(lb_text* text, lb_version version); /* "1.19", "1.19.2" */
 char* lb_text_take(lb_text* text);                           /* the caller frees; NULL when anything failed */
-void lb_text_clear(lb_text* text);
 /* The length of the UTF-8 sequence at `at`, 0 when it is none (truncated, overlong, surrogate, out of range). */
 size_t lb_utf8_length(const char* at);
 

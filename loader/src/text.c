@@ -103,8 +103,3 @@ char* lb_text_take(lb_text* text) {
   memset(text, 0, sizeof *text);
   return data;
 }
-
-void lb_text_clear(lb_text* text) {
-  lb_free(text->data);
-  memset(text, 0, sizeof *text);
-}

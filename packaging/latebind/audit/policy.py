@@ -74,7 +74,7 @@ def _described(path: Path) -> RuntimePreset:
     python = {"folder": "", "extras": {}, **_table(table.get("python", {}))}
     whole = {**dict.fromkeys(("environment", "floor", "floor_reason", "built"), ""), "title": table["name"]}
     try:
-        return msgspec.convert({**whole, "names": {}, "globs": {}, **table, "python": python}, RuntimePreset)
+        return msgspec.convert({**whole, "names": {}, **table, "python": python}, RuntimePreset)
     except msgspec.ValidationError as error:
         raise InputError(f"does not describe a runtime: {error}", where=str(path)) from error
 
@@ -83,15 +83,11 @@ def _table(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"folder": value}
 
 
-def _all_presets() -> tuple[RuntimePreset, ...]:
-    return tuple(presets().values())
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
     """The rules of one audit run. The default fits any package: all known runtimes, no rules of a project."""
 
-    runtimes: tuple[RuntimePreset, ...] = field(default_factory=_all_presets)
+    runtimes: tuple[RuntimePreset, ...] = field(default_factory=lambda: tuple(presets().values()))
     minimums: Mapping[str, str] = field(default_factory=dict)
     """Runtime name to the minimum that every package must declare."""
     peers: Mapping[str, str] = field(default_factory=dict)

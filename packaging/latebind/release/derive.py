@@ -66,11 +66,12 @@ def derive(folder: Path, origin: Origin) -> Derived:
     gate = judge_gate(config, report)
     changelog = _changelog(folder)
     blocks = (*gate.blocks, *obstacles(config, packages, report, changelog))
+    texts = renderings(report, lambda row: read_log(folder / layout.REPORTS, row))
     files = {
         **{f"{layout.SBOMS}/{row.bill_file}": row.bill for row in packages if row.bill},
         f"{layout.REPORTS}/audit.json": audit_json(audit).encode(),
         f"{layout.REPORTS}/audit.md": audit_markdown(audit).encode(),
-        **{f"{layout.REPORTS}/{name}": text.encode() for name, text in _renderings(folder, report).items()},
+        **{f"{layout.REPORTS}/{name}": text.encode() for name, text in texts.items()},
         f"{layout.REPORTS}/gate.json": GATE_RENDERERS["json"](gate).encode(),
         layout.SURFACE: api.api_json(new),
         f"{layout.API}/changes.md": page_of_api.encode(),
@@ -93,11 +94,6 @@ def derive(folder: Path, origin: Origin) -> Derived:
         config=config, packages=packages, report=report, audit=audit, blocks=blocks, old=old, new=new, changes=rows,
         files={**files, layout.PAGE: page.encode()},
     )  # fmt: skip
-
-
-def _renderings(folder: Path, report: Report) -> Mapping[str, str]:
-    """The report in its other forms, with its logs."""
-    return renderings(report, lambda row: read_log(folder / layout.REPORTS, row))
 
 
 def _changelog(folder: Path) -> str:

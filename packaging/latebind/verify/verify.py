@@ -88,9 +88,10 @@ def verify(
     )
     cases = plural(len(cells), "test case")
     with LOG.step(f"verifying {cases}", f"verified {cases}"):
-        outcomes = each(lambda planned: _with_entries(run, planned), _longest_first(cells), jobs=options.jobs)
-    place = {planned.cell.id: number for number, planned in enumerate(cells)}
-    ordered = sorted(outcomes, key=lambda row: place[row.cell.id])
+        outcomes = each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs)
+    ended = {row.cell.id: row for row in outcomes}
+    # The gate asks for each entry of the configuration that a cell answers.
+    ordered = [replace(ended[planned.cell.id], entries=planned.entries) for planned in cells]
     project = config.project
     source = Provenance(project=project.name, version=project.version, commit=options.commit, date=options.date)
     return report_of(source, run.artifacts, ordered, _machine(supply, rids, options))
@@ -114,11 +115,6 @@ def _pinned(tool: Installer, wanted: str, python: Path) -> str:
         return f"{re.split(r'[<>=!~; ]', wanted, maxsplit=1)[0]}=={tool.resolve(wanted, python)}"
     except NotRun:  # the cells will report what is wrong with the index
         return wanted
-
-
-def _with_entries(run: _Run, planned: PlannedCell) -> Outcome:
-    """The outcome with the entries of the configuration that it answers: the gate asks for each of them."""
-    return replace(_outcome(run, planned), entries=planned.entries)
 
 
 def _outcome(run: _Run, planned: PlannedCell) -> Outcome:

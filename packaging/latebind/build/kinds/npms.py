@@ -11,7 +11,6 @@ from latebind.system.tree import hash_files
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from latebind.build.kinds.kind import PackRun
     from latebind.config.config import Config
@@ -38,19 +37,11 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     ]
 
 
-def _key(run: PackRun, job: PackageJob) -> list[str]:
-    return [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)]
-
-
-def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
-    return pack_npm(run.config, job.package, job.stages, run.dist)
-
-
 NPMS = PackageKind(
     name="npm",
     is_for_targets=lambda package: package.npm is not None,
     plan=_plan,
     jobs=_jobs,
-    key=_key,
-    make=_make,
+    key=lambda run, job: [hash_files(run.config.root, npm_sources(run.config, job.package), modes=False)],
+    make=lambda run, job: pack_npm(run.config, job.package, job.stages, run.dist),
 )

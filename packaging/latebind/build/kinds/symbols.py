@@ -10,7 +10,6 @@ from latebind.filenames import symbols_file
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from latebind.build.kinds.kind import PackRun
     from latebind.config.config import Config
@@ -35,8 +34,9 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     return [PackageJob(name=f"symbols {stage.rid}", package=project, stages=(stage,)) for stage in stages]
 
 
-def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
-    return [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)]
-
-
-SYMBOLS = PackageKind(name="symbols", plan=_plan, jobs=_jobs, make=_make)
+SYMBOLS = PackageKind(
+    name="symbols",
+    plan=_plan,
+    jobs=_jobs,
+    make=lambda run, job: [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)],
+)

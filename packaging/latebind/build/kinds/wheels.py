@@ -51,10 +51,6 @@ def _jobs(run: PackRun) -> list[PackageJob]:
     ]
 
 
-def _key(run: PackRun, job: PackageJob) -> list[str]:
-    return [abi_tags(run.config.wheel_kind(job.package))]
-
-
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
     refuse_foreign(run.config.wheel_kind(job.package), stage.rid)
@@ -68,6 +64,6 @@ WHEELS = PackageKind(
     is_for_targets=lambda package: package.wheel is not None and package.ep is None,
     plan=_plan,
     jobs=_jobs,
-    key=_key,
+    key=lambda run, job: [abi_tags(run.config.wheel_kind(job.package))],
     make=_make,
 )

@@ -47,7 +47,6 @@ def report_html(report: Report, log_of: Callable[[CellResult], str]) -> str:
         commit=printable(report.source.commit),
         problem=printable(report.problem),
         states=[(state.value, _CLASSES[state], states[state]) for state in State],
-        total=len(report.cells),
         groups=groups(report),
         machines=[(machine_name(report, index), machine) for index, machine in enumerate(report.machines)],
         packages=report.packages,
