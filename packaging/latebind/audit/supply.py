@@ -128,7 +128,7 @@ def other_folder(package: Contents, file: File, image: Image) -> str:
 def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
     """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
     base = posixpath.basename(name).lower()
-    tops = {_letters(top) for top in _other_tops(package, file, image)}
+    tops = {plain_letters(top) for top in _other_tops(package, file, image)}
     is_of_system = platforms.is_common(base)
     for row in dependencies(package):
         if _supplies(row.name, base) or any(_is_folder_of(top, row.name) for top in tops):
@@ -144,8 +144,8 @@ def _supplies(distribution: str, base: str) -> bool:
             fnmatchcase(distribution, glob) for glob in names
         ):
             return True
-    letters = _letters(distribution)
-    return len(letters) >= _SHORTEST and letters in _letters(base)
+    letters = plain_letters(distribution)
+    return len(letters) >= _SHORTEST and letters in plain_letters(base)
 
 
 def _is_sibling(package: Contents, row: Supplier) -> bool:
@@ -167,11 +167,12 @@ def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:
 
 
 def _is_folder_of(top: str, distribution: str) -> bool:
-    letters = _letters(distribution)
+    letters = plain_letters(distribution)
     return bool(top) and (letters.startswith(top) or top.startswith(letters))
 
 
-def _letters(text: str) -> str:
+def plain_letters(text: str) -> str:
+    """A name without case, hyphens and dots: what a project's names on different feeds have in common."""
     return "".join(character for character in text.lower() if character.isalnum())
 
 

@@ -15,6 +15,7 @@ from latebind.audit.npmjson import read_manifest
 from latebind.audit.opc import readable_nuspec
 from latebind.audit.registry import Hit, Skip, check
 from latebind.audit.subject import nupkg_id, nupkg_version, whole_id
+from latebind.audit.supply import plain_letters
 from latebind.tables.targets import npm_platform, targets
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[Twin
             named = any(
                 all(_is_named(row, row.kind, names.get(row.kind, "")) for row in (one, two)) for names in policy.twins
             )
-            if named or (not policy.twins and _letters(one.project) == _letters(two.project)):
+            if named or (not policy.twins and plain_letters(one.project) == plain_letters(two.project)):
                 yield one, two
 
 
@@ -283,10 +284,6 @@ def _is_named(row: TwinFacts, kind: str, name: str) -> bool:
 
 def _same(one: str, two: str) -> bool:
     return canonicalize_name(one) == canonicalize_name(two)
-
-
-def _letters(name: str) -> str:
-    return "".join(character for character in name.lower() if character.isalnum())
 
 
 def _version(text: str) -> Version | str:
