@@ -6,9 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from packaging.version import InvalidVersion, Version
-
 from latebind import __version__
+from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.errors import ToolError
 from latebind.system.run import run, which
@@ -51,7 +50,7 @@ def facts(found: Found) -> Facts:
     project: dict[str, Any] = (tables_of(text) or {}).get("project", {})
     name = found.name if re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", found.name) else ""
     name = name or project.get("name", "") or found.root.name
-    version = next(filter(is_version, [found.version, project.get("version", ""), _tag(found.root)]), "")
+    version = next(filter(version_of, [found.version, project.get("version", ""), _tag(found.root)]), "")
     licence_file = next((path for path in sorted(found.root.glob("LICEN[CS]E*")) if path.is_file()), None)
     licence = project.get("license", "")
     if not isinstance(licence, str) or not licence:
@@ -69,14 +68,6 @@ def facts(found: Found) -> Facts:
         pyproject=text,
         notes=tuple(notes),
     )
-
-
-def is_version(text: str) -> bool:
-    """Whether PEP 440 knows it as a version."""
-    try:
-        return bool(Version(text))
-    except InvalidVersion:
-        return False
 
 
 def _licence(file: Path | None) -> str:

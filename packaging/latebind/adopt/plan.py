@@ -10,9 +10,9 @@ from packaging.version import Version
 
 from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_cmake
-from latebind.adopt.facts import is_version
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
+from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
 from latebind.tables.presets import preset
@@ -138,7 +138,7 @@ def _minimum(found: Found, runtime: str) -> str:
     asked = [row.command.words[1] for row in found.of("find") if row.runtime == runtime and len(row.command.words) > 1]
     known = [*asked, found.header_version if runtime == "onnxruntime" else ""]
     floor = preset(runtime).floor
-    return max([floor, *filter(is_version, known)], key=Version)
+    return max([floor, *filter(version_of, known)], key=Version)
 
 
 def _libraries(found: Found) -> list[str]:

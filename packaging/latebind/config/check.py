@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
-from latebind.config.described import DescribedRuntime, problems, version_problems
+from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
 from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
 from latebind.tables.presets import presets
@@ -30,7 +30,7 @@ _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
 def check_config(config: Config, reader: Reader) -> None:
     """All of it that needs no file."""
     document = config.document
-    if _version(document.project.version) is None:
+    if version_of(document.project.version) is None:
         reader.problem(("project", "version"), f"{document.project.version!r} is not a version", "Write it as 1.2.3.")
     known = [str(rid) for rid in targets()]
     for path, rid in [
@@ -89,7 +89,7 @@ def _check_preset(reader: Reader, use: RuntimeUse, here: tuple[Key, ...]) -> Non
     if preset is None:
         reader.problem((*here, "preset"), f"{use.preset!r} is not a known runtime", nearest(use.preset, presets()))
         return
-    minimum = _version(use.minimum)
+    minimum = version_of(use.minimum)
     if minimum is None:
         reader.problem((*here, "minimum"), f"{use.minimum!r} is not a version", "Write it as 1.19.")
     elif minimum < Version(preset.floor):
@@ -139,7 +139,7 @@ def _check_tried(config: Config, reader: Reader) -> None:
         if name not in used:
             reader.problem(("verify", "runtimes", name), f"{name!r} is not a [[runtime]] here", nearest(name, used))
         for version in versions:
-            if version not in _ENTRIES and _version(version) is None:
+            if version not in _ENTRIES and version_of(version) is None:
                 advice = nearest(version, _ENTRIES)
                 reader.problem(("verify", "runtimes", name), f"{version!r} is not a version", advice)
 
@@ -157,7 +157,7 @@ def _check_verify(config: Config, reader: Reader) -> None:
     for name, own in verify.own.items():
         counts["verify", "own", name, "at_least"] = own.at_least
     for where, known in counts.items():
-        for version in [text for text in known if _version(text) is None]:
+        for version in [text for text in known if version_of(text) is None]:
             reader.problem(where, f"{version!r} is not a version", advice)
 
 
@@ -202,10 +202,3 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"
         reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or take sdk out.")
-
-
-def _version(text: str) -> Version | None:
-    try:
-        return Version(text)
-    except InvalidVersion:
-        return None

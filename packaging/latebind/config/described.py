@@ -234,7 +234,7 @@ def version_problems(key: str, version: str) -> Iterator[Problem]:
 
 def _built_problems(described: DescribedRuntime, minimum: str) -> Iterator[Problem]:
     yield from (wrong := list(version_problems("built", described.built)))
-    if not wrong and _is_version(minimum) and Version(described.built) < Version(minimum):
+    if not wrong and (least := version_of(minimum)) and Version(described.built) < least:
         yield (
             ("built",),
             f"built = {described.built} is older than the minimum, {minimum}",
@@ -287,9 +287,9 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
             yield ("nuget",), f"{name!r} is not the id of a NuGet package", "Write the id alone."
 
 
-def _is_version(text: str) -> bool:
+def version_of(text: str) -> Version | None:
+    """The version that a text is by PEP 440; None for any other text."""
     try:
-        Version(text)
+        return Version(text)
     except InvalidVersion:
-        return False
-    return True
+        return None

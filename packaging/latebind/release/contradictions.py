@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
+from latebind.config.described import version_of
 from latebind.nuget.nuspec import semantic_version
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
@@ -45,10 +46,7 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
     if package.artifact.kind in ("nupkg", "snupkg", "npm"):
         same = package.version.lower() == semantic_version(version).lower()
     else:
-        try:
-            same = Version(package.version) == Version(version)
-        except InvalidVersion:
-            same = False
+        same = version_of(package.version) == Version(version)
     if not same:
         why = f"is of version {package.version}, and the release is {version}"
         yield Contradiction(file=f"{PACKAGES}/{package.artifact.path.name}", why=why)

@@ -9,8 +9,9 @@ import threading
 from functools import cache
 from typing import TYPE_CHECKING
 
-from packaging.version import InvalidVersion, Version
+from packaging.version import Version
 
+from latebind.config.described import version_of
 from latebind.errors import NotRun, ToolError
 from latebind.system.run import run, which
 from latebind.verify.plan.index import BELOW_FLOOR, EACH_MINOR, PROXIES, callers_home, is_writable
@@ -94,7 +95,8 @@ def _listed(name: str, home: Path) -> tuple[str, ...]:
 
 def fitting(row: Question, listed: Sequence[str]) -> tuple[str, ...]:
     """The releases among `listed` that a question asks for, ascending: as the index of Python answers it."""
-    every = sorted(version for text in listed if (version := _release(text)) is not None)
+    releases = (text for text in listed if "-" not in text)  # none with a pre-release part
+    every = sorted(version for text in releases if (version := version_of(text)) is not None)
     floor = Version(row.minimum)
     above = [version for version in every if version >= floor]
     if row.entry == EACH_MINOR:
@@ -107,14 +109,6 @@ def fitting(row: Question, listed: Sequence[str]) -> tuple[str, ...]:
     if chosen is None:
         chosen = [version for version in every if str(version) == row.entry]
     return tuple(map(str, chosen[-1:]))
-
-
-def _release(text: str) -> Version | None:
-    """A version without a pre-release part; None for any other."""
-    try:
-        return Version(text) if "-" not in text else None
-    except InvalidVersion:
-        return None
 
 
 def _program(name: str) -> Path:
