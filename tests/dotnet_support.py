@@ -6,7 +6,6 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -30,6 +29,7 @@ from onnx import TensorProto
 
 from ci import dotnet_sdk
 from tests.client import rewritten
+from tests.programs import CLI, did
 from tests.python import models
 
 if TYPE_CHECKING:
@@ -79,10 +79,9 @@ def packed_latenn(source: Path, out: Path, *more: str) -> Path:
         env = dotnet_environment()
     except pytest.skip.Exception:
         env = dict(os.environ)
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
+    command = [*CLI, "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
     env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(*command, env=env)
     return out / "dist"
 
 
@@ -171,7 +170,7 @@ def shared_library(library: Path, source: Path | str, *words: str) -> Path:
         source, text = library.with_suffix(".c"), source
         source.write_text(text, encoding="utf-8")
     compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source, *words], check=True)
+    did(*compiler, "-shared", "-fPIC", "-o", library, source, *words)
     return library
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import ort_header
 import pytest
+
+from tests.programs import did
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "TinyExecutionProvider"
@@ -37,5 +38,5 @@ def tiny_ep(folder: Path) -> Path:
     folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
     aside = library.with_suffix(f".{id(library)}")
-    subprocess.run([compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside], check=True)
+    did(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
     return aside.replace(library)

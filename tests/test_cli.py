@@ -16,6 +16,7 @@ from latebind.cli import _parser
 from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
+from tests.programs import CLI, did, ran
 
 
 def snapshot(folder):
@@ -92,7 +93,7 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
     assert latebind("doctor").returncode == 0
     blind = "import sys; sys.modules['ziglang'] = None; from latebind import cli; sys.exit(cli.main(['doctor']))"
     env = {**os.environ, "PATH": str(tmp_path)}
-    ended = subprocess.run([sys.executable, "-c", blind], env=env, capture_output=True, text=True, check=False)
+    ended = ran(sys.executable, "-c", blind, env=env)
     assert ended.returncode == 1, ended.stdout
     assert "nothing can be built here" in ended.stderr
 
@@ -216,7 +217,7 @@ def test_full_disk(latebind, tiny, tmp_path, kilobytes):
         assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
         assert snapshot(tiny / "dist") == before
     finally:
-        subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)
+        did(shutil.which("umount"), "-l", disk)
 
 
 def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, tmp_path):
@@ -242,7 +243,7 @@ def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, tmp_
         assert "No space left" in result.stderr or "disk is full" in result.stderr
         assert snapshot(disk / "dist") == before
     finally:
-        subprocess.run([shutil.which("umount"), "-l", str(disk)], check=True)
+        did(shutil.which("umount"), "-l", disk)
 
 
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6])
@@ -253,7 +254,7 @@ def test_interrupted_midway(latebind, tiny, after):
         CMAKE + "execute_process(COMMAND ${CMAKE_COMMAND} -E sleep 30)\n", encoding="utf-8"
     )
     process = subprocess.Popen(
-        [sys.executable, "-m", "latebind.cli", "-C", str(tiny), "pack"],
+        [*CLI, "-C", str(tiny), "pack"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     time.sleep(after)
@@ -313,14 +314,14 @@ def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
 
 def test_help_is_quick_to_import():
     code = "import sys, latebind.cli; print(sorted({'lief', 'rich', 'jinja2', 'msgspec'} & set(sys.modules)))"
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert result.stdout.strip() == "[]"
+    printed = did(sys.executable, "-c", code)
+    assert printed.strip() == "[]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows end otherwise")
 def test_a_reader_that_goes_away_is_a_status_and_no_noise(tmp_path):
     (tmp_path / "a.whl").write_text("no zip")
-    command = [sys.executable, "-m", "latebind.cli", "audit", str(tmp_path / "a.whl")]
+    command = [*CLI, "audit", str(tmp_path / "a.whl")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         process.stdout.close()
         assert process.stderr.read() == ""

@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -20,6 +19,8 @@ from latebind.verify.plan import scenarios
 from latebind.verify.plan.layouts import LAYOUTS
 from latebind.verify.run.dotnet_project import DotnetConsumer, _properties
 from packaging.requirements import Requirement
+
+from tests.programs import did, ran
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -209,11 +210,7 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
     )
 
     def told(**more):
-        command = [sys.executable, "-c", script]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, check=True
-        )
-        return done.stdout
+        return did(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
 
     wrong = told(ZLIB_LIB_PATH="/nowhere/libz.so")
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
@@ -241,8 +238,7 @@ def configured_and_built(folder, *more):
     configure = [cmake, "-S", folder, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", *more]
     configure += [f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={cmake_dir()}"]
     for step in (configure, [cmake, "--build", tree]):
-        made = subprocess.run(step, capture_output=True, text=True, check=False)
-        assert made.returncode == 0, made.stdout + made.stderr
+        did(*step)
     return tree
 
 
@@ -268,8 +264,7 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
 
 
 def run_shown(tree, environment, *words):
-    command = [tree / "which_runtime", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return ran(tree / "which_runtime", *words, env=environment)
 
 
 def zig(folder):

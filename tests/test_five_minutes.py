@@ -4,7 +4,6 @@ import importlib.metadata
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -12,6 +11,8 @@ from pathlib import Path
 import ort_header
 import pytest
 from latebind.tables.targets import host_rid
+
+from tests.programs import did, ran
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
@@ -42,8 +43,7 @@ def environment(**more):
 
 
 def bash(command, folder, **more):
-    words = [shutil.which("bash"), "-c", command]
-    return subprocess.run(words, cwd=folder, env=environment(**more), capture_output=True, text=True, check=False)
+    return ran(shutil.which("bash"), "-c", command, cwd=folder, env=environment(**more))
 
 
 def shown(heading, folder):
@@ -83,7 +83,7 @@ def test_a_module_of_setuptools_builds_and_runs_as_shown(folder, tmp_path, lateb
         text = (tmp_path / "setup.py").read_text("utf-8")
         (tmp_path / "setup.py").write_text(re.sub(r'Extension\("providers", sources.*?\)', extension, text))
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]
-    subprocess.run(pip, cwd=tmp_path, check=True)
+    did(*pip, cwd=tmp_path)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
 

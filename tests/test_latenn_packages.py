@@ -3,7 +3,6 @@
 import dataclasses
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from latebind.system.archive import sha256
 
 from tests.client import members
 from tests.dotnet_support import copied_latenn, packed_latenn
+from tests.programs import did
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
@@ -69,7 +69,7 @@ def test_ldd_shows_the_libc_family_only(dist, tmp_path):
         file = tmp_path / package / name.rpartition("/")[2]
         file.parent.mkdir(exist_ok=True)
         file.write_bytes(data)
-        shown = subprocess.run([ldd, str(file)], capture_output=True, text=True, check=True).stdout
+        shown = did(ldd, file)
         names = [Path(line.split()[0]).name for line in shown.splitlines()]
         assert all(LIBC_FAMILY.match(word) or word.startswith("linux-vdso") for word in names), shown
 
@@ -147,7 +147,6 @@ def test_an_editable_installation_finds_its_libraries(tmp_path):
         [python, latenn / "verify" / "wheel.py"],
     ]
     for command in commands:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert "[2. 4. 6.]" in done.stdout
+        printed = did(*command)
+    assert "[2. 4. 6.]" in printed
     assert not list((latenn / "python").rglob("*.so"))

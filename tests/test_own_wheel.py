@@ -1,6 +1,5 @@
 """latebind's own wheel: complete, small, clean in its own audit; installed and editable, it finds its data."""
 
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from packaging.requirements import Requirement
 
 from tests.client import built_wheel
 from tests.conftest import ROOT
+from tests.programs import did
 
 LARGEST = 1_000_000
 CODE = (
@@ -69,7 +69,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
 def places(python, *path):
     command = [str(python), "-c", CODE]
     env = {"PYTHONPATH": str(path[0])} if path else None
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd="/").stdout.split("\n")
+    return did(*command, env=env, cwd="/").split("\n")
 
 
 def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.client import CONFIG, write_client
+from tests.programs import did
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,5 +88,5 @@ def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: st
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "thing.c"
     source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", folder / name, source], check=True)
+    did(compiler, "-shared", "-fPIC", "-o", folder / name, source)
     return folder / name

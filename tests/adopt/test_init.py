@@ -1,10 +1,11 @@
 """`latebind init` on projects of others: shows first, writes what was agreed to, never anything silently."""
 
 import shutil
-import subprocess
 import zipfile
 
 import pytest
+
+from tests.programs import did
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -89,7 +90,7 @@ def test_the_shown_difference_is_exact(latebind, project, tmp_path):
     shutil.copytree(project, copy)
     shown = latebind("init", project, "--dry-run").stdout
     git = shutil.which("git")
-    subprocess.run([git, "apply", "-"], cwd=copy, input=shown[shown.index("--- ") :], text=True, check=True)
+    did(git, "apply", "-", cwd=copy, input=shown[shown.index("--- ") :])
 
     latebind("init", project, "--yes", "--apply")
 

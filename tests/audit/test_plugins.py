@@ -10,6 +10,7 @@ from latebind.audit.registry import check
 from latebind.errors import LatebindError
 
 from tests.audit.corpus import wheel
+from tests.programs import did
 
 TELEMETRY = '''
 from latebind.audit.registry import Hit, check
@@ -36,8 +37,7 @@ def installed(tmp_path):
         }
         path = wheel(tmp_path / "wheels", files, name=name, tag="py3-none-any", drop=("__init__.py",), purelib=True)
         site = tmp_path / "site"
-        pip = [sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "-q", "--target", str(site)]
-        subprocess.run([*pip, str(path)], check=True)
+        did(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "-q", "--target", site, path)
         return {"PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])}
 
     return install

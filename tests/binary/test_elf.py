@@ -1,11 +1,11 @@
 import shutil
-import subprocess
 
 import pytest
 from latebind.binary import Export, Import, read_image, sniff
 from latebind.errors import InputError
 
 from tests.audit.corpus import GOOD, USER
+from tests.programs import did
 
 READELF = shutil.which("readelf")
 
@@ -117,7 +117,7 @@ def test_java_classes_are_not_mach_o():
 def test_imports_and_exports_are_readelf_s(bench):
     """An independent reader sees the same symbols."""
     path = bench.compiler.shared(USER, bench.runtime(), "-Wl,-soname,liblatenn.so")
-    text = subprocess.run([READELF, "-W", "--dyn-syms", path], capture_output=True, text=True, check=True).stdout
+    text = did(READELF, "-W", "--dyn-syms", path)
     rows = [line.split() for line in text.splitlines() if line.strip()[:1].isdigit()]
     names = {row[7].partition("@")[0]: row[6] for row in rows if len(row) > 7}
     found = image(path)
@@ -136,7 +136,7 @@ def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_
     objcopy = shutil.which("objcopy")
     if objcopy is None:
         pytest.skip("there is no objcopy")
-    subprocess.run([objcopy, "--only-keep-debug", str(library), str(tmp_path / "x.debug")], check=True)
+    did(objcopy, "--only-keep-debug", library, tmp_path / "x.debug")
 
     image = read_image((tmp_path / "x.debug").read_bytes(), "x.debug")
 

@@ -3,7 +3,6 @@
 import ctypes
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
+from tests.programs import did
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,14 +32,8 @@ def opened(library, folder, **environment):
         "print(ctypes.CDLL(sys.argv[1]).tiny_open(sys.argv[2].encode(), text, ctypes.c_size_t(4000)))\n"
         "print(text.value.decode())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", ask, library, folder],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    outcome, _, sentence = done.stdout.partition("\n")
+    printed = did(sys.executable, "-c", ask, library, folder, env={**os.environ, **environment})
+    outcome, _, sentence = printed.partition("\n")
     return int(outcome), sentence.strip()
 
 
@@ -94,7 +88,7 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     lone = tmp_path / "lone"
     lone.mkdir()
     (lone / "lone.c").write_text("unsigned OPENSSL_version_major(void) { return 3; }\n")
-    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c"], check=True)
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c")
     assert "does not tell its version" in opened(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
@@ -104,9 +98,7 @@ def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
     folder = tmp_path / "stranger"
     build_thing(folder, "text", (2, 3, 4))
     (folder / "thing.c").write_text("int something_else(void) { return 0; }\n")
-    subprocess.run(
-        [shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c"], check=True
-    )
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c")
     assert "thing_version" in opened(library, folder)[1]
 
 
@@ -145,8 +137,8 @@ def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
-    subprocess.run([*words, f"-DLATEBIND_DESCRIBED={made}", strict], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", tmp_path / "out"], check=True, capture_output=True)
+    did(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
+    did(cmake, "--build", tmp_path / "out")
     assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
 
 

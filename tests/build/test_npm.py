@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tarfile
 
 import pytest
@@ -18,6 +17,7 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, member, members, packed, write_client
+from tests.programs import ran
 
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
@@ -61,7 +61,7 @@ def manifest(tarball):
 
 def node(folder, *command):
     environment = {**os.environ, "npm_config_cache": str(folder / "cache"), "npm_config_offline": "true"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return ran(*command, cwd=folder, env=environment)
 
 
 @pytest.fixture

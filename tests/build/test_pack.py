@@ -19,6 +19,7 @@ from latebind.errors import BuildError
 from latebind.outputs import outputs
 
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, packed, write_client
+from tests.programs import CLI, did
 
 
 def test_wheel_and_nupkg_hold_the_same_native_bytes(tiny):
@@ -80,9 +81,7 @@ def test_the_backend_works_for_other_frontends_from_tree_and_from_sdist(packed_t
             "build": ["-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", out, source],
             "pip": ["-m", "uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source],
         }
-        command = [sys.executable, *map(str, commands[how])]
-        ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-        assert ended.returncode == 0, ended.stdout + ended.stderr
+        did(sys.executable, *commands[how], env=environment)
         (again,) = out.glob("*.whl")
         assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
 
@@ -185,7 +184,7 @@ def test_the_hooks_own_words_come_without_the_frontends_traceback(latebind, tiny
 def test_two_at_once_wait_for_each_other_and_leftovers_are_cleared(tiny):
     for name in ("stage/.linux-x64.1.part", "build/.pack-x", "dist/.x.whl.1.part"):
         (tiny / name).mkdir(parents=True)
-    command = [sys.executable, "-m", "latebind.cli", "-C", str(tiny), "pack"]
+    command = [*CLI, "-C", str(tiny), "pack"]
     both = [subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) for _ in range(2)]
     errors = [process.communicate(timeout=120)[1] for process in both]
     assert [process.returncode for process in both] == [0, 0], errors

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import tarfile
 import zipfile
 
@@ -19,6 +18,7 @@ from latebind.system.run import run
 
 from tests.client import PORTABLE_CMAKE, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.programs import did, ran
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
 PROGRAM = (
@@ -90,16 +90,16 @@ def configured(folder, prefix, *, version="1.2", component="tiny"):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
     command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
     command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return ran(*command, timeout=120)
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
     ended = configured(tmp_path / "consumer", prefix)
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
+    did(program("cmake"), "--build", tree, timeout=120)
     for language in ("c", "cpp"):
-        subprocess.run([tree / f"program_{language}"], check=True, capture_output=True, timeout=60)
+        did(tree / f"program_{language}", timeout=60)
 
 
 def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
@@ -146,7 +146,7 @@ def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
     line = "pkg-config --exact-version=1.2.3 tiny && "
     line += "eval cc program.c -o program $(pkg-config --cflags --libs tiny) && ./program"
-    subprocess.run(["/bin/sh", "-ec", line], cwd=tmp_path, env=env, check=True, capture_output=True, timeout=120)
+    did("/bin/sh", "-ec", line, cwd=tmp_path, env=env, timeout=120)
 
 
 def with_properties(words, lists=WITH_HEADER):
@@ -174,8 +174,8 @@ def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
-    subprocess.run([tree / "program_c"], check=True, capture_output=True, timeout=60)
+    did(program("cmake"), "--build", tree, timeout=120)
+    did(tree / "program_c", timeout=60)
 
 
 BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
@@ -233,8 +233,8 @@ def test_packages_are_components_of_one_archive(tmp_path):
     )
     lists = folder / "CMakeLists.txt"
     lists.write_text(lists.read_text("utf-8").replace("tiny::tiny", "tiny::more"), encoding="utf-8")
-    subprocess.run([program("cmake"), "--build", folder / "tree"], check=True, capture_output=True, timeout=120)
-    subprocess.run([folder / "tree" / "program_c"], check=True, capture_output=True, timeout=60)
+    did(program("cmake"), "--build", folder / "tree", timeout=120)
+    did(folder / "tree" / "program_c", timeout=60)
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import shutil
-import subprocess
 from pathlib import Path
 
 import ort_header
@@ -13,6 +12,8 @@ from latebind.compilers.choose import require
 from latebind.compilers.zig import find_zig
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, zig_triple
+
+from tests.programs import did
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -84,8 +85,7 @@ def built(tmp_path_factory, stub, headers):
     }
     words = [f"-D{name}={value}" for name, value in definitions.items()]
     for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *words], ["--build", source / "tree"]):
-        done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        did(cmake, *step)
     return source / "tree"
 
 
@@ -93,9 +93,9 @@ def built(tmp_path_factory, stub, headers):
 def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
     program = built / way / way
     assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
-    done = subprocess.run([program], env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=True)
-    assert "ONNX Runtime was not found" in done.stdout
-    assert "version 1.20 or newer is needed" in done.stdout
+    printed = did(program, env={"PATH": "/usr/bin"})
+    assert "ONNX Runtime was not found" in printed
+    assert "version 1.20 or newer is needed" in printed
 
 
 def test_pkg_config_gives_what_a_linker_needs(stub):
@@ -103,8 +103,7 @@ def test_pkg_config_gives_what_a_linker_needs(stub):
     if tool is None:
         pytest.skip("not run: there is no pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
-    command = [tool, "--libs", "--static", "libonnxruntime"]
-    words = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+    words = did(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in words
     assert any(word.startswith("-L") and (stub / "lib").samefile(word[2:]) for word in words)
 
@@ -140,9 +139,7 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
     flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
-    command = [find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
         assert exported == {"used"}
@@ -173,12 +170,11 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
     words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
-    done = subprocess.run(list(map(str, [find_zig(), "cc", *words])), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(find_zig(), "cc", *words)
     capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
     for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(capi)}, 1)):
         env = {"PATH": "/usr/bin", **place}
-        shown = subprocess.run([tmp_path / "two"], env=env, capture_output=True, text=True, check=True).stdout
+        shown = did(tmp_path / "two", env=env)
         first, second = shown.splitlines()
         assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
         assert second.startswith("-1 0 OpenVINO was not found in ")

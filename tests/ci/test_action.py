@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
 import action
 import pytest
+
+from tests.programs import did
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,5 +56,5 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     python = action._environment()
-    told = subprocess.run([python, "-m", "latebind.cli", "--version"], check=True, capture_output=True, text=True)
-    assert told.stdout.startswith("latebind ")
+    printed = did(python, "-m", "latebind.cli", "--version")
+    assert printed.startswith("latebind ")

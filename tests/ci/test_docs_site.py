@@ -2,12 +2,13 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import chromium
 import pytest
+
+from tests.programs import ran
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
@@ -15,8 +16,7 @@ PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "
 
 
 def build(config, site):
-    command = [sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return ran(sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -11,6 +10,8 @@ import fuzz
 import pytest
 from latebind.audit.pool import Died
 from latebind.model import AuditReport
+
+from tests.programs import did
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,10 +30,9 @@ def subjects(tmp_path):
 def test_mutated_packages_and_binaries_of_every_target(tmp_path):
     command = [sys.executable, ROOT / "ci" / "fuzz.py", "--count", "2000"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("2000 cases in ")
-    assert "\n0 went wrong" in done.stdout
+    printed = did(*command, env=environment, timeout=600)
+    assert printed.startswith("2000 cases in ")
+    assert "\n0 went wrong" in printed
 
 
 def broken(report):
@@ -46,7 +46,7 @@ def writes(paths):
 
 
 def starts(paths):
-    subprocess.run([sys.executable, "-c", ""], check=True)
+    did(sys.executable, "-c", "")
     return AuditReport(subjects=len(paths))
 
 

@@ -3,7 +3,6 @@
 import importlib.metadata
 import os
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from latebind.verify.plan.interpreters import interpreters
 
 from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
+from tests.programs import did
 
 EXAMPLES = ROOT / "examples"
 
@@ -50,8 +50,7 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, offic
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
     made = tmp_path / "libtinyrun.so"
-    sources = [folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]]
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", made, *sources], check=True)
+    did(compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0])
 
     audited = run(installed, "audit", made, allowed=(1,))
 

@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import pathlib
-import subprocess
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from latebind.tables.targets import target
 from onnx import TensorProto, helper
 
 from tests.native.building import HERE, CannotBuildError, build, program
+from tests.programs import did, ran
 from tests.python import models
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     tree.mkdir(parents=True, exist_ok=True)
     words = chosen.configure(row, FLOORS[row.libc], tree)
     command = [cmake, "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    done = subprocess.run(
-        [*command, *words, *arguments], capture_output=True, text=True, check=False, env=dict(chosen.environment(tree))
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(*command, *words, *arguments, env=dict(chosen.environment(tree)))
 
 
 def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path:
@@ -92,12 +89,7 @@ def fetch_wheel(rid: str, name: str, version: str) -> pathlib.Path:
             aside.mkdir(exist_ok=True)
             platforms = [word for name in WHEEL_PLATFORMS[rid] for word in ("--platform", name)]
             command = [sys.executable, "-m", "pip", "download", "-q", *platforms, "--python-version", "3.11"]
-            done = subprocess.run(
-                [*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}"],
-                capture_output=True,
-                text=True,
-                check=False,
-            )
+            done = ran(*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}")
             if done.returncode:
                 raise LookupError(f"no {name} {version} for {rid}: {done.stderr.strip()[-200:]}")
             (wheel,) = aside.glob("*.whl")

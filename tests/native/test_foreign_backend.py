@@ -2,12 +2,12 @@
 
 import json
 import shutil
-import subprocess
 
 import pytest
 
 from tests.native.building import HERE, ROOT, system_compiler
 from tests.native.test_latenn import GOOD, NUMBERS_HEX
+from tests.programs import did
 
 BACKEND_UNUSABLE = 3
 FEED = f"{GOOD}compute\noutput numbers\n"
@@ -29,7 +29,7 @@ def make(shared, tmp_path_factory):
         library = folder / "liblatenn_backend_foreign.so"
         words = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
         words += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
-        subprocess.run([*words, "backend.c", "-o", str(library)], cwd=work, check=True)
+        did(*words, "backend.c", "-o", library, cwd=work)
         return library
 
     return build

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.native.emulated import FEED, SUM, onnx_sum
+from tests.programs import did
 from tests.python import models
 
 INVALID_ARGUMENT, BACKEND_MISSING, BACKEND_UNUSABLE, RUNTIME_UNAVAILABLE = 1, 2, 3, 4
@@ -462,11 +462,8 @@ print(report.value.decode())
 
 
 def test_the_static_runtime_inside_the_python_module_is_no_candidate(plain, onnxruntime):
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    printed = did(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn")
+    report = json.loads(printed)
     assert [attempt["source"] for attempt in report["attempts"]] == ["host"]
     assert report["images"] == 1
     assert report["path"] == str(onnxruntime)

@@ -2,13 +2,13 @@
 
 import importlib.util
 import re
-import subprocess
 
 import ort_header
 import ort_slots
 import pytest
 
 from tests.native.building import ROOT, system_compiler, zig_wrapper
+from tests.programs import ran
 
 
 def script(name):
@@ -44,7 +44,7 @@ def compile_(tmp_path):
         source.write_text(text)
         folders = [f"-I{folder}" for folder in (ROOT / "loader" / "include", *include)]
         command = [compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", *folders, str(source)]
-        return subprocess.run([*command, "-o", str(tmp_path / "check.o")], capture_output=True, text=True, check=False)
+        return ran(*command, "-o", tmp_path / "check.o")
 
     return run
 

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -19,6 +18,7 @@ from latebind.verify.plan.installers import installer
 
 from tests.native.building import HERE, NOISE, ROOT, CannotBuildError, build, configure, system_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
+from tests.programs import ran
 
 SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
 """The slots of OrtApi in the official header of each version; for 27, in our table."""
@@ -111,7 +111,7 @@ def run(program, *words, **environment):
         key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "CONDA_PREFIX", "HOME")
     }
     env = {**clean, **{key: str(value) for key, value in environment.items()}}
-    done = subprocess.run([program, *words], env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(program, *words, env=env, timeout=120)
     assert done.returncode >= 0, (done.returncode, done.stdout, done.stderr)  # no signal
     return done
 

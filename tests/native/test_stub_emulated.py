@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import confine
@@ -16,6 +15,7 @@ import wine
 from tests.native.building import HERE, ROOT, CannotBuildError, build
 from tests.native.emulated import ORT_VERSIONS, Emulated, cache, configure_cross, fetch_runtime, onnx_sum
 from tests.native.test_functions_stub import made
+from tests.programs import did
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 SYSTEMS = {
@@ -88,11 +88,10 @@ def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     if rid != "win-x64" or assembler is None:
         pytest.skip("not run: the machine code for Visual C++ is for Windows on x64 and takes llvm-ml")
     code, source = tmp_path / "trampolines.obj", ROOT / "loader" / "src"
-    subprocess.run([assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm"], check=True)
+    did(assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
     compiler = [*zig, "-DLATEBIND_MASM", f"-I{source}"]
-    files = [HERE / "stub" / "calls.c", source / "trampolines.c", code]
-    subprocess.run([*compiler, *files, "-o", emulated.folder / "masm.exe"], check=True)
+    did(*compiler, HERE / "stub" / "calls.c", source / "trampolines.c", code, "-o", emulated.folder / "masm.exe")
     assert run(emulated, "masm") == (0, "right\n")
 
 

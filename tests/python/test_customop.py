@@ -6,7 +6,6 @@ import ctypes
 import gc
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,6 +20,8 @@ from tests.python.running import crowd, python
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "latenn" / "verify"))
 import tflite_cases as tflite  # is next to the consumers
+
+from tests.programs import ran
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="not run: onnxruntime is not installed")
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
@@ -440,7 +441,7 @@ def installed(version, folder):
     """The folder, with an older onnxruntime in it."""
     uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
     command = [uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", folder, "numpy<2.3"]
-    done = subprocess.run([*command, f"onnxruntime=={version}"], capture_output=True, text=True, check=False)
+    done = ran(*command, f"onnxruntime=={version}")
     if done.returncode:
         pytest.skip(f"not run: onnxruntime {version} cannot be installed: {done.stderr.strip()[-200:]}")
     return folder

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
+from tests.programs import did
 from tests.python import models
 from tests.python.running import in_process
 from tests.python.test_accelerator import runtime
@@ -120,7 +120,7 @@ def handlers(tmp_path_factory):
     (folder / "handlers.c").write_text(HANDLERS, encoding="utf-8")
     library = folder / "libhandlers.so"
     command = [sys.executable, "-m", "ziglang", "cc", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", library]
-    subprocess.run([*command, folder / "handlers.c"], check=True)
+    did(*command, folder / "handlers.c")
     return str(library)
 
 

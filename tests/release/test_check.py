@@ -3,7 +3,6 @@
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -11,6 +10,7 @@ from latebind.release.check import check_release
 from latebind.release.make import make_release
 
 from tests.client import member, rewritten
+from tests.programs import did
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
@@ -190,6 +190,5 @@ def test_it_needs_no_network_and_changes_nothing(release):
         "from latebind.cli import main\n"
         "sys.exit(main(['release', '--check', sys.argv[1]]))\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code, release], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
+    did(sys.executable, "-c", code, release)
     assert {path: path.stat().st_mtime_ns for path in release.rglob("*")} == before

@@ -27,6 +27,7 @@ from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, write_client
 from tests.conftest import ROOT, alive
+from tests.programs import CLI, did, ran
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -50,8 +51,7 @@ def packed(tmp_path_factory):
     """The small project's packages, made once."""
     folder = tmp_path_factory.mktemp("unplugged")
     write_client(folder / "tiny", latebind=CONFIG + VERIFY)
-    command = [sys.executable, "-m", "latebind.cli", "-C", folder / "tiny", "pack"]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    did(*CLI, "-C", folder / "tiny", "pack", timeout=300)
     return folder / "tiny" / "dist"
 
 
@@ -134,7 +134,7 @@ def begun(project):
     """`verify` with a consumer that hangs, and the consumer's process."""
     pid = project.root / "pid"
     (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
-    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    command = [*CLI, "-C", project.root, "verify", "--dist", project.dist]
     process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
@@ -164,7 +164,7 @@ def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_beg
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
                                     {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
 def test_results_are_utf_8_in_every_locale(project, locale, form):
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, "verify", "--dist", project.dist]
+    command = [*CLI, "-q", "-C", project.root, "verify", "--dist", project.dist]
     ended = subprocess.run([*map(str, command), "--format", form], env={**os.environ, **locale},
                            capture_output=True, timeout=300, check=False)  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, b"")
@@ -182,10 +182,10 @@ def can_mount():
 
 def mounted(setup, project, *words, env=None):
     """`verify` in a mount space of its own, after a shell's `setup`."""
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
+    command = [*CLI, "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
     environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
-    return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return ran(*shell, env=environment, timeout=300)
 
 
 needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount space of one's own")
@@ -456,8 +456,7 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 
 
 def is_like_ours():
-    words = [SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])"]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False) if SYSTEM_PYTHON.is_file() else None
+    ended = ran(SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])") if SYSTEM_PYTHON.is_file() else None
     return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
 
 
