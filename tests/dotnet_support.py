@@ -9,7 +9,6 @@ import shutil
 import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ import msgspec
 import numpy as np
 import onnx
 import pytest
-from debian import NotAvailableError
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
@@ -29,14 +27,16 @@ from onnx import TensorProto
 
 from ci import dotnet_sdk
 from tests.client import rewritten
+from tests.conftest import ROOT
+from tests.needs import available
 from tests.programs import CLI, did
 from tests.python import models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from types import ModuleType
 
-ROOT = Path(__file__).resolve().parent.parent
 LATENN = ROOT / "latenn"
 SMOKE = LATENN / "verify" / "Smoke"
 VERSION = "0.1.0"
@@ -57,10 +57,7 @@ def dotnet_environment() -> dict[str, str]:
 @cache
 def mono_folder() -> Path:
     """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
-    try:
-        return mono.prepare(ROOT / ".latebind" / "mono")
-    except NotAvailableError as error:
-        pytest.skip(f"not run: no Mono: {error}")
+    return available(mono.prepare, ROOT / ".latebind" / "mono")
 
 
 def copied_latenn(folder: Path, *, symbols: bool) -> Path:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import ort_header
 import pytest
 
+from tests.conftest import ROOT
+from tests.needs import needed, official_header
 from tests.programs import did
 
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NAME = "TinyExecutionProvider"
 MACROS = {
     "LATEBIND_EP_MINIMUM": "23",
@@ -24,16 +26,13 @@ MACROS = {
 
 def tiny_ep(folder: Path) -> Path:
     """The library of examples/ep-tiny, below `folder`. Skips where there is no compiler or no header."""
-    compiler = shutil.which("cc")
     library = folder / "libtiny_ep.so"
     if library.exists():
         return library
-    if sys.platform != "linux" or compiler is None:
-        pytest.skip("not run: this is not Linux, or there is no C compiler")
-    try:
-        header = ort_header.fetch(folder / "ort-header", "newest")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    if sys.platform != "linux":
+        pytest.skip("not run: this is not Linux")
+    (compiler,) = needed("cc")
+    header = official_header(folder, "newest")
     words = [f"-D{name}={value}" for name, value in MACROS.items()]
     folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import shlex
-import shutil
 import sys
 from pathlib import Path
 
@@ -20,9 +19,11 @@ from latebind.verify.plan.layouts import LAYOUTS
 from latebind.verify.run.dotnet_project import DotnetConsumer, _properties
 from packaging.requirements import Requirement
 
+from tests.conftest import ROOT
+from tests.native.building import build, configure, needed_compiler
+from tests.needs import runtime_folder
 from tests.programs import did, ran
 
-ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 # What people wrote; docs/checks and docs/configuration*.md are generated.
 PAGES = sorted(
@@ -66,11 +67,6 @@ def write_files(page, folder):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-
-
-def program(name):
-    beside = Path(sys.executable).with_name(name)
-    return str(beside) if beside.exists() else shutil.which(name)
 
 
 # ---- links and names -------------------------------------------------------------------------------------------------
@@ -228,22 +224,15 @@ def sentence_shown(start):
     return next(block for block in blocks if block.startswith(start))
 
 
-def configured_and_built(folder, *more):
+def configured_and_built(folder):
     """The CMake project of a folder, built below it."""
-    cmake, ninja = program("cmake"), program("ninja")
-    if not cmake or not ninja:
-        pytest.skip("cmake or ninja is not here")
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or zig(folder)
-    tree = folder / "build"
-    configure = [cmake, "-S", folder, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", *more]
-    configure += [f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={cmake_dir()}"]
-    for step in (configure, [cmake, "--build", tree]):
-        did(*step)
-    return tree
+    configure(folder, folder / "build", needed_compiler(folder), f"-Dlatebind_DIR={cmake_dir()}")
+    build(folder / "build")
+    return folder / "build"
 
 
 def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    capi = runtime_folder()
     if not list(capi.glob("libonnxruntime.so.*")):
         pytest.skip("the runtime's shared library is not here")
     write_files(ROOT / "loader/README.md", tmp_path)
@@ -251,8 +240,8 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
     version = importlib.metadata.version("onnxruntime")
 
-    found = run_shown(tree, environment, capi)
-    absent = run_shown(tree, environment)
+    found = ran(tree / "which_runtime", capi, env=environment)
+    absent = ran(tree / "which_runtime", env=environment)
 
     assert found.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), found
     assert "(source: host)" in found.stdout
@@ -261,14 +250,3 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     assert absent.stdout.startswith("ONNX Runtime was not found in ")
     assert "version 1.20 or newer is needed. Get it with: pip install" in absent.stdout
     assert (absent.returncode, absent.stderr) == (1, "")
-
-
-def run_shown(tree, environment, *words):
-    return ran(tree / "which_runtime", *words, env=environment)
-
-
-def zig(folder):
-    wrapper = folder / "zig-cc"
-    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc "$@"\n')
-    wrapper.chmod(0o755)
-    return wrapper

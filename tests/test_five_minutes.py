@@ -1,6 +1,5 @@
 """The page "Adopt in five minutes": each build system builds what it shows, and the program finds ONNX Runtime."""
 
-import importlib.metadata
 import os
 import re
 import shutil
@@ -8,10 +7,10 @@ import sys
 import zipfile
 from pathlib import Path
 
-import ort_header
 import pytest
 from latebind.tables.targets import host_rid
 
+from tests.needs import needed, official_header, runtime_folder
 from tests.programs import did, ran
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
@@ -22,17 +21,11 @@ FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | r
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The page's files, and the official headers."""
-    missing = [name for name in ("c++", "pkg-config") if not shutil.which(name)]
-    if missing:
-        pytest.skip(f"not run: there is no {missing[0]}")
+    needed("c++", "pkg-config")
     made = tmp_path_factory.mktemp("five")
     for name, text in FILES:
         (made / name).write_text(text, encoding="utf-8")
-    try:
-        header = ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
-    (made / "headers").symlink_to(header.parent)
+    (made / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
     return made
 
 
@@ -58,8 +51,7 @@ def shown(heading, folder):
 
 def runs(command, folder):
     """The program finds the runtime that it is given, and says what to install without one."""
-    capi = str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi"))
-    bound, absent = bash(command, folder, ONNXRUNTIME_LIB_PATH=capi), bash(command, folder)
+    bound, absent = bash(command, folder, ONNXRUNTIME_LIB_PATH=str(runtime_folder())), bash(command, folder)
     assert re.fullmatch(r"\d providers\n", bound.stdout), bound
     assert re.match(r"ONNX Runtime was not found in .*pip install", absent.stdout), absent
     assert (bound.returncode, absent.returncode) == (0, 1)

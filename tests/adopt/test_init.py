@@ -5,7 +5,7 @@ import zipfile
 
 import pytest
 
-from tests.programs import did
+from tests.programs import did, refused
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -220,10 +220,7 @@ def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project
 
 
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
-    ended = latebind("init", tmp_path)
-    assert ended.returncode == 2
-    assert "there is no CMakeLists.txt" in ended.stderr
-    assert "add_library(NAME SHARED" in ended.stderr
+    refused(latebind("init", tmp_path), "there is no CMakeLists.txt", "add_library(NAME SHARED")
 
 
 def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):

@@ -11,6 +11,8 @@ from latebind.config.file import load
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 
+from tests.programs import refused
+
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 
@@ -59,8 +61,7 @@ def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere
     assert not [path for path in project.rglob("*") if path.is_file() and "iny" in path.read_text("utf-8")]
 
     packed = latebind("-C", project, "pack", "--target", "linux-x64")
-    assert packed.returncode == 2
-    assert "Put the headers of ONNX Runtime 1.23 or newer into native/include" in packed.stderr
+    refused(packed, "Put the headers of ONNX Runtime 1.23 or newer into native/include")
 
 
 @pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", ""])
@@ -85,14 +86,10 @@ def test_other_names_are_refused(name):
 def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "mine.txt").write_text("mine", encoding="utf-8")
-    ended = latebind("-C", tmp_path, "new", "demo")
-    assert ended.returncode == 2
-    assert "already exists and is not an empty folder" in ended.stderr
+    refused(latebind("-C", tmp_path, "new", "demo"), "already exists and is not an empty folder")
     assert [path.name for path in (tmp_path / "demo").iterdir()] == ["mine.txt"]
 
 
 def test_an_unknown_language_is_refused(latebind, tmp_path):
-    ended = latebind("-C", tmp_path, "new", "demo", "--language", "cpp")
-    assert ended.returncode == 2
-    assert "c++" in ended.stderr
+    refused(latebind("-C", tmp_path, "new", "demo", "--language", "cpp"), "c++")
     assert not (tmp_path / "demo").exists()

@@ -10,9 +10,9 @@ from latebind.audit.audit import audit_here, audit_paths
 from latebind.audit.pool import Pool, WorkerLimits
 
 from tests.audit import hostile
+from tests.conftest import ROOT
 from tests.programs import ran
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 """A busy machine may need minutes for 3 s of processor time: only a test of waiting has a short limit of its own."""
 

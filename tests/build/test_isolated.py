@@ -10,13 +10,12 @@ import shutil
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.programs import did
 
-ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "latenn" / "python" / "latenn"
 
 pytestmark = pytest.mark.slow

@@ -4,7 +4,6 @@ import ctypes
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 from latebind.build.loadersource import write_sources
@@ -14,10 +13,11 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.programs import did
+from tests.conftest import ROOT
+from tests.needs import needed
+from tests.programs import did, refused
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
-ROOT = Path(__file__).resolve().parents[2]
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 
@@ -131,9 +131,7 @@ def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
     project, made = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
     told = latebind("-C", project, "loader-source", made)
     assert told.stdout.split() == [str(made / "latebind/thing.h"), str(made / "thing.c")]
-    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
-    if cmake is None or ninja is None or shutil.which("cc") is None:
-        pytest.skip("not run: cmake, ninja and cc must be on PATH")
+    cmake, *_ = needed("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
@@ -152,9 +150,7 @@ def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
 
 
 def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
-    told = latebind("-C", tiny, "loader-source", tmp_path / "made")
-    assert told.returncode == 2
-    assert "no runtime is described here" in told.stderr
+    refused(latebind("-C", tiny, "loader-source", tmp_path / "made"), "no runtime is described here")
     assert not (tmp_path / "made").exists()
 
 

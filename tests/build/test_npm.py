@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import tarfile
 
 import pytest
@@ -17,6 +16,7 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, member, members, packed, write_client
+from tests.needs import needed
 from tests.programs import ran
 
 RIDS = ["linux-x64", "win-x64"]
@@ -69,8 +69,7 @@ def app(tmp_path, tarballs):
     """A folder into which the main package was installed, and the one for this machine where npm asks for it."""
 
     def install(*names, options=()):
-        if shutil.which("npm") is None:
-            pytest.skip("not run: there is no npm here")
+        needed("npm")
         chosen = [str(tarballs[name]) for name in names]
         ended = node(tmp_path, "npm", "install", "--ignore-scripts", "--no-audit", *options, *chosen)
         assert ended.returncode == 0, ended.stderr

@@ -18,6 +18,7 @@ from latebind.system.run import run
 
 from tests.client import PORTABLE_CMAKE, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.needs import needed
 from tests.programs import did, ran
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
@@ -140,8 +141,7 @@ def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
-    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
-        pytest.skip("not run: there is no pkg-config or no cc")
+    needed("pkg-config", "cc")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
     line = "pkg-config --exact-version=1.2.3 tiny && "
@@ -291,10 +291,7 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
 def latenn(tmp_path_factory):
     """latenn's SDK for Linux, an ONNX Runtime from its wheel, and a model."""
     folder = tmp_path_factory.mktemp("latenn")
-    try:
-        runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
-    except LookupError as error:
-        pytest.skip(f"not run: {error}")
+    runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
     return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
 
 

@@ -1,10 +1,7 @@
 """The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
-import importlib.metadata
-import shutil
 from pathlib import Path
 
-import ort_header
 import pytest
 from latebind.binary.read import read_image
 from latebind.build.stub import IN_FRONT
@@ -13,9 +10,9 @@ from latebind.compilers.zig import find_zig
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, zig_triple
 
-from tests.programs import did
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.needs import needed, official_header, runtime_folder
+from tests.programs import did, refused
 
 # How public projects look for the runtime and link it.
 WAYS = {
@@ -46,10 +43,7 @@ int main() {
 
 @pytest.fixture(scope="module")
 def headers(tmp_path_factory):
-    try:
-        return ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header").parent
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return official_header(tmp_path_factory.getbasetemp().parent).parent
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +58,7 @@ def stub(tmp_path_factory, latebind):
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, stub, headers):
     """The folder with a program for each way; their project knows nothing of latebind."""
-    if not shutil.which("c++"):
-        pytest.skip("not run: there is no C++ compiler")
+    needed("c++")
     source = tmp_path_factory.mktemp("ways")
     text = "cmake_minimum_required(VERSION 3.20)\nproject(ways CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
     (source / "program.cpp").write_text(PROGRAM)
@@ -99,9 +92,7 @@ def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
 
 
 def test_pkg_config_gives_what_a_linker_needs(stub):
-    tool = shutil.which("pkg-config")
-    if tool is None:
-        pytest.skip("not run: there is no pkg-config")
+    (tool,) = needed("pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
     words = did(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in words
@@ -171,8 +162,7 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
     (tmp_path / "two.c").write_text(TWO)
     words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
     did(find_zig(), "cc", *words)
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
-    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(capi)}, 1)):
+    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
         shown = did(tmp_path / "two", env=env)
         first, second = shown.splitlines()
@@ -197,8 +187,5 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
     kept = tmp_path / "out" / "linux-x64" / "mine.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
-    ended = latebind("stub", *words, "--output", tmp_path / "out")
-    assert ended.returncode == 2, ended.stderr
-    assert says in ended.stderr
-    assert "Traceback" not in ended.stderr
+    refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]

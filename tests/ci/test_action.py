@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 import zipfile
-from pathlib import Path
 
 import action
 import pytest
 
 from tests.programs import did
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

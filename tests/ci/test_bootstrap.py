@@ -9,9 +9,9 @@ from pathlib import Path
 import bootstrap
 import pytest
 
+from tests.conftest import ROOT
 from tests.programs import did, ran
 
-ROOT = Path(__file__).resolve().parents[2]
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox>=1", "uv>=2"]\n# ///\n'
 
 

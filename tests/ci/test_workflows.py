@@ -8,16 +8,15 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import local_workflow
 import pytest
 import yaml
 from latebind.tables.targets import targets
 
+from tests.conftest import ROOT
 from tests.programs import did
 
-ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
 SESSION = re.compile(r"python noxfile\.py -s (\w+)")
 

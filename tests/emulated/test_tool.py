@@ -13,10 +13,10 @@ import pytest
 from latebind.verify.plan.installers import foreign_installer
 
 from tests.client import write_portable
+from tests.conftest import ROOT
 from tests.programs import CLI, did
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
-ROOT = Path(__file__).parents[2]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
 TARGETS = [word for rid in RIDS for word in ("--target", rid)]
 WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"

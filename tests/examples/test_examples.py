@@ -1,10 +1,8 @@
 """Every example is built, packed, audited and verified with latebind from its wheel."""
 
-import importlib.metadata
 import os
 import shutil
 import zipfile
-from pathlib import Path
 
 import pytest
 from broken.packages import Packages
@@ -17,6 +15,7 @@ from latebind.verify.plan.interpreters import interpreters
 
 from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
+from tests.needs import runtime_folder
 from tests.programs import did
 
 EXAMPLES = ROOT / "examples"
@@ -44,7 +43,7 @@ def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, ex
 
 def test_what_was_linked_builds_and_the_audit_names_it(installed, example, official_header, tmp_path):
     compiler = shutil.which("cc")
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    capi = runtime_folder()
     libraries = list(capi.glob("libonnxruntime.so.*"))
     if not compiler or not libraries:
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")

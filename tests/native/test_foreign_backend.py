@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.native.building import HERE, ROOT, system_compiler
+from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_latenn import GOOD, NUMBERS_HEX
 from tests.programs import did
 
@@ -15,9 +15,7 @@ FEED = f"{GOOD}compute\noutput numbers\n"
 
 @pytest.fixture(scope="module")
 def make(shared, tmp_path_factory):
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler()
     work = tmp_path_factory.mktemp("foreign")
     for name in ("latenn.h", "latenn_backend.h"):
         shutil.copy(ROOT / "latenn" / "native" / "include" / name, work)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tests.native.building import HERE, ROOT, system_compiler
+from tests.native.building import HERE, ROOT, needed_compiler
 from tests.programs import did, ran
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is made of Linux's own calls")
@@ -15,9 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is
 
 @pytest.fixture(scope="module")
 def dyld(tmp_path_factory):
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler()
     program = tmp_path_factory.mktemp("dyld") / "dyld"
     folders = [f"-I{HERE / 'dyld'}", f"-I{ROOT / 'loader/src'}", f"-I{ROOT / 'loader/include'}"]
     sources = [HERE / "dyld/dyld.c", *(ROOT / "loader/src" / f"{name}.c" for name in ("images_macos", "memory"))]

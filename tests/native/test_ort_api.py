@@ -3,11 +3,11 @@
 import importlib.util
 import re
 
-import ort_header
 import ort_slots
 import pytest
 
-from tests.native.building import ROOT, system_compiler, zig_wrapper
+from tests.native.building import ROOT, needed_compiler
+from tests.needs import official_header
 from tests.programs import ran
 
 
@@ -27,17 +27,12 @@ HEADER_API_VERSION = 21  # of the pinned header
 
 @pytest.fixture(scope="session")
 def header(shared):
-    try:
-        return ort_header.fetch(shared / "ort-header")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return official_header(shared)
 
 
 @pytest.fixture
 def compile_(tmp_path):
-    compiler = system_compiler() or zig_wrapper(tmp_path)
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler(tmp_path)
 
     def run(text, *include, standard="c11"):
         source = tmp_path / "check.c"

@@ -6,15 +6,14 @@ import shutil
 import sys
 
 import confine
-import debian
-import ort_header
 import pytest
 import qemu
 import wine
 
-from tests.native.building import HERE, ROOT, CannotBuildError, build
+from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import ORT_VERSIONS, Emulated, cache, configure_cross, fetch_runtime, onnx_sum
 from tests.native.test_functions_stub import made
+from tests.needs import available, official_header
 from tests.programs import did
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
@@ -29,14 +28,11 @@ def system(request, shared, tmp_path_factory):
     """The programs of one system, and that system's name."""
     maker, suffix, library_suffix, name_of, _ = SYSTEMS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
-    try:
-        include = ort_header.fetch(shared / "ort-header").parent
-        place = f"{maker.__name__}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-        emulator = maker.prepare(cache() / place, confine.Limits(seconds=300))
-        words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
-        configure_cross(HERE / "stub", folder, request.param, *words)
-    except (debian.NotAvailableError, wine.NotAvailableError, CannotBuildError) as reason:
-        pytest.skip(f"not run: {reason}")
+    include = official_header(shared).parent
+    place = f"{maker.__name__}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(maker.prepare, cache() / place, confine.Limits(seconds=300))
+    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
+    configure_cross(HERE / "stub", folder, request.param, *words)
     build(folder)
     if hasattr(emulator, "start"):
         emulator.start()
@@ -45,11 +41,7 @@ def system(request, shared, tmp_path_factory):
 
 
 def runtime_of(rid, version):
-    try:
-        folder = fetch_runtime(rid, version)
-    except LookupError as reason:
-        pytest.skip(f"not run: {reason}")
-    return next(folder.glob(SYSTEMS[rid][-1]))
+    return next(fetch_runtime(rid, version).glob(SYSTEMS[rid][-1]))
 
 
 def run(system, name, *words, **env):

@@ -5,9 +5,9 @@ import sys
 
 import llvm
 import pytest
-from debian import NotAvailableError
 
 from tests.native.building import ROOT
+from tests.needs import available
 from tests.programs import did
 
 pytestmark = pytest.mark.slow  # LLVM is downloaded
@@ -28,10 +28,7 @@ ARM64 = {
 
 @pytest.fixture(scope="module")
 def otool(tmp_path_factory):
-    try:
-        return llvm.prepare(tmp_path_factory.mktemp("llvm")) / "otool"
-    except NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return available(llvm.prepare, tmp_path_factory.mktemp("llvm")) / "otool"
 
 
 @pytest.mark.parametrize(("target", "form"), [("x86_64-macos.11.0", X64), ("aarch64-macos.11.0", ARM64)])

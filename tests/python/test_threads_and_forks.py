@@ -9,10 +9,10 @@ from concurrent.futures import Future
 import numpy as np
 import pytest
 
+from tests.native.building import runtime_library
 from tests.programs import did
 from tests.python import models
 from tests.python.running import in_process
-from tests.python.test_accelerator import runtime
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 
@@ -154,7 +154,7 @@ os._exit(0)
 
 def test_without_latenn_such_a_child_of_a_new_runtime_never_ends(site):
     """The control: what `ort_guard_end` is there for. Where it ends by itself, the tests above prove less."""
-    done = in_process(site, BARE.format(path=runtime()))
+    done = in_process(site, BARE.format(path=runtime_library()))
     if done.stdout != "hangs\n":
         pytest.skip(f"not run: this runtime, or CI, has no thread that a child could wait for: {done.stderr}")
 

@@ -10,7 +10,7 @@ from latebind.release.check import check_release
 from latebind.release.make import make_release
 
 from tests.client import member, rewritten
-from tests.programs import did
+from tests.programs import did, refused
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
@@ -177,8 +177,7 @@ def test_the_command_line_tells_and_fails(release, latebind):
 
 def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
     ended = latebind("release", "--check", tmp_path)
-    assert ended.returncode == 2
-    assert "has neither SHA256SUMS nor manifest.json, so it is not a release" in ended.stderr
+    refused(ended, "has neither SHA256SUMS nor manifest.json, so it is not a release")
 
 
 def test_it_needs_no_network_and_changes_nothing(release):

@@ -203,9 +203,10 @@ def test_source_date_epoch(monkeypatch, value, seconds):
     assert source_date_epoch() == seconds
 
 
-def test_a_source_date_epoch_that_is_no_number_is_refused(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(InputError, match="yesterday"):
+@pytest.mark.parametrize("value", ["yesterday", "-1", "1.5", "99999999999999"])
+def test_a_source_date_epoch_that_is_none_is_refused(monkeypatch, value):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    with pytest.raises(InputError, match=value):
         source_date_epoch()
 
 
