@@ -186,6 +186,13 @@ def rewritten(
     return folder / package.name
 
 
+def edit(file: Path, old: str, new: str, count: int = -1) -> None:
+    """Replace words that a file must have."""
+    text = file.read_text("utf-8")
+    assert old in text, f"{file} has no {old!r}"
+    file.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
 def built_wheel(source: Path, out: Path) -> Path:
     """The wheel that `python -m build` makes of a folder, without isolation."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(out), str(source)]

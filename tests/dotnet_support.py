@@ -26,7 +26,7 @@ from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, r
 from onnx import TensorProto
 
 from ci import dotnet_sdk
-from tests.client import rewritten
+from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available
 from tests.programs import CLI, did
@@ -65,8 +65,7 @@ def copied_latenn(folder: Path, *, symbols: bool) -> Path:
     outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__")
     shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
     if not symbols:
-        file = folder / "latenn" / "latebind.toml"
-        file.write_text(file.read_text("utf-8").replace("symbols = true\n", ""), encoding="utf-8")
+        edit(folder / "latenn" / "latebind.toml", "symbols = true\n", "")
     return folder
 
 

@@ -24,7 +24,11 @@ def ran(*command: object, **options: object) -> subprocess.CompletedProcess[str]
 
 def did(*command: object, **options: object) -> str:
     """What a program printed that must succeed."""
-    done = ran(*command, **options)
+    return succeeded(ran(*command, **options))
+
+
+def succeeded(done: subprocess.CompletedProcess[str]) -> str:
+    """What was printed; hold that nothing went wrong."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 

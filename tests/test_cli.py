@@ -17,7 +17,7 @@ from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
 from tests.needs import needed
-from tests.programs import CLI, did, ran, refused
+from tests.programs import CLI, did, ran, refused, succeeded
 
 
 def snapshot(folder):
@@ -26,8 +26,7 @@ def snapshot(folder):
 
 def packed(latebind, tiny):
     """A project that was packed once; returns what is in dist/."""
-    result = latebind("-C", tiny, "pack")
-    assert result.returncode == 0, result.stderr
+    succeeded(latebind("-C", tiny, "pack"))
     made = snapshot(tiny / "dist")
     assert set(made) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
     return made
@@ -189,8 +188,7 @@ def test_full_disk(latebind, tiny, small_disk, kilobytes):
 
 def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, small_disk):
     disk = small_disk(64_000)
-    first = latebind("-C", tiny, "--workdir", disk, "pack")
-    assert first.returncode == 0, first.stderr
+    succeeded(latebind("-C", tiny, "--workdir", disk, "pack"))
     before = snapshot(disk / "dist")
     with (disk / "filler").open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
@@ -238,11 +236,10 @@ def test_plan_lists_what_pack_makes(latebind, tiny):
 
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
-    result = latebind("doctor", env={"PATH": str(tmp_path)})
-    assert result.returncode == 0
-    assert "no   dotnet" in result.stdout
-    assert "no   mono" in result.stdout
-    assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", result.stdout)
+    printed = succeeded(latebind("doctor", env={"PATH": str(tmp_path)}))
+    assert "no   dotnet" in printed
+    assert "no   mono" in printed
+    assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", printed)
 
 
 def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
@@ -261,8 +258,7 @@ def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
 
 def test_help_is_quick_to_import():
     code = "import sys, latebind.cli; print(sorted({'lief', 'rich', 'jinja2', 'msgspec'} & set(sys.modules)))"
-    printed = did(sys.executable, "-c", code)
-    assert printed.strip() == "[]"
+    assert did(sys.executable, "-c", code).strip() == "[]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows end otherwise")

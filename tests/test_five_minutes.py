@@ -11,7 +11,7 @@ import pytest
 from latebind.tables.targets import host_rid
 
 from tests.needs import needed, official_header, runtime_folder
-from tests.programs import did, ran
+from tests.programs import did, ran, succeeded
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
@@ -44,8 +44,7 @@ def shown(heading, folder):
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     *commands, last = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
     for command in commands:
-        done = bash(command, folder)
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeded(bash(command, folder))
     return last
 
 

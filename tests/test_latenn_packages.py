@@ -15,7 +15,7 @@ from latebind.system.archive import sha256
 from tests.client import members
 from tests.conftest import ROOT
 from tests.dotnet_support import copied_latenn, packed_latenn
-from tests.programs import did
+from tests.programs import did, succeeded
 
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024
@@ -93,8 +93,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
     hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
     targets = ("osx-arm64", "win-x64")
-    ended = latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets))
-    assert ended.returncode == 0, ended.stderr
+    succeeded(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
     for rid in targets:
         assert staged(other.parent / "stage" / rid) == staged(latenn_packages.parent / "stage" / rid)
 

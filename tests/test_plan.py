@@ -10,7 +10,7 @@ from latebind.build.native import stage_target
 from latebind.config.file import load
 from latebind.tables.targets import target
 
-from tests.client import BOUND, CONFIG, PYPROJECT, packed, write_client
+from tests.client import BOUND, CONFIG, PYPROJECT, edit, packed, write_client
 from tests.programs import refused
 from tests.sdkclient import write_sdk_client
 
@@ -75,7 +75,7 @@ def built(tmp_path_factory):
     folder = tmp_path_factory.mktemp("built")
     write_sdk_client(folder, latebind=CONFIG.replace('["linux-x64"]', str(list(ALL))))
     file = folder / "latebind.toml"
-    file.write_text(file.read_text("utf-8").replace("2.28", "2.17"), encoding="utf-8")
+    edit(file, "2.28", "2.17")
     config = load(file)
     for rid in ALL:
         stage_target(config, target(rid), folder)

@@ -11,23 +11,21 @@ from latebind.config.file import load
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 
-from tests.programs import refused
+from tests.client import edit
+from tests.programs import refused, succeeded
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_path, language):
-    made = latebind("-C", tmp_path, "new", "my-engine", "--language", language)
-    assert made.returncode == 0, made.stderr
-    assert "latebind verify" in made.stdout
+    printed = succeeded(latebind("-C", tmp_path, "new", "my-engine", "--language", language))
+    assert "latebind verify" in printed
     project = tmp_path / "my-engine"
     assert all((project / path).is_file() for path in BUILT)
 
-    configuration = project / "latebind.toml"
-    configuration.write_text(configuration.read_text("utf-8").replace("# sdk = true", "sdk = true"), encoding="utf-8")
-    packed = latebind("-C", project, "pack", "--format", "json")
-    assert packed.returncode == 0, packed.stderr
+    edit(project / "latebind.toml", "# sdk = true", "sdk = true")
+    succeeded(latebind("-C", project, "pack", "--format", "json"))
     audited = latebind("-C", project, "audit", "--format", "json")
     assert json.loads(audited.stdout)["findings"] == []
     names = [path.name for path in (project / "dist").iterdir()]
@@ -49,9 +47,7 @@ def test_the_files_are_the_same_for_the_same_name():
 
 
 def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
-    made = latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep")
-    assert made.returncode == 0, made.stderr
-    assert "onnxruntime_ep_c_api.h" in made.stdout
+    assert "onnxruntime_ep_c_api.h" in succeeded(latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep"))
     project = tmp_path / "acme-npu"
     config = load(project / "latebind.toml")
     assert config.wheel_name("acme_npu") == "onnxruntime-ep-acme-npu"

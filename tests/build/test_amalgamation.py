@@ -13,7 +13,7 @@ from latebind.tables.targets import target, zig_triple
 
 from tests.conftest import ROOT
 from tests.needs import needed, runtime_folder
-from tests.programs import refused
+from tests.programs import refused, succeeded
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
@@ -131,8 +131,7 @@ def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
 
 def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
     project = write_thing_client(tmp_path / "tiny", DESCRIBED)
-    made = latebind("-C", project, "loader-source", "--single", tmp_path)
-    assert made.returncode == 0, made.stderr
+    succeeded(latebind("-C", project, "loader-source", "--single", tmp_path))
     (tmp_path / "tiny.c").write_text(SOURCE.replace("latebind/thing.h", "latebind.h") + MAIN)
     old = build_thing(tmp_path / "old", "text", (2, 0, 9)).parent
     compiled(

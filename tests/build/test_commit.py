@@ -16,8 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(folder, *words):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    printed = did(shutil.which("git"), *who, *words, cwd=folder, env=kept)
-    return printed.strip()
+    return did(shutil.which("git"), *who, *words, cwd=folder, env=kept).strip()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
+from tests.client import edit
 from tests.conftest import ROOT
 from tests.needs import needed
 from tests.programs import did, refused
@@ -107,8 +108,7 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
     files = 'files.macos = ["libthing.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
     described = DESCRIBED.replace("files.linux", files).replace('"text"', '"four-numbers"')
     project = write_thing_client(tmp_path / "tiny", described)
-    text = (project / "latebind.toml").read_text("utf-8")
-    (project / "latebind.toml").write_text(text.replace('["linux-x64"]', f'["{rid}"]'), encoding="utf-8")
+    edit(project / "latebind.toml", '["linux-x64"]', f'["{rid}"]')
     assert staged(project, rid).libraries("tiny")
 
 
@@ -118,7 +118,7 @@ def test_another_description_is_another_build(tmp_path):
     file = project / "latebind.toml"
     before, (library,) = hash_sources(load(file), project), staged(project).libraries("tiny")
     first = library.read_bytes()
-    file.write_text(file.read_text("utf-8").replace("The Thing", "Another Thing"), encoding="utf-8")
+    edit(file, "The Thing", "Another Thing")
 
     assert hash_sources(load(file), project) != before
     (library,) = staged(project).libraries("tiny")

@@ -7,6 +7,7 @@ import pytest
 from latebind.build.managed import build_managed
 from latebind.errors import BuildError
 
+from tests.client import edit
 from tests.dotnet_support import ROOT, dotnet_environment
 from tests.programs import not_run
 
@@ -102,10 +103,9 @@ def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_p
 def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
     copy = tmp_path / "source"
     shutil.copytree(BINDING, copy)
-    file = copy / "Latenn.csproj"
     plural = "<TargetFrameworks>netstandard2.0;netstandard2.1</TargetFrameworks>"
     single = "<TargetFramework>netstandard2.1</TargetFramework>"
-    file.write_text(file.read_text("utf-8").replace(plural, single), "utf-8")
+    edit(copy / "Latenn.csproj", plural, single)
 
     (built,) = build(copy, tmp_path)
 

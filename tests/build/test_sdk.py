@@ -16,7 +16,7 @@ from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
 
-from tests.client import PORTABLE_CMAKE, hashes, packed
+from tests.client import PORTABLE_CMAKE, edit, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
 from tests.needs import needed
 from tests.programs import did, ran
@@ -135,8 +135,7 @@ def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, a
 
 
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
-    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
-    file.write_text(file.read_text("utf-8").replace('"Linux"', '"Windows"'), encoding="utf-8")
+    edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
     assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
 
 
@@ -231,8 +230,7 @@ def test_packages_are_components_of_one_archive(tmp_path):
         "int more_one(void), extra_one(void);\n" + PROGRAM.replace("== 5", "+ more_one() + extra_one() == 7"),
         encoding="utf-8",
     )
-    lists = folder / "CMakeLists.txt"
-    lists.write_text(lists.read_text("utf-8").replace("tiny::tiny", "tiny::more"), encoding="utf-8")
+    edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::more")
     did(program("cmake"), "--build", folder / "tree", timeout=120)
     did(folder / "tree" / "program_c", timeout=60)
 

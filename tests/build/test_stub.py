@@ -12,7 +12,7 @@ from latebind.tables.targets import target, zig_triple
 
 from tests.conftest import ROOT
 from tests.needs import needed, official_header, runtime_folder
-from tests.programs import did, refused
+from tests.programs import did, refused, succeeded
 
 # How public projects look for the runtime and link it.
 WAYS = {
@@ -50,9 +50,8 @@ def headers(tmp_path_factory):
 def stub(tmp_path_factory, latebind):
     """The stub for the machine that runs the tests."""
     made = tmp_path_factory.mktemp("stubs")
-    ended = latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20")
-    assert ended.returncode == 0, ended.stderr
-    return made / ended.stdout.strip().rpartition("/")[2]
+    printed = succeeded(latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20"))
+    return made / printed.strip().rpartition("/")[2]
 
 
 @pytest.fixture(scope="module")
@@ -120,9 +119,8 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
 def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     latebind, tmp_path, rid, runtime, minimum
 ):
-    made = latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path)
-    assert made.returncode == 0, made.stderr
-    source, header = (Path(line) for line in made.stdout.splitlines())
+    printed = succeeded(latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path))
+    source, header = (Path(line) for line in printed.splitlines())
     licence = (ROOT / "LICENSE").read_text("utf-8")
     assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
     assert licence.splitlines()[0] in source.read_text("utf-8")
@@ -164,8 +162,7 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
     did(find_zig(), "cc", *words)
     for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
-        shown = did(tmp_path / "two", env=env)
-        first, second = shown.splitlines()
+        first, second = did(tmp_path / "two", env=env).splitlines()
         assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
         assert second.startswith("-1 0 OpenVINO was not found in ")
 

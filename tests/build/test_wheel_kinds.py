@@ -19,10 +19,10 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CONFIG, PYPROJECT, SOURCE, hashes, packed, write_client
+from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, packed, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
 from tests.needs import needed
-from tests.programs import CLI, did, ran, refused
+from tests.programs import CLI, did, ran, refused, succeeded
 
 HOST = f'["{host_rid()}"]'
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
@@ -206,8 +206,7 @@ def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
         pytest.skip("no other installation of this Python version with headers is on this machine")
     project = write_module_client(tmp_path / "tiny", kind)
     key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
-    done = by(other, project, "build")
-    assert done.returncode == 0, done.stderr
+    succeeded(by(other, project, "build"))
     again = open_stage(project / "stage" / host_rid())
     assert again.manifest.key != key
     assert [path.name.startswith("_tiny.") for path in again.libraries("tiny")] == [True]
@@ -338,8 +337,7 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
 def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(tmp_path, packages):
     project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
     if packages == "wheel":  # the hook reports it, also to other callers
-        file = project / "latebind.toml"
-        file.write_text(file.read_text("utf-8").replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
+        edit(project / "latebind.toml", 'nuget = { id = "Tiny" }\n', "")
     with pytest.raises(BuildError) as caught:
         packed(project, "linux-x64")
     text = str(caught.value)

@@ -53,5 +53,4 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     python = action._environment()
-    printed = did(python, "-m", "latebind.cli", "--version")
-    assert printed.startswith("latebind ")
+    assert did(python, "-m", "latebind.cli", "--version").startswith("latebind ")

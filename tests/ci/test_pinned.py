@@ -22,9 +22,7 @@ def test_pip_of_an_environment_that_has_none_is_the_one_that_uv_runs(monkeypatch
         pytest.skip("needs uv on PATH")
     without_pip(monkeypatch)
 
-    printed = did(*pinned.pip(), "--version")
-
-    assert printed.startswith("pip ")
+    assert did(*pinned.pip(), "--version").startswith("pip ")
     assert pinned.pip()[0] != sys.executable
 
 

@@ -12,7 +12,7 @@ from latebind.compilers.zig import find_zig
 from latebind.tables.targets import host_rid, target, zig_triple
 
 from tests.native.building import HERE, ROOT
-from tests.programs import did, ran
+from tests.programs import did, ran, succeeded
 
 SOURCES = HERE / "stub"
 DESCRIBED = """\
@@ -80,9 +80,7 @@ def test_the_library_is_not_linked_and_all_calls_reach_it(program):
 
 
 def test_without_the_library_each_function_gives_what_was_declared(program):
-    done = run(program)
-    assert done.returncode == 0
-    status, new, available, sentence = done.stdout.splitlines()
+    status, new, available, sentence = succeeded(run(program)).splitlines()
     assert status.startswith(f"status 7: {ABSENT}")
     assert (new, available) == ("new -1", "available 0 0")
     assert sentence.startswith(ABSENT)

@@ -449,8 +449,7 @@ print(report.value.decode())
 
 
 def test_the_static_runtime_inside_the_python_module_is_no_candidate(plain, onnxruntime):
-    printed = did(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn")
-    report = json.loads(printed)
+    report = json.loads(did(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"))
     assert [attempt["source"] for attempt in report["attempts"]] == ["host"]
     assert report["images"] == 1
     assert report["path"] == str(onnxruntime)

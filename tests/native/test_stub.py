@@ -18,7 +18,7 @@ from latebind.verify.plan.installers import installer
 from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 from tests.needs import official_header
-from tests.programs import ran
+from tests.programs import ran, succeeded
 
 SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
 """The slots of OrtApi in the official header of each version; for 27, in our table."""
@@ -162,8 +162,7 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
 
 def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
     model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
-    plain = run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
-    assert plain.returncode == 0, plain.stderr
+    succeeded(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
     first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert first["report"]["path"] == str(runtime)
     assert {row["since"] for row in calls} == {"1.14"}
@@ -264,8 +263,7 @@ def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, their
     shutil.copy(library(ORT_VERSIONS[0]), wrong)
     assert run(program).returncode == 1, "another platform's, or a folder that nobody meant"
     shutil.copy(library(ORT_VERSIONS[0]), tmp_path / theirs)
-    found = run(program)
-    assert found.returncode == 0, found.stdout + found.stderr
+    succeeded(run(program))
 
 
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):

@@ -35,8 +35,7 @@ def otool(tmp_path_factory):
 def test_each_trampoline_gives_its_number_and_every_argument_comes_back(otool, tmp_path, target, form):
     source, made = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
     did(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made)
-    shown = did(otool, "-tv", made)
-    first, _, rest = shown.partition("lb_trampoline_common:\n")
+    first, _, rest = did(otool, "-tv", made).partition("lb_trampoline_common:\n")
     common = rest[: re.search(form["end"], rest).end()]
     assert [int(number, 16) for number in re.findall(form["number"], first)] == list(range(COUNT))
     starts = re.findall(rf"^([0-9a-f]+)\t(?:{form['pad']})", first, re.MULTILINE)

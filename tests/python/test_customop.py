@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from tests.programs import succeeded
 from tests.python import models
 from tests.python.running import crowd, python
 from tests.python.wrapping import attribute, made_session, older_session, refusal, session, tflite
@@ -371,10 +372,9 @@ def test_older_releases_run_the_same_graphs(customop, site, older, ir, tmp_path)
     files = [tmp_path / "ir.onnx", tmp_path / "onnx.onnx"]
     for file, inner in zip(files, (ir, models.relu(2, ("n", 4))), strict=True):
         file.write_bytes(around(customop.wrap(inner)).SerializeToString())
-    done = older_session(older, site, *files)
-    assert done.returncode == 0, done.stderr
+    printed = succeeded(older_session(older, site, *files))
     expected = (np.abs(-X + np.arange(4)), np.maximum(-X, 0))
-    assert done.stdout.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
+    assert printed.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
 
 
 def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, site, older, ir, tmp_path):
@@ -395,8 +395,7 @@ def command(site, *arguments):
 
 def test_the_command_writes_what_a_session_runs(customop, site, ir, tmp_path):
     out = tmp_path / "wrapped.onnx"
-    done = command(site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine")
-    assert done.returncode == 0, done.stderr
+    succeeded(command(site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine"))
     made = onnx.load(out)
     assert made.graph.node[0].name == "mine"
     assert session(customop, made).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()

@@ -9,7 +9,7 @@ import pytest
 from latebind.release.check import check_release
 from latebind.release.make import make_release
 
-from tests.client import member, rewritten
+from tests.client import edit, member, rewritten
 from tests.programs import did, refused
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
@@ -39,12 +39,6 @@ def summed(folder):
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     rows = (f"{digest}  {name}\n" for name, digest in sums.items())
     (folder / "SHA256SUMS").write_text("".join(rows), encoding="utf-8")
-
-
-def edit(file, old, new):
-    text = file.read_text("utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def repack(file, change):
@@ -89,7 +83,7 @@ def other_version(folder):
 
 
 def edited(file, old, new):
-    return lambda folder: edit(folder / file, old, new)
+    return lambda folder: edit(folder / file, old, new, count=1)
 
 
 def written(file, text):

@@ -25,7 +25,7 @@ from latebind.errors import NotRun
 from latebind.verify.plan.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import everybody_reaches, is_root
 
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, edit, write_client
 from tests.conftest import ROOT, alive
 from tests.programs import CLI, did, not_run, ran
 
@@ -331,8 +331,7 @@ def machine_file(folder, command, version="3.11.9"):
     ids=["gone", "broken", "no-python", "another-python"],
 )
 def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, words):
-    config = project.root / "latebind.toml"
-    config.write_text(config.read_text("utf-8").replace('["linux-x64"]', '["linux-x64", "win-x64"]'), encoding="utf-8")
+    edit(project.root / "latebind.toml", '["linux-x64"]', '["linux-x64", "win-x64"]')
     machines = machine_file(tmp_path / "machines", command, version)
     ended = project.verify("--machines", machines, "--target", "win-x64")
     [cell] = project.cells()
@@ -368,8 +367,7 @@ def shortened(pattern, length):
 
 
 def older_version(project):
-    config = project.root / "latebind.toml"
-    config.write_text(config.read_text("utf-8").replace("1.2.3", "1.2.4"), encoding="utf-8")
+    edit(project.root / "latebind.toml", "1.2.3", "1.2.4")
 
 
 def copied(pattern, old, new):

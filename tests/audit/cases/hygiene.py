@@ -16,6 +16,7 @@ from tests.audit.cases.case import Case, bare, contents, good, made_by, shared, 
 from tests.audit.corpus import GOOD, Bench
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 LIB = "latenn/liblatenn.so"
@@ -93,41 +94,22 @@ def encrypted(bench: Bench):
     return [path]
 
 
-def tar_with_link(bench: Bench):
+@made_by
+def tar(bench: Bench, members: Mapping[str, tuple[bytes, str]]):
+    """An sdist. Each member has a kind, and a link leads somewhere."""
     path = bench.folder / "latenn-1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        link = tarfile.TarInfo("latenn-1.0/link")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
+        for name, (kind, target) in members.items():
+            row = tarfile.TarInfo(f"latenn-1.0/{name}")
+            row.type, row.linkname = kind, target
+            archive.addfile(row)
     return [path]
 
 
-def tar_with_inner_link(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for kind, target in ((tarfile.SYMTYPE, "a.txt"), (tarfile.LNKTYPE, "latenn-1.0/a.txt")):
-            link = tarfile.TarInfo(f"latenn-1.0/docs{kind.decode()}")
-            link.type, link.linkname = kind, target
-            archive.addfile(link)
-    return [path]
-
-
-def tar_with_climbing_link(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        link = tarfile.TarInfo("latenn-1.0/docs/link")
-        link.type, link.linkname = tarfile.SYMTYPE, "../../other/x"
-        archive.addfile(link)
-    return [path]
-
-
-def plain_tar(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        info = tarfile.TarInfo("latenn-1.0/setup.py")
-        info.size = 1
-        archive.addfile(info, BytesIO(b"x"))
-    return [path]
+PLAIN = tar({"setup.py": (tarfile.REGTYPE, "")})
+ABSOLUTE = tar({"link": (tarfile.SYMTYPE, "/etc/passwd")})
+CLIMBING = tar({"docs/link": (tarfile.SYMTYPE, "../../other/x")})
+INSIDE = tar({"docs2": (tarfile.SYMTYPE, "a.txt"), "docs1": (tarfile.LNKTYPE, "latenn-1.0/a.txt")})
 
 
 def without_tail(bench: Bench):
@@ -220,7 +202,7 @@ CASES = [
     Case("LB601", "a cut-off wheel", cut_off, whole, at=".whl", says="not a readable zip"),
     Case("LB601", "a wrong checksum", bad_checksum, honest, at="!text.txt", says="CRC"),
     Case("LB601", "an encrypted member", encrypted, honest, at="!other.txt", says="encrypted"),
-    Case("LB601", "an sdist that is no tar", bare("latenn-1.0.tar.gz", b"not a tar"), plain_tar, at=".tar.gz",
+    Case("LB601", "an sdist that is no tar", bare("latenn-1.0.tar.gz", b"not a tar"), PLAIN, at=".tar.gz",
          says="tar"),
     Case("LB602", "a name that climbs out", hostile(member("../../up.txt")), honest, at="up.txt",
          says="not a plain relative path"),
@@ -233,9 +215,9 @@ CASES = [
     Case("LB602", "one name twice", hostile(twice), honest, at="!good.txt", says="bomb"),
     Case("LB602", "overlapping members", hostile(overlapping), honest, at="!again", says="shares"),
     Case("LB602", "a bomb", hostile(zeros), honest, at="!zeros", says="bomb"),
-    Case("LB602", "a link in an sdist", tar_with_link, plain_tar, at="!latenn-1.0/link", says="link"),
-    Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", tar_with_climbing_link,
-         tar_with_inner_link, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
+    Case("LB602", "a link in an sdist", ABSOLUTE, PLAIN, at="!latenn-1.0/link", says="link"),
+    Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", CLIMBING,
+         INSIDE, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
     Case("LB602", "data before the archive", before(b"#!/bin/sh\n"), before(b""), at=".whl",
          says="before the first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
