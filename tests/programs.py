@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from latebind.errors import NotRun
@@ -17,12 +17,12 @@ CLI = (sys.executable, "-m", "latebind.cli")
 """The words that start latebind."""
 
 
-def ran(*command: object, **options: object) -> subprocess.CompletedProcess[str]:
+def ran(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """How a program ended, and what it printed."""
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
 
 
-def did(*command: object, **options: object) -> str:
+def did(*command: object, **options: Any) -> str:
     """What a program printed that must succeed."""
     return succeeded(ran(*command, **options))
 

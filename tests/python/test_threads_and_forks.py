@@ -154,7 +154,7 @@ os._exit(0)
 
 def test_without_latenn_such_a_child_of_a_new_runtime_never_ends(site):
     """The control: what `ort_guard_end` is there for. Where it ends by itself, the tests above prove less."""
-    done = in_process(site, BARE.format(path=runtime_library()))
+    done = in_process(site, BARE.format(path=str(runtime_library())))
     if done.stdout != "hangs\n":
         pytest.skip(f"not run: this runtime, or CI, has no thread that a child could wait for: {done.stderr}")
 
