@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -14,6 +13,8 @@ from latebind.build.native import stage_target
 from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.tables.targets import target
+
+from tests.programs import did
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,11 +186,17 @@ def rewritten(
     return folder / package.name
 
 
+def edit(file: Path, old: str, new: str, count: int = -1) -> None:
+    """Replace words that a file must have."""
+    text = file.read_text("utf-8")
+    assert old in text, f"{file} has no {old!r}"
+    file.write_text(text.replace(old, new, count), encoding="utf-8")
+
+
 def built_wheel(source: Path, out: Path) -> Path:
     """The wheel that `python -m build` makes of a folder, without isolation."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(out), str(source)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
-    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stdout + ended.stderr
+    did(*command, env=environment)
     (made,) = out.glob("*.whl")
     return made

@@ -6,11 +6,9 @@ import importlib.util
 import json
 import os
 import shutil
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -19,7 +17,6 @@ import msgspec
 import numpy as np
 import onnx
 import pytest
-from debian import NotAvailableError
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
@@ -29,14 +26,17 @@ from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, r
 from onnx import TensorProto
 
 from ci import dotnet_sdk
-from tests.client import rewritten
+from tests.client import edit, rewritten
+from tests.conftest import ROOT
+from tests.needs import available
+from tests.programs import CLI, did
 from tests.python import models
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
     from types import ModuleType
 
-ROOT = Path(__file__).resolve().parent.parent
 LATENN = ROOT / "latenn"
 SMOKE = LATENN / "verify" / "Smoke"
 VERSION = "0.1.0"
@@ -57,10 +57,7 @@ def dotnet_environment() -> dict[str, str]:
 @cache
 def mono_folder() -> Path:
     """The folder with `mono`: of the one on PATH, else of the one for tests. Skips where there is neither."""
-    try:
-        return mono.prepare(ROOT / ".latebind" / "mono")
-    except NotAvailableError as error:
-        pytest.skip(f"not run: no Mono: {error}")
+    return available(mono.prepare, ROOT / ".latebind" / "mono")
 
 
 def copied_latenn(folder: Path, *, symbols: bool) -> Path:
@@ -68,8 +65,7 @@ def copied_latenn(folder: Path, *, symbols: bool) -> Path:
     outputs = shutil.ignore_patterns("build", "stage", "dist", "reports", "bin", "obj", "__pycache__")
     shutil.copytree(LATENN, folder / "latenn", ignore=outputs)
     if not symbols:
-        file = folder / "latenn" / "latebind.toml"
-        file.write_text(file.read_text("utf-8").replace("symbols = true\n", ""), encoding="utf-8")
+        edit(folder / "latenn" / "latebind.toml", "symbols = true\n", "")
     return folder
 
 
@@ -79,10 +75,9 @@ def packed_latenn(source: Path, out: Path, *more: str) -> Path:
         env = dotnet_environment()
     except pytest.skip.Exception:
         env = dict(os.environ)
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
+    command = [*CLI, "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
     env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    done = subprocess.run(list(map(str, command)), env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(*command, env=env)
     return out / "dist"
 
 
@@ -171,7 +166,7 @@ def shared_library(library: Path, source: Path | str, *words: str) -> Path:
         source, text = library.with_suffix(".c"), source
         source.write_text(text, encoding="utf-8")
     compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    subprocess.run([*compiler, "-shared", "-fPIC", "-o", library, source, *words], check=True)
+    did(*compiler, "-shared", "-fPIC", "-o", library, source, *words)
     return library
 
 

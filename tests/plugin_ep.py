@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-import ort_header
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import ROOT
+from tests.needs import needed, official_header
+from tests.programs import did
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 NAME = "TinyExecutionProvider"
 MACROS = {
     "LATEBIND_EP_MINIMUM": "23",
@@ -23,19 +26,16 @@ MACROS = {
 
 def tiny_ep(folder: Path) -> Path:
     """The library of examples/ep-tiny, below `folder`. Skips where there is no compiler or no header."""
-    compiler = shutil.which("cc")
     library = folder / "libtiny_ep.so"
     if library.exists():
         return library
-    if sys.platform != "linux" or compiler is None:
-        pytest.skip("not run: this is not Linux, or there is no C compiler")
-    try:
-        header = ort_header.fetch(folder / "ort-header", "newest")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    if sys.platform != "linux":
+        pytest.skip("not run: this is not Linux")
+    (compiler,) = needed("cc")
+    header = official_header(folder, "newest")
     words = [f"-D{name}={value}" for name, value in MACROS.items()]
     folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
     aside = library.with_suffix(f".{id(library)}")
-    subprocess.run([compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside], check=True)
+    did(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
     return aside.replace(library)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from latebind.build.native import stage_target
 from latebind.build.sdk import pack_sdk
@@ -11,8 +11,10 @@ from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, write_client, write_files
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SDK = CONFIG.replace("[package.tiny]", "[package.tiny]\nsdk = true").replace(
     'license = "MIT"', 'license = "MIT"\nlicense_file = "native/tiny.c"'

@@ -1,9 +1,12 @@
 """`latebind audit` as a user runs it."""
 
 import json
+import zipfile
 
 import defusedxml.ElementTree
 import pytest
+
+from tests.programs import refused, succeeded
 
 DESCRIPTION = """
 name = "murmur"
@@ -13,31 +16,27 @@ linked_globs = ["libmurmur.so*"]
 """
 
 
+def write_sample(folder, *names, data=b"x"):
+    """A package with files of these names."""
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / "sample.zip", "w") as archive:
+        for name in names:
+            archive.writestr(f"sample/{name}", data)
+    return folder / "sample.zip"
+
+
 @pytest.fixture
 def package(tmp_path):
     """A package with one finding, LB611: a name of secrets. It is only in the profile `all`."""
-    import zipfile  # noqa: PLC0415
-
-    path = tmp_path / "sample.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("sample/.env", b"x")
-    return path
-
-
-def refused(result, *texts):
-    assert result.returncode == 2, result.stdout
-    assert "Traceback" not in result.stderr
-    for text in texts:
-        assert text in result.stderr
+    return write_sample(tmp_path, ".env")
 
 
 def test_explain_prints_why_example_and_cure(latebind):
-    result = latebind("audit", "--explain", "lb101")
-    assert result.returncode == 0
-    assert result.stdout.startswith("# LB101: Runtime linked")
-    assert "NEEDED libonnxruntime.so.1" in result.stdout
-    assert "lb_bind()" in result.stdout
-    assert "under one exact file name" in result.stdout
+    printed = succeeded(latebind("audit", "--explain", "lb101"))
+    assert printed.startswith("# LB101: Runtime linked")
+    assert "NEEDED libonnxruntime.so.1" in printed
+    assert "lb_bind()" in printed
+    assert "under one exact file name" in printed
 
 
 def test_explain_of_an_unknown_code_names_the_nearest(latebind):
@@ -69,12 +68,7 @@ def test_an_unknown_format_is_a_usage_error(latebind, package):
 
 
 def test_a_runtime_that_a_file_describes(latebind, tmp_path):
-    import zipfile  # noqa: PLC0415
-
-    path = tmp_path / "sample.zip"
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("sample/libmurmur.so.3", b"\x7fELF")
-        archive.writestr("sample/libonnxruntime.so.1", b"\x7fELF")
+    path = write_sample(tmp_path, "libmurmur.so.3", "libonnxruntime.so.1", data=b"\x7fELF")
     description = tmp_path / "murmur.toml"
     description.write_text(DESCRIPTION, encoding="utf-8")
 
@@ -156,14 +150,10 @@ def test_a_choice_that_is_none_is_refused(latebind, package, options, says):
 
 
 def test_fail_on_never_reports_and_passes(latebind, package):
-    result = latebind("audit", "--profile", "all", "--fail-on", "never", package)
-    assert result.returncode == 0
-    assert "error   LB611" in result.stdout
+    assert "error   LB611" in succeeded(latebind("audit", "--profile", "all", "--fail-on", "never", package))
 
 
 def test_a_baseline_hides_what_is_known_and_names_what_is_gone(latebind, package, tmp_path):
-    import zipfile  # noqa: PLC0415
-
     file = tmp_path / "known.json"
     written = latebind("audit", "--profile", "all", "--write-baseline", file, package)
     assert (written.returncode, written.stdout) == (0, "sample.zip: 0 errors, 0 warnings, 0 notes, 1 in the baseline\n")
@@ -171,8 +161,7 @@ def test_a_baseline_hides_what_is_known_and_names_what_is_gone(latebind, package
     latebind("audit", "--profile", "all", "--write-baseline", file, package)
     assert file.read_bytes() == first
 
-    with zipfile.ZipFile(package, "w") as archive:
-        archive.writestr("sample/id_rsa", b"x")
+    write_sample(tmp_path, "id_rsa")
     new = latebind("audit", "--profile", "all", "--baseline", file, package)
     assert new.returncode == 1
     assert "in sample/id_rsa" in new.stdout
@@ -201,11 +190,7 @@ def test_a_baseline_that_is_none_is_refused(latebind, package, tmp_path, text, s
 
 def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
     """A private key in dist/ is found, ignored by the file, selected by an option, and known by a baseline."""
-    import zipfile  # noqa: PLC0415
-
-    (tiny / "dist").mkdir()
-    with zipfile.ZipFile(tiny / "dist" / "sample.zip", "w") as archive:
-        archive.writestr("sample/.env", b"x")
+    write_sample(tiny / "dist", ".env")
     config = tiny / "latebind.toml"
     text = config.read_text(encoding="utf-8")
 

@@ -3,12 +3,13 @@
 import json
 import shlex
 import shutil
-import subprocess
 
 import pytest
 from latebind.cli import _parser, main
 from latebind.commands.completion import SHELLS
 from latebind.commands.examples import EXAMPLES
+
+from tests.programs import did
 
 
 def commands():
@@ -51,7 +52,7 @@ def test_bash_completes_a_command_and_an_option(latebind, tmp_path):
         "COMP_WORDS=(latebind rep); COMP_CWORD=1; $f; echo ${COMPREPLY[@]};"
         "COMP_WORDS=(latebind audit --exp); COMP_CWORD=2; $f; echo ${COMPREPLY[@]}"
     )
-    told = subprocess.run([shutil.which("bash"), "-c", ask], check=True, capture_output=True, text=True).stdout
+    told = did(shutil.which("bash"), "-c", ask)
     assert told.split() == ["reproduce", "--explain"]
 
 

@@ -5,8 +5,6 @@ import json
 import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -21,7 +19,11 @@ from latebind.verify.plan.layouts import LAYOUTS
 from latebind.verify.run.dotnet_project import DotnetConsumer, _properties
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import ROOT
+from tests.native.building import build, configure, needed_compiler
+from tests.needs import runtime_folder
+from tests.programs import did, ran
+
 DOCS = ROOT / "docs"
 # What people wrote; docs/checks and docs/configuration*.md are generated.
 PAGES = sorted(
@@ -65,11 +67,6 @@ def write_files(page, folder):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-
-
-def program(name):
-    beside = Path(sys.executable).with_name(name)
-    return str(beside) if beside.exists() else shutil.which(name)
 
 
 # ---- links and names -------------------------------------------------------------------------------------------------
@@ -209,11 +206,7 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
     )
 
     def told(**more):
-        command = [sys.executable, "-c", script]
-        done = subprocess.run(
-            command, cwd=tmp_path, env={**environment, **more}, capture_output=True, text=True, check=True
-        )
-        return done.stdout
+        return did(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
 
     wrong = told(ZLIB_LIB_PATH="/nowhere/libz.so")
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
@@ -231,23 +224,15 @@ def sentence_shown(start):
     return next(block for block in blocks if block.startswith(start))
 
 
-def configured_and_built(folder, *more):
+def configured_and_built(folder):
     """The CMake project of a folder, built below it."""
-    cmake, ninja = program("cmake"), program("ninja")
-    if not cmake or not ninja:
-        pytest.skip("cmake or ninja is not here")
-    compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang") or zig(folder)
-    tree = folder / "build"
-    configure = [cmake, "-S", folder, "-B", tree, "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}", *more]
-    configure += [f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={cmake_dir()}"]
-    for step in (configure, [cmake, "--build", tree]):
-        made = subprocess.run(step, capture_output=True, text=True, check=False)
-        assert made.returncode == 0, made.stdout + made.stderr
-    return tree
+    configure(folder, folder / "build", needed_compiler(folder), f"-Dlatebind_DIR={cmake_dir()}")
+    build(folder / "build")
+    return folder / "build"
 
 
 def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    capi = runtime_folder()
     if not list(capi.glob("libonnxruntime.so.*")):
         pytest.skip("the runtime's shared library is not here")
     write_files(ROOT / "loader/README.md", tmp_path)
@@ -255,8 +240,8 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
     version = importlib.metadata.version("onnxruntime")
 
-    found = run_shown(tree, environment, capi)
-    absent = run_shown(tree, environment)
+    found = ran(tree / "which_runtime", capi, env=environment)
+    absent = ran(tree / "which_runtime", env=environment)
 
     assert found.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), found
     assert "(source: host)" in found.stdout
@@ -265,15 +250,3 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     assert absent.stdout.startswith("ONNX Runtime was not found in ")
     assert "version 1.20 or newer is needed. Get it with: pip install" in absent.stdout
     assert (absent.returncode, absent.stderr) == (1, "")
-
-
-def run_shown(tree, environment, *words):
-    command = [tree / "which_runtime", *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-
-
-def zig(folder):
-    wrapper = folder / "zig-cc"
-    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m ziglang cc "$@"\n')
-    wrapper.chmod(0o755)
-    return wrapper

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from latebind import fingerprint
 from latebind.build.native import ELSEWHERE
 
 from tests.client import packed
+from tests.programs import did
 
 LISTING = """\
 import json, sys
@@ -22,8 +22,8 @@ print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() 
 
 def imported():
     """The files of all modules that packing imports, below latebind's folder."""
-    ended = subprocess.run([sys.executable, "-c", LISTING], capture_output=True, text=True, check=True)
-    files = (Path(name).relative_to(Path(fingerprint.__file__).parent) for name in json.loads(ended.stdout))
+    printed = did(sys.executable, "-c", LISTING)
+    files = (Path(name).relative_to(Path(fingerprint.__file__).parent) for name in json.loads(printed))
     return [file.as_posix() for file in files if file.parts[0] != "commands"]
 
 

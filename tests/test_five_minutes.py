@@ -1,17 +1,17 @@
 """The page "Adopt in five minutes": each build system builds what it shows, and the program finds ONNX Runtime."""
 
-import importlib.metadata
 import os
 import re
 import shutil
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
-import ort_header
 import pytest
 from latebind.tables.targets import host_rid
+
+from tests.needs import needed, official_header, runtime_folder
+from tests.programs import did, ran, succeeded
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
@@ -21,17 +21,11 @@ FILES = re.findall(r"^`([^`\n]+)`:\n\n```\w+\n(.*?)^```", PAGE, re.MULTILINE | r
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """The page's files, and the official headers."""
-    missing = [name for name in ("c++", "pkg-config") if not shutil.which(name)]
-    if missing:
-        pytest.skip(f"not run: there is no {missing[0]}")
+    needed("c++", "pkg-config")
     made = tmp_path_factory.mktemp("five")
     for name, text in FILES:
         (made / name).write_text(text, encoding="utf-8")
-    try:
-        header = ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
-    (made / "headers").symlink_to(header.parent)
+    (made / "headers").symlink_to(official_header(tmp_path_factory.getbasetemp().parent).parent)
     return made
 
 
@@ -42,8 +36,7 @@ def environment(**more):
 
 
 def bash(command, folder, **more):
-    words = [shutil.which("bash"), "-c", command]
-    return subprocess.run(words, cwd=folder, env=environment(**more), capture_output=True, text=True, check=False)
+    return ran(shutil.which("bash"), "-c", command, cwd=folder, env=environment(**more))
 
 
 def shown(heading, folder):
@@ -51,15 +44,13 @@ def shown(heading, folder):
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     *commands, last = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
     for command in commands:
-        done = bash(command, folder)
-        assert done.returncode == 0, done.stdout + done.stderr
+        succeeded(bash(command, folder))
     return last
 
 
 def runs(command, folder):
     """The program finds the runtime that it is given, and says what to install without one."""
-    capi = str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi"))
-    bound, absent = bash(command, folder, ONNXRUNTIME_LIB_PATH=capi), bash(command, folder)
+    bound, absent = bash(command, folder, ONNXRUNTIME_LIB_PATH=str(runtime_folder())), bash(command, folder)
     assert re.fullmatch(r"\d providers\n", bound.stdout), bound
     assert re.match(r"ONNX Runtime was not found in .*pip install", absent.stdout), absent
     assert (bound.returncode, absent.returncode) == (0, 1)
@@ -83,7 +74,7 @@ def test_a_module_of_setuptools_builds_and_runs_as_shown(folder, tmp_path, lateb
         text = (tmp_path / "setup.py").read_text("utf-8")
         (tmp_path / "setup.py").write_text(re.sub(r'Extension\("providers", sources.*?\)', extension, text))
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]
-    subprocess.run(pip, cwd=tmp_path, check=True)
+    did(*pip, cwd=tmp_path)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
 

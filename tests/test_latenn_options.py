@@ -1,11 +1,11 @@
 """The table of latenn's options of ONNX Runtime: what it names is there, in each language and in the tests."""
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+from tests.conftest import ROOT
+
 LATENN = ROOT / "latenn"
 PAGE = ROOT / "docs" / "howto" / "onnxruntime-options.md"
 SOURCES = {

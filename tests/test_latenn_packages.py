@@ -3,9 +3,7 @@
 import dataclasses
 import re
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import lief
 import pytest
@@ -15,9 +13,10 @@ from latebind.config.file import load
 from latebind.system.archive import sha256
 
 from tests.client import members
+from tests.conftest import ROOT
 from tests.dotnet_support import copied_latenn, packed_latenn
+from tests.programs import did, succeeded
 
-ROOT = Path(__file__).resolve().parent.parent
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024
 TRIAL = ("hatchling", "editables", "numpy", "onnxruntime")
@@ -61,19 +60,6 @@ def test_nothing_links_or_holds_a_runtime(dist):
             assert not [name for name in members(package) if "libonnxruntime" in name]
 
 
-def test_ldd_shows_the_libc_family_only(dist, tmp_path):
-    ldd = shutil.which("ldd")
-    if ldd is None:
-        pytest.skip("not run: no ldd on this machine")
-    for package, name, data in natives(dist):
-        file = tmp_path / package / name.rpartition("/")[2]
-        file.parent.mkdir(exist_ok=True)
-        file.write_bytes(data)
-        shown = subprocess.run([ldd, str(file)], capture_output=True, text=True, check=True).stdout
-        names = [Path(line.split()[0]).name for line in shown.splitlines()]
-        assert all(LIBC_FAMILY.match(word) or word.startswith("linux-vdso") for word in names), shown
-
-
 def test_they_are_stripped(dist):
     for package, name, data in natives(dist):
         binary = lief.ELF.parse(list(data))  # kept: its sections die with it
@@ -107,8 +93,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
     hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
     targets = ("osx-arm64", "win-x64")
-    ended = latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets))
-    assert ended.returncode == 0, ended.stderr
+    succeeded(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
     for rid in targets:
         assert staged(other.parent / "stage" / rid) == staged(latenn_packages.parent / "stage" / rid)
 
@@ -147,7 +132,6 @@ def test_an_editable_installation_finds_its_libraries(tmp_path):
         [python, latenn / "verify" / "wheel.py"],
     ]
     for command in commands:
-        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-    assert "[2. 4. 6.]" in done.stdout
+        printed = did(*command)
+    assert "[2. 4. 6.]" in printed
     assert not list((latenn / "python").rglob("*.so"))

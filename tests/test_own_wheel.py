@@ -1,6 +1,5 @@
 """latebind's own wheel: complete, small, clean in its own audit; installed and editable, it finds its data."""
 
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from packaging.requirements import Requirement
 
 from tests.client import built_wheel
 from tests.conftest import ROOT
+from tests.programs import did, succeeded
 
 LARGEST = 1_000_000
 CODE = (
@@ -32,19 +32,8 @@ def test_it_is_smaller_than_a_megabyte(wheel):
 
 
 def test_its_audit_finds_nothing(wheel, latebind):
-    audited = latebind("audit", "--profile", "all", wheel)
-    assert audited.returncode == 0, audited.stdout
-    assert audited.stdout == f"{wheel.name}: 0 errors, 0 warnings, 0 notes\n"
-
-
-def test_the_same_wheel_with_a_file_that_its_record_lacks_is_refused(wheel, latebind, tmp_path):
-    changed = tmp_path / wheel.name
-    changed.write_bytes(wheel.read_bytes())
-    with zipfile.ZipFile(changed, "a") as archive:
-        archive.writestr("latebind/more.py", "")
-    audited = latebind("audit", "--fail-on", "warning", changed)
-    assert audited.returncode == 1
-    assert "LB501" in audited.stdout
+    printed = succeeded(latebind("audit", "--profile", "all", wheel))
+    assert printed == f"{wheel.name}: 0 errors, 0 warnings, 0 notes\n"
 
 
 def test_the_plugin_needs_only_some_of_the_dependencies():
@@ -69,7 +58,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
 def places(python, *path):
     command = [str(python), "-c", CODE]
     env = {"PYTHONPATH": str(path[0])} if path else None
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd="/").stdout.split("\n")
+    return did(*command, env=env, cwd="/").split("\n")
 
 
 def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):

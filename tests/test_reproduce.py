@@ -8,12 +8,11 @@ from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
+from tests.programs import succeeded
 
 
 def test_the_small_project_is_reproducible(tiny, latebind):
-    result = latebind("-C", tiny, "reproduce")
-    assert result.returncode == 0, result.stdout + result.stderr
-    assert result.stdout.splitlines()[-1] == "3 equal, 0 different"
+    assert succeeded(latebind("-C", tiny, "reproduce")).splitlines()[-1] == "3 equal, 0 different"
     assert not (tiny / "dist").exists()
 
 

@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from fnmatch import fnmatch
 
 import pytest
 
 from tests.conftest import ROOT, unexpected_skips
+from tests.programs import ran
 
 TEST = """import pytest
 def test_none():
@@ -31,7 +31,7 @@ def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
     env = {**os.environ, "LATEBIND_STRICT_SKIPS": "1", "PYTHONPATH": str(ROOT)}
-    ended = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    ended = ran(*command, env=env, cwd=tmp_path)
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert ("not in tests/skips.toml" in ended.stderr) == bool(status)
 

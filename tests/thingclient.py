@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from typing import TYPE_CHECKING
 
-import pytest
-
 from tests.client import CONFIG, write_client
+from tests.needs import needed
+from tests.programs import did
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,11 +80,9 @@ def write_thing_client(folder: Path, described: str = DESCRIBED, **changed: str)
 
 def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: str = "libthing.so") -> Path:
     """The runtime of a version, built by the machine's own compiler; the test is skipped where there is none."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler on PATH")
+    (compiler,) = needed("cc")
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "thing.c"
     source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", folder / name, source], check=True)
+    did(compiler, "-shared", "-fPIC", "-o", folder / name, source)
     return folder / name

@@ -1,10 +1,12 @@
 """`latebind init` on projects of others: shows first, writes what was agreed to, never anything silently."""
 
 import shutil
-import subprocess
 import zipfile
 
 import pytest
+
+from tests.client import edit
+from tests.programs import did, refused, succeeded
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -41,14 +43,13 @@ def test_without_a_terminal_it_shows_and_writes_nothing(latebind, project):
     before = state(project)
 
     for words in ([], ["--dry-run"], ["--dry-run", "--apply"]):
-        ended = latebind("init", project, *words)
-        assert ended.returncode == 0, ended.stderr
-        assert "CMakeLists.txt:5: voice links onnxruntime" in ended.stdout
-        assert "+install(TARGETS voice COMPONENT voice LIBRARY DESTINATION lib)" in ended.stdout
-        assert "+drop_in = true" in ended.stdout
-        assert '+minimum = "1.20"' in ended.stdout
-        assert '+version = "2.1.0"' in ended.stdout
-        assert '+license = "MIT"' in ended.stdout
+        printed = succeeded(latebind("init", project, *words))
+        assert "CMakeLists.txt:5: voice links onnxruntime" in printed
+        assert "+install(TARGETS voice COMPONENT voice LIBRARY DESTINATION lib)" in printed
+        assert "+drop_in = true" in printed
+        assert '+minimum = "1.20"' in printed
+        assert '+version = "2.1.0"' in printed
+        assert '+license = "MIT"' in printed
         assert state(project) == before
 
 
@@ -89,7 +90,7 @@ def test_the_shown_difference_is_exact(latebind, project, tmp_path):
     shutil.copytree(project, copy)
     shown = latebind("init", project, "--dry-run").stdout
     git = shutil.which("git")
-    subprocess.run([git, "apply", "-"], cwd=copy, input=shown[shown.index("--- ") :], text=True, check=True)
+    did(git, "apply", "-", cwd=copy, input=shown[shown.index("--- ") :])
 
     latebind("init", project, "--yes", "--apply")
 
@@ -167,7 +168,7 @@ def test_a_project_that_is_configured_gets_the_stub_alone(latebind, project):
     assert "written: latebind.toml" in ended.stdout
     assert file.read_text().count("drop_in = true\n") == 1
     assert "nothing to do" in latebind("init", project).stdout
-    file.write_text(file.read_text().replace("drop_in = true", "drop_in=true"))
+    edit(file, "drop_in = true", "drop_in=true")
     assert "nothing to do" in latebind("init", project).stdout
 
 
@@ -188,12 +189,10 @@ def test_objects_that_are_made_at_load_are_listed_and_functions_are_not(latebind
 def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind, project):
     (project / "native").mkdir()
     (project / "CMakeLists.txt").rename(project / "native" / "CMakeLists.txt")
-    file = project / "native" / "CMakeLists.txt"
-    file.write_text(file.read_text().replace("voice.c", "${CMAKE_CURRENT_SOURCE_DIR}/../voice.c"))
+    edit(project / "native" / "CMakeLists.txt", "voice.c", "${CMAKE_CURRENT_SOURCE_DIR}/../voice.c")
     shown = latebind("init", project, "--yes", "--apply").stdout
     assert '+source = "."\n+cmake = "native"\n' in shown
-    built = latebind("-C", project, "build", "--target", "linux-x64")
-    assert built.returncode == 0, built.stderr
+    succeeded(latebind("-C", project, "build", "--target", "linux-x64"))
 
 
 def test_files_with_windows_line_ends_keep_them(latebind, project):
@@ -201,8 +200,7 @@ def test_files_with_windows_line_ends_keep_them(latebind, project):
         path = project / name
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     (project / ".gitignore").write_bytes(b"*.o\r\n")
-    ended = latebind("init", project, "--yes", "--apply")
-    assert ended.returncode == 0, ended.stderr
+    succeeded(latebind("init", project, "--yes", "--apply"))
     for name in ("CMakeLists.txt", ".gitignore"):
         data = (project / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 1
@@ -219,10 +217,7 @@ def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project
 
 
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
-    ended = latebind("init", tmp_path)
-    assert ended.returncode == 2
-    assert "there is no CMakeLists.txt" in ended.stderr
-    assert "add_library(NAME SHARED" in ended.stderr
+    refused(latebind("init", tmp_path), "there is no CMakeLists.txt", "add_library(NAME SHARED")
 
 
 def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):

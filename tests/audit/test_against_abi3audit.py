@@ -1,13 +1,13 @@
 """LB309 compared with abi3audit: both find the same packages bad and good."""
 
 import json
-import subprocess
 import sys
 
 import pytest
 from latebind.audit.audit import audit_here
 
 from tests.audit.cases import macos, tags, windows
+from tests.programs import did, ran
 
 pytestmark = pytest.mark.slow
 
@@ -25,15 +25,14 @@ CASES = [case for case in ALL if "abi3t" not in case.what]
 def abi3audit(tmp_path_factory):
     """abi3audit in an environment of its own; says whether it accepts a wheel."""
     folder = tmp_path_factory.mktemp("abi3audit")
-    subprocess.run([sys.executable, "-m", "virtualenv", "--quiet", folder], check=True)
+    did(sys.executable, "-m", "virtualenv", "--quiet", folder)
     words = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = ran(*words)
     if done.returncode:
         pytest.skip(f"abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
 
     def judge(wheel):
-        words = [folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel]
-        report = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)
+        report = json.loads(ran(folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel).stdout)
         (spec,) = report["specs"].values()
         results = [row["result"] for row in spec["wheel"]]
         assert results, "abi3audit looked at nothing"

@@ -3,7 +3,6 @@ import os
 import subprocess
 import sys
 from functools import partial
-from pathlib import Path
 
 import pytest
 from latebind.audit import reading
@@ -11,8 +10,8 @@ from latebind.audit.audit import audit_here
 from latebind.errors import LatebindError
 
 from tests.audit.corpus import GOOD, RUNTIME
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 BASE, PER_BYTE = 120 * 10**6, 3
 
 

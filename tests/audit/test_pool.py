@@ -1,5 +1,4 @@
 import multiprocessing
-import subprocess
 import sys
 import time
 from dataclasses import replace
@@ -11,8 +10,9 @@ from latebind.audit.audit import audit_here, audit_paths
 from latebind.audit.pool import Pool, WorkerLimits
 
 from tests.audit import hostile
+from tests.conftest import ROOT
+from tests.programs import ran
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 """A busy machine may need minutes for 3 s of processor time: only a test of waiting has a short limit of its own."""
 
@@ -93,9 +93,7 @@ def test_no_worker_outlives_a_killed_parent():
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT, timeout=60
-    )
+    done = ran(sys.executable, "-c", code, cwd=ROOT, timeout=60)
     pids = done.stdout.split()
     deadline = time.monotonic() + 10
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:

@@ -23,6 +23,7 @@ KINDS = {
     COMMAND.LOAD_UPWARD_DYLIB: "upward",
 }
 MIXED = (
+    '__attribute__((visibility("hidden"))) int latenn_inner(void) { return 3; }\n'
     "int latenn_f(void) { return 1; }\nint latenn_counter = 3;\nstatic int hidden;\nint *latenn_hidden(void) "
     "{ return &hidden; }\n__attribute__((weak)) int latenn_weak(void) { return 2; }\n"
 )
@@ -211,6 +212,7 @@ def test_a_library_without_section_headers_has_the_same_symbols(bench):
         bare[40:48], bare[60:64] = bytes(8), bytes(4)  # e_shoff; e_shnum and e_shstrndx
         image, other = read_image(data, "x"), read_image(bytes(bare), "x")
         assert (set(image.imports), set(image.exports)) == (set(other.imports), set(other.exports))
+        assert facts_of(image) == facts_of(other)
 
 
 @pytest.mark.parametrize("form", ["elf", "macho", "pe"])

@@ -5,7 +5,7 @@ from latebind.binary import Export, Import, read_image
 from latebind.errors import InputError
 
 from tests.audit.cases.windows import DELAYED, FORWARD, F
-from tests.audit.corpus import USER, WINDOWS, WINDOWS_ARM
+from tests.audit.corpus import WINDOWS, WINDOWS_ARM
 
 
 def image(path):
@@ -28,25 +28,11 @@ def test_identity_of_a_library(bench, target, arch):
     assert found.is_static
 
 
-def test_imports_name_the_library(bench):
-    found = image(bench.compiler.dll(USER, runtime_library(bench), exports=["latenn_bind"]))
-    assert found.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll"),)
-    assert (found.needed, found.link_kinds) == (("onnxruntime.dll",), {})
-
-
 def test_delayed_imports(bench):
     flags = (runtime_library(bench), "-delayload:onnxruntime.dll")
     found = image(bench.compiler.dll(DELAYED, *flags, exports=["latenn_bind"]))
     assert found.imports == (Import(name="OrtGetApiBase", library="onnxruntime.dll", kind="delay"),)
     assert (found.needed, found.link_kinds) == (("onnxruntime.dll",), {"onnxruntime.dll": "delay"})
-
-
-def test_imports_by_number(bench):
-    library = bench.compiler.dll("int odd(void) { return 1; }\n", exports=["odd,@7,noname"], name="odd.dll")
-    user = "extern int odd(void);\nint latenn_f(void) { return odd(); }\n"
-    found = image(bench.compiler.dll(user, bench.compiler.import_library(library), exports=["latenn_f"]))
-    assert found.imports == (Import(name="#7", library="odd.dll"),)
-    assert image(library).exports == (Export(name="#7", kind="func"),)
 
 
 def test_forwarded_exports(bench):

@@ -2,9 +2,7 @@
 
 import importlib.metadata
 import re
-import shutil
 import subprocess
-from pathlib import Path
 
 import latebind as package
 import pytest
@@ -13,9 +11,11 @@ from latebind.compilers.choose import require
 from latebind.compilers.zig import find_zig
 from latebind.tables.targets import target, zig_triple
 
+from tests.conftest import ROOT
+from tests.needs import needed, runtime_folder
+from tests.programs import refused, succeeded
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 
-ROOT = Path(__file__).resolve().parents[2]
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
 OTHERS = ("linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
 
@@ -60,16 +60,13 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
     page = (ROOT / "loader" / "README.md").read_text("utf-8")
     program = page.partition("`which_runtime.cpp`:\n\n```cpp\n")[2].partition("```")[0]
     (tmp_path / "program.cpp").write_text(program)
-    cc, cxx = ([shutil.which(name)] for name in ("cc", "c++")) if compiler == "system" else zig("cc", "c++")
-    if not (cc[0] and cxx[0]):
-        pytest.skip("not run: there is no C++ compiler")
+    cc, cxx = ([name] for name in needed("cc", "c++")) if compiler == "system" else zig("cc", "c++")
     compiled(*cc, "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
     words = ["-std=c++11", *STRICT, "-I", single, tmp_path / "program.cpp", tmp_path / "latebind.o", "-ldl", "-pthread"]
     compiled(*cxx, *words, "-o", tmp_path / "program")
     version = importlib.metadata.version("onnxruntime")
-    capi = importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")
 
-    bound, absent = (run(tmp_path / "program", *place, env={}) for place in ((capi,), ()))
+    bound, absent = (run(tmp_path / "program", *place, env={}) for place in ((runtime_folder(),), ()))
 
     assert bound.stdout.startswith(f"ONNX Runtime {version} is bound from "), bound.stdout
     assert absent.returncode == 1
@@ -78,9 +75,7 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
 
 @pytest.mark.parametrize("standard", ["c++11", "c++20"])
 def test_the_wrapper_works_without_exceptions_and_leaks_nothing(single, tmp_path, standard):
-    cc, cxx = shutil.which("cc"), shutil.which("c++")
-    if not (cc and cxx):
-        pytest.skip("not run: there is no C++ compiler")
+    cc, cxx = needed("cc", "c++")
     (tmp_path / "program.cpp").write_text(QUIET)
     watch = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     compiled(cc, "-std=c99", *STRICT, *watch, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
@@ -117,9 +112,7 @@ def zig(*tools):
 
 def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
     """The program is that of the loader's page."""
-    compiler, tool = shutil.which("cc"), shutil.which("pkg-config")
-    if compiler is None or tool is None:
-        pytest.skip("not run: there is no C compiler or no pkg-config")
+    compiler, tool = needed("cc", "pkg-config")
     cmake, tree, prefix = require("cmake", ""), tmp_path / "tree", tmp_path / "prefix"
     words = ["-S", ROOT / "loader" / "library", "-B", tree, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
     run(cmake, *words, f"-DCMAKE_MAKE_PROGRAM={require('ninja', '')}")
@@ -133,14 +126,12 @@ def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
 
     compiled(compiler, "-std=c99", *STRICT, tmp_path / "program.c", *flags, "-o", tmp_path / "program")
 
-    capi = importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")
-    assert "API version " in run(tmp_path / "program", capi, env={}).stdout
+    assert "API version " in run(tmp_path / "program", runtime_folder(), env={}).stdout
 
 
 def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
     project = write_thing_client(tmp_path / "tiny", DESCRIBED)
-    made = latebind("-C", project, "loader-source", "--single", tmp_path)
-    assert made.returncode == 0, made.stderr
+    succeeded(latebind("-C", project, "loader-source", "--single", tmp_path))
     (tmp_path / "tiny.c").write_text(SOURCE.replace("latebind/thing.h", "latebind.h") + MAIN)
     old = build_thing(tmp_path / "old", "text", (2, 0, 9)).parent
     compiled(
@@ -174,7 +165,5 @@ int main(int count, char** words)
     ],
 )
 def test_what_cannot_be_written_is_refused(latebind, tmp_path, words, says):
-    ended = latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out")
-    assert ended.returncode == 2
-    assert says in ended.stderr
+    refused(latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out"), says)
     assert not (tmp_path / "out").exists()

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 
 import pytest
 from latebind.build.commit import source_commit
 from latebind.config import file as configfile
 from latebind.errors import BuildError
+
+from tests.programs import did
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")
 
@@ -15,10 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(folder, *words):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    done = subprocess.run(
-        [shutil.which("git"), *who, *words], cwd=folder, env=kept, check=True, capture_output=True, text=True
-    )
-    return done.stdout.strip()
+    return did(shutil.which("git"), *who, *words, cwd=folder, env=kept).strip()
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from tests.build.test_sbom import FORMATS
 from tests.client import hashes, packed
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
+from tests.programs import did
 
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
 STATIC = """\
@@ -49,8 +50,7 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
         "import ctypes, onnxruntime_ep_tiny_npu as ep; create = ctypes.CDLL(ep.get_library_path()).CreateEpFactories; "
         "create.restype = ctypes.c_char_p; print(ep.get_ep_names(), ep.get_ep_name(), create().decode())"
     )
-    run = [sys.executable, "-c", code]
-    said = subprocess.run(run, cwd=tmp_path / "site", capture_output=True, text=True, check=True).stdout
+    said = did(sys.executable, "-c", code, cwd=tmp_path / "site")
     assert said == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
     assert hashes(packed(write_ep(tmp_path / "again"))) == hashes(made)
 

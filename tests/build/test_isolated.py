@@ -7,15 +7,15 @@ on no index yet, so it comes from a folder (`--find-links`).
 import hashlib
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import zipfile
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.programs import did
+
 SOURCE = ROOT / "latenn" / "python" / "latenn"
 
 pytestmark = pytest.mark.slow
@@ -24,9 +24,7 @@ pytestmark = pytest.mark.slow
 def run(*words, **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON"))}
     command = [str(word) for word in words]
-    done = subprocess.run(command, env={**env, **environment}, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    return did(*command, env={**env, **environment})
 
 
 @pytest.fixture(scope="module")

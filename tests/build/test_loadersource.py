@@ -3,9 +3,7 @@
 import ctypes
 import os
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from latebind.build.loadersource import write_sources
@@ -15,9 +13,12 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
+from tests.client import edit
+from tests.conftest import ROOT
+from tests.needs import needed
+from tests.programs import did, refused
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
-ROOT = Path(__file__).resolve().parents[2]
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
 
 
@@ -32,14 +33,8 @@ def opened(library, folder, **environment):
         "print(ctypes.CDLL(sys.argv[1]).tiny_open(sys.argv[2].encode(), text, ctypes.c_size_t(4000)))\n"
         "print(text.value.decode())"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", ask, library, folder],
-        env={**os.environ, **environment},
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    outcome, _, sentence = done.stdout.partition("\n")
+    printed = did(sys.executable, "-c", ask, library, folder, env={**os.environ, **environment})
+    outcome, _, sentence = printed.partition("\n")
     return int(outcome), sentence.strip()
 
 
@@ -94,7 +89,7 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     lone = tmp_path / "lone"
     lone.mkdir()
     (lone / "lone.c").write_text("unsigned OPENSSL_version_major(void) { return 3; }\n")
-    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c"], check=True)
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c")
     assert "does not tell its version" in opened(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
@@ -104,9 +99,7 @@ def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
     folder = tmp_path / "stranger"
     build_thing(folder, "text", (2, 3, 4))
     (folder / "thing.c").write_text("int something_else(void) { return 0; }\n")
-    subprocess.run(
-        [shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c"], check=True
-    )
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c")
     assert "thing_version" in opened(library, folder)[1]
 
 
@@ -115,8 +108,7 @@ def test_it_compiles_for_the_other_systems(tmp_path, rid):
     files = 'files.macos = ["libthing.dylib"]\nfiles.windows = ["thing.dll"]\nfiles.linux'
     described = DESCRIBED.replace("files.linux", files).replace('"text"', '"four-numbers"')
     project = write_thing_client(tmp_path / "tiny", described)
-    text = (project / "latebind.toml").read_text("utf-8")
-    (project / "latebind.toml").write_text(text.replace('["linux-x64"]', f'["{rid}"]'), encoding="utf-8")
+    edit(project / "latebind.toml", '["linux-x64"]', f'["{rid}"]')
     assert staged(project, rid).libraries("tiny")
 
 
@@ -126,7 +118,7 @@ def test_another_description_is_another_build(tmp_path):
     file = project / "latebind.toml"
     before, (library,) = hash_sources(load(file), project), staged(project).libraries("tiny")
     first = library.read_bytes()
-    file.write_text(file.read_text("utf-8").replace("The Thing", "Another Thing"), encoding="utf-8")
+    edit(file, "The Thing", "Another Thing")
 
     assert hash_sources(load(file), project) != before
     (library,) = staged(project).libraries("tiny")
@@ -139,14 +131,12 @@ def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
     project, made = write_thing_client(tmp_path / "tiny"), tmp_path / "made"
     told = latebind("-C", project, "loader-source", made)
     assert told.stdout.split() == [str(made / "latebind/thing.h"), str(made / "thing.c")]
-    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
-    if cmake is None or ninja is None or shutil.which("cc") is None:
-        pytest.skip("not run: cmake, ninja and cc must be on PATH")
+    cmake, *_ = needed("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
-    subprocess.run([*words, f"-DLATEBIND_DESCRIBED={made}", strict], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", tmp_path / "out"], check=True, capture_output=True)
+    did(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
+    did(cmake, "--build", tmp_path / "out")
     assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
 
 
@@ -160,9 +150,7 @@ def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
 
 
 def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
-    told = latebind("-C", tiny, "loader-source", tmp_path / "made")
-    assert told.returncode == 2
-    assert "no runtime is described here" in told.stderr
+    refused(latebind("-C", tiny, "loader-source", tmp_path / "made"), "no runtime is described here")
     assert not (tmp_path / "made").exists()
 
 

@@ -5,9 +5,11 @@ import shutil
 import defusedxml.ElementTree
 import pytest
 from latebind.build.managed import build_managed
-from latebind.errors import BuildError, NotRun
+from latebind.errors import BuildError
 
+from tests.client import edit
 from tests.dotnet_support import ROOT, dotnet_environment
+from tests.programs import not_run
 
 FRAMEWORKS = ["netstandard2.0", "netstandard2.1"]
 BINDING = ROOT / "latenn" / "dotnet" / "Latenn"
@@ -101,10 +103,9 @@ def test_the_newer_framework_offers_all_of_the_older_one_and_memory_beside(tmp_p
 def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
     copy = tmp_path / "source"
     shutil.copytree(BINDING, copy)
-    file = copy / "Latenn.csproj"
     plural = "<TargetFrameworks>netstandard2.0;netstandard2.1</TargetFrameworks>"
     single = "<TargetFramework>netstandard2.1</TargetFramework>"
-    file.write_text(file.read_text("utf-8").replace(plural, single), "utf-8")
+    edit(copy / "Latenn.csproj", plural, single)
 
     (built,) = build(copy, tmp_path)
 
@@ -113,10 +114,8 @@ def test_a_project_of_one_framework_makes_one_assembly(tmp_path):
 
 
 def test_without_an_sdk_it_is_not_run_with_a_reason(tmp_path):
-    with pytest.raises(NotRun) as caught:
+    with not_run("no-dotnet") as caught:
         build(BINDING, tmp_path, environment={"PATH": str(tmp_path)})
-
-    assert caught.value.reason == "no-dotnet"
     assert "Install a .NET SDK" in str(caught.value)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import subprocess
 import tarfile
 
 import pytest
@@ -18,6 +16,8 @@ from latebind.errors import BuildError
 from latebind.filenames import npm_file
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, member, members, packed, write_client
+from tests.needs import needed
+from tests.programs import ran
 
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
@@ -61,7 +61,7 @@ def manifest(tarball):
 
 def node(folder, *command):
     environment = {**os.environ, "npm_config_cache": str(folder / "cache"), "npm_config_offline": "true"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return ran(*command, cwd=folder, env=environment)
 
 
 @pytest.fixture
@@ -69,8 +69,7 @@ def app(tmp_path, tarballs):
     """A folder into which the main package was installed, and the one for this machine where npm asks for it."""
 
     def install(*names, options=()):
-        if shutil.which("npm") is None:
-            pytest.skip("not run: there is no npm here")
+        needed("npm")
         chosen = [str(tarballs[name]) for name in names]
         ended = node(tmp_path, "npm", "install", "--ignore-scripts", "--no-audit", *options, *chosen)
         assert ended.returncode == 0, ended.stderr

@@ -11,6 +11,7 @@ from latebind.build.nuget import pack_nupkgs
 from latebind.nuget import dotnet, mono
 from latebind.system.run import run
 
+from tests.client import edit
 from tests.dotnet_support import (
     LATENN,
     NATIVE_FILES,
@@ -121,7 +122,7 @@ def test_an_upgrade_replaces_a_library_of_the_same_size(tmp_path, environment, v
         library = shared_library(tmp_path / version / "libdemo.so", f"int demo_answer(void) {{ return {answer}; }}")
         stage = make_stage(tmp_path / version / "stage", {"core": [library]}, "linux-x64")
         pack_nupkgs(make_config(tmp_path, project={"version": version}), "core", [stage], tmp_path / "feed")
-        file.write_text(file.read_text("utf-8").replace('Version="0.1.0"', f'Version="{version}"'), encoding="utf-8")
+        edit(file, 'Version="0.1.0"', f'Version="{version}"')
         out, _ = build(project, environment, verb=verb)
         seen.append(run([dotnet.find(environment), out / "app.dll"], env=environment).output.strip())
     assert seen == ["answer 42", "answer 43"]

@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import stat
-import subprocess
 import tarfile
 import zipfile
 
@@ -17,8 +16,10 @@ from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
 
-from tests.client import PORTABLE_CMAKE, hashes, packed
+from tests.client import PORTABLE_CMAKE, edit, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
+from tests.needs import needed
+from tests.programs import did, ran
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
 PROGRAM = (
@@ -90,16 +91,16 @@ def configured(folder, prefix, *, version="1.2", component="tiny"):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
     command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
     command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return ran(*command, timeout=120)
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
     ended = configured(tmp_path / "consumer", prefix)
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
+    did(program("cmake"), "--build", tree, timeout=120)
     for language in ("c", "cpp"):
-        subprocess.run([tree / f"program_{language}"], check=True, capture_output=True, timeout=60)
+        did(tree / f"program_{language}", timeout=60)
 
 
 def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
@@ -134,19 +135,17 @@ def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, a
 
 
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
-    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
-    file.write_text(file.read_text("utf-8").replace('"Linux"', '"Windows"'), encoding="utf-8")
+    edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
     assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
-    if shutil.which("pkg-config") is None or shutil.which("cc") is None:
-        pytest.skip("not run: there is no pkg-config or no cc")
+    needed("pkg-config", "cc")
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
     line = "pkg-config --exact-version=1.2.3 tiny && "
     line += "eval cc program.c -o program $(pkg-config --cflags --libs tiny) && ./program"
-    subprocess.run(["/bin/sh", "-ec", line], cwd=tmp_path, env=env, check=True, capture_output=True, timeout=120)
+    did("/bin/sh", "-ec", line, cwd=tmp_path, env=env, timeout=120)
 
 
 def with_properties(words, lists=WITH_HEADER):
@@ -174,8 +173,8 @@ def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    subprocess.run([program("cmake"), "--build", tree], check=True, capture_output=True, timeout=120)
-    subprocess.run([tree / "program_c"], check=True, capture_output=True, timeout=60)
+    did(program("cmake"), "--build", tree, timeout=120)
+    did(tree / "program_c", timeout=60)
 
 
 BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
@@ -231,10 +230,9 @@ def test_packages_are_components_of_one_archive(tmp_path):
         "int more_one(void), extra_one(void);\n" + PROGRAM.replace("== 5", "+ more_one() + extra_one() == 7"),
         encoding="utf-8",
     )
-    lists = folder / "CMakeLists.txt"
-    lists.write_text(lists.read_text("utf-8").replace("tiny::tiny", "tiny::more"), encoding="utf-8")
-    subprocess.run([program("cmake"), "--build", folder / "tree"], check=True, capture_output=True, timeout=120)
-    subprocess.run([folder / "tree" / "program_c"], check=True, capture_output=True, timeout=60)
+    edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::more")
+    did(program("cmake"), "--build", folder / "tree", timeout=120)
+    did(folder / "tree" / "program_c", timeout=60)
 
 
 @pytest.mark.parametrize(
@@ -291,10 +289,7 @@ def test_windows_gets_a_zip_whose_import_library_links_as_msvc_links(tmp_path):
 def latenn(tmp_path_factory):
     """latenn's SDK for Linux, an ONNX Runtime from its wheel, and a model."""
     folder = tmp_path_factory.mktemp("latenn")
-    try:
-        runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
-    except LookupError as error:
-        pytest.skip(f"not run: {error}")
+    runtime = fetch_runtime("linux-x64", ORT_VERSIONS[-1])
     return latenn_sdk(folder, "linux-x64"), [str(onnx_sum(folder / "sum.onnx")), str(runtime)]
 
 

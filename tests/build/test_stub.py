@@ -1,11 +1,7 @@
 """The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
-import importlib.metadata
-import shutil
-import subprocess
 from pathlib import Path
 
-import ort_header
 import pytest
 from latebind.binary.read import read_image
 from latebind.build.stub import IN_FRONT
@@ -14,7 +10,9 @@ from latebind.compilers.zig import find_zig
 from latebind.system.archive import sha256
 from latebind.tables.targets import target, zig_triple
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.needs import needed, official_header, runtime_folder
+from tests.programs import did, refused, succeeded
 
 # How public projects look for the runtime and link it.
 WAYS = {
@@ -45,26 +43,21 @@ int main() {
 
 @pytest.fixture(scope="module")
 def headers(tmp_path_factory):
-    try:
-        return ort_header.fetch(tmp_path_factory.getbasetemp().parent / "ort-header").parent
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return official_header(tmp_path_factory.getbasetemp().parent).parent
 
 
 @pytest.fixture(scope="module")
 def stub(tmp_path_factory, latebind):
     """The stub for the machine that runs the tests."""
     made = tmp_path_factory.mktemp("stubs")
-    ended = latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20")
-    assert ended.returncode == 0, ended.stderr
-    return made / ended.stdout.strip().rpartition("/")[2]
+    printed = succeeded(latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20"))
+    return made / printed.strip().rpartition("/")[2]
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory, stub, headers):
     """The folder with a program for each way; their project knows nothing of latebind."""
-    if not shutil.which("c++"):
-        pytest.skip("not run: there is no C++ compiler")
+    needed("c++")
     source = tmp_path_factory.mktemp("ways")
     text = "cmake_minimum_required(VERSION 3.20)\nproject(ways CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
     (source / "program.cpp").write_text(PROGRAM)
@@ -84,8 +77,7 @@ def built(tmp_path_factory, stub, headers):
     }
     words = [f"-D{name}={value}" for name, value in definitions.items()]
     for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *words], ["--build", source / "tree"]):
-        done = subprocess.run([cmake, *step], capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
+        did(cmake, *step)
     return source / "tree"
 
 
@@ -93,18 +85,15 @@ def built(tmp_path_factory, stub, headers):
 def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
     program = built / way / way
     assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
-    done = subprocess.run([program], env={"PATH": "/usr/bin"}, capture_output=True, text=True, check=True)
-    assert "ONNX Runtime was not found" in done.stdout
-    assert "version 1.20 or newer is needed" in done.stdout
+    printed = did(program, env={"PATH": "/usr/bin"})
+    assert "ONNX Runtime was not found" in printed
+    assert "version 1.20 or newer is needed" in printed
 
 
 def test_pkg_config_gives_what_a_linker_needs(stub):
-    tool = shutil.which("pkg-config")
-    if tool is None:
-        pytest.skip("not run: there is no pkg-config")
+    (tool,) = needed("pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
-    command = [tool, "--libs", "--static", "libonnxruntime"]
-    words = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.split()
+    words = did(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in words
     assert any(word.startswith("-L") and (stub / "lib").samefile(word[2:]) for word in words)
 
@@ -130,9 +119,8 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
 def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     latebind, tmp_path, rid, runtime, minimum
 ):
-    made = latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path)
-    assert made.returncode == 0, made.stderr
-    source, header = (Path(line) for line in made.stdout.splitlines())
+    printed = succeeded(latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path))
+    source, header = (Path(line) for line in printed.splitlines())
     licence = (ROOT / "LICENSE").read_text("utf-8")
     assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
     assert licence.splitlines()[0] in source.read_text("utf-8")
@@ -140,9 +128,7 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
     flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
-    command = [find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library"]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
         assert exported == {"used"}
@@ -173,13 +159,10 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
     words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
-    done = subprocess.run(list(map(str, [find_zig(), "cc", *words])), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
-    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(capi)}, 1)):
+    did(find_zig(), "cc", *words)
+    for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
-        shown = subprocess.run([tmp_path / "two"], env=env, capture_output=True, text=True, check=True).stdout
-        first, second = shown.splitlines()
+        first, second = did(tmp_path / "two", env=env).splitlines()
         assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
         assert second.startswith("-1 0 OpenVINO was not found in ")
 
@@ -201,8 +184,5 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
     kept = tmp_path / "out" / "linux-x64" / "mine.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
-    ended = latebind("stub", *words, "--output", tmp_path / "out")
-    assert ended.returncode == 2, ended.stderr
-    assert says in ended.stderr
-    assert "Traceback" not in ended.stderr
+    refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
 import zipfile
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from latebind.errors import InputError
 from latebind.system.archive import sha256
 
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, packed, write_client
+from tests.programs import did
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -67,7 +67,7 @@ def tool(name, *arguments, llvm=False):
     program = str(LLVM / name) if llvm and (LLVM / name).is_file() else shutil.which(name)
     if program is None:
         pytest.skip(f"{name} is not on this machine")
-    return subprocess.run([program, *map(str, arguments)], capture_output=True, text=True, check=True).stdout
+    return did(program, *arguments)
 
 
 def address(library, name):

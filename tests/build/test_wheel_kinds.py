@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 import sysconfig
 import zipfile
@@ -20,8 +19,10 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 
-from tests.client import CONFIG, PYPROJECT, SOURCE, hashes, packed, write_client
+from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, packed, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
+from tests.needs import needed
+from tests.programs import CLI, did, ran, refused, succeeded
 
 HOST = f'["{host_rid()}"]'
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
@@ -39,7 +40,7 @@ def cpythons():
     ask = "import sys; assert sys.version_info >= (3, 10); print(sys.implementation.name, sys.version.split()[0])"
     found = {}
     for python in [Path(sys.executable), *pyenv.glob("*/bin/python"), *uv.glob("*/bin/python3")]:
-        said = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False)
+        said = ran(python, "-c", ask)
         if said.returncode == 0 and said.stdout.startswith("cpython"):
             found.setdefault(said.stdout.split()[1], python)
     return found
@@ -83,14 +84,12 @@ def test_the_stable_abi_wheel_runs_on_every_cpython_here(six, tmp_path, version)
 
 def install(python, wheel, folder):
     words = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
-    subprocess.run([*words, "--python", python, "--target", folder, wheel], check=True)
+    did(*words, "--python", python, "--target", folder, wheel)
 
 
 def run(python, code, folder):
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    done = subprocess.run([python, "-c", code], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    return did(python, "-c", code, env=environment)
 
 
 def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp_path):
@@ -148,13 +147,11 @@ Python_add_library(_tiny MODULE WITH_SOABI tiny.c)"""
 
 def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, latebind):
     project = write_module_client(tmp_path / "tiny", "cp310-abi3")
-    cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
-    if cmake is None or ninja is None or shutil.which("cc") is None:
-        pytest.skip("cmake, ninja and cc must be on PATH")
+    cmake, *_ = needed("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
-    subprocess.run([*words, f"-DPython_ROOT_DIR={sys.base_prefix}"], check=True, capture_output=True)
-    subprocess.run([cmake, "--build", tmp_path / "out"], check=True, capture_output=True)
+    did(*words, f"-DPython_ROOT_DIR={sys.base_prefix}")
+    did(cmake, "--build", tmp_path / "out")
     (module,) = (tmp_path / "out").glob("_tiny*")
     assert module.name.endswith(f".cpython-{OWN[2:]}-x86_64-linux-gnu.so")
 
@@ -184,9 +181,7 @@ def another_python():
     here = sys.version_info[:2]
     for python in (Path("/usr/bin") / f"python3.{here[1]}", *(path for path in cpythons().values())):
         ask = "import sys, sysconfig; print(sys.base_prefix, sys.version_info[:2], sysconfig.get_path('include'))"
-        said = (
-            subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False) if python.exists() else 0
-        )
+        said = ran(python, "-c", ask) if python.exists() else 0
         if not said or said.returncode or str(here) not in said.stdout:
             continue
         prefix, include = said.stdout.split()[0], said.stdout.split()[-1]
@@ -201,8 +196,7 @@ def by(python, project, *words):
     packaging = Path(extension.__file__).parents[2]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *place]), "PATH": path}
-    command = [python, "-m", "latebind.cli", "-C", project, *words]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return ran(python, "-m", "latebind.cli", "-C", project, *words, env=environment)
 
 
 @pytest.mark.parametrize("kind", ["cpython", "cp310-abi3"])
@@ -212,8 +206,7 @@ def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
         pytest.skip("no other installation of this Python version with headers is on this machine")
     project = write_module_client(tmp_path / "tiny", kind)
     key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
-    done = by(other, project, "build")
-    assert done.returncode == 0, done.stderr
+    succeeded(by(other, project, "build"))
     again = open_stage(project / "stage" / host_rid())
     assert again.manifest.key != key
     assert [path.name.startswith("_tiny.") for path in again.libraries("tiny")] == [True]
@@ -239,9 +232,11 @@ def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
 
     done = by(prefix / "bin" / version, write_module_client(tmp_path / "tiny", "cp310-abi3"), "build")
 
-    assert done.returncode == 2, done.stdout
-    assert f"the headers of Python {version[6:]}, which modules are compiled with, are not on this" in done.stderr
-    assert f"apt install {version}-dev" in done.stderr
+    refused(
+        done,
+        f"the headers of Python {version[6:]}, which modules are compiled with, are not on this",
+        f"apt install {version}-dev",
+    )
 
 
 def test_an_older_cpython_than_the_floor_is_refused(tmp_path):
@@ -302,8 +297,7 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     folder.mkdir(parents=True)
     shutil.copy(module, folder / strange)
     shutil.copy(module, folder / module.name)
-    done = [sys.executable, "-m", "latebind.cli", "-C", project, "stage", "--import", folder.parents[1]]
-    subprocess.run([*done, "--target", host_rid()], check=True, capture_output=True)
+    did(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
     (wheel,) = wheels(packed(project, host_rid())).values()
     with zipfile.ZipFile(wheel) as archive:
         held = [name for name in archive.namelist() if name.endswith(".so")]
@@ -333,9 +327,9 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
     code = folder / "x.c"
     code.write_text(source, encoding="utf-8")
     words = ["cc", "-target", triple, "-shared", "-fPIC", "-O2", "-s", code, "-o", place / name]
-    subprocess.run([sys.executable, "-m", "ziglang", *words], check=True)
+    did(sys.executable, "-m", "ziglang", *words)
     words = ["-C", project, "stage", "--import", place.parents[1], "--target", rid]
-    subprocess.run([sys.executable, "-m", "latebind.cli", *words], check=True, capture_output=True)
+    did(*CLI, *words)
     return project
 
 
@@ -343,8 +337,7 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
 def test_a_library_over_the_floor_is_refused_with_version_symbol_file_and_cure(tmp_path, packages):
     project = imported(tmp_path, "linux-x64", THREAD, "x86_64-linux-gnu.2.34")
     if packages == "wheel":  # the hook reports it, also to other callers
-        file = project / "latebind.toml"
-        file.write_text(file.read_text("utf-8").replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
+        edit(project / "latebind.toml", 'nuget = { id = "Tiny" }\n', "")
     with pytest.raises(BuildError) as caught:
         packed(project, "linux-x64")
     text = str(caught.value)
@@ -362,7 +355,7 @@ def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(
     def build(kind, folder):
         command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", tmp_path / "out"]
         environment = {**os.environ, "LATEBIND_WORKDIR": str(project)}
-        return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+        return ran(*command, cwd=folder, env=environment)
 
     refused = build("wheel", project / "python" / "tiny")
     assert refused.returncode != 0
@@ -415,18 +408,17 @@ def test_installers_make_the_module_from_source(tmp_path, links, installer, how,
     source = [project / "python" / "tiny"]
     if how == "sdist":
         words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-x", "--outdir", tmp_path, *source]
-        subprocess.run(words, check=True, capture_output=True)
+        did(*words)
         source = list(tmp_path.glob("*.tar.gz"))
         shutil.rmtree(project)
     environment = tmp_path / "env"
-    subprocess.run([sys.executable, "-m", "uv", "venv", "--quiet", environment], check=True)
+    did(sys.executable, "-m", "uv", "venv", "--quiet", environment)
     python = environment / "bin" / "python"
     mode = ["--editable"] if how == "editable" else []
     words = [sys.executable, "-m", *installer.split()]
     words += ["install", "--python", python] if installer == "uv pip" else ["--python", python, "install"]
     words += ["--quiet", "--no-deps", "--find-links", links, *mode, *source]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(*words)
     suffix = ".abi3.so" if kind == "cp310-abi3" else sysconfig.get_config_var("EXT_SUFFIX")
     assert run(python, RUN, "").strip().endswith(f"site-packages/tiny/_tiny{suffix}")
     if how == "editable":

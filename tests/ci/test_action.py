@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import zipfile
-from pathlib import Path
 
 import action
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.programs import did
 
 
 @pytest.fixture
@@ -55,5 +53,4 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     python = action._environment()
-    told = subprocess.run([python, "-m", "latebind.cli", "--version"], check=True, capture_output=True, text=True)
-    assert told.stdout.startswith("latebind ")
+    assert did(python, "-m", "latebind.cli", "--version").startswith("latebind ")

@@ -3,14 +3,15 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import bootstrap
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.programs import did, ran
+
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox>=1", "uv>=2"]\n# ///\n'
 
 
@@ -38,7 +39,7 @@ def test_without_any_way_to_make_environments_it_says_what_to_install(tmp_path):
     )
     (tmp_path / "noxfile.py").write_text(HEADER, encoding="utf-8")
     env = {"PATH": bare_path(tmp_path / "bin"), "HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False)
+    done = ran(sys.executable, "-c", code, env=env)
     assert done.returncode == 2
     assert re.search(r"apt install python3\.\d+-venv", done.stderr)
     assert "Traceback" not in done.stderr
@@ -61,7 +62,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     """
     clone = tmp_path / "clone"
     git = shutil.which("git")
-    subprocess.run([git, "clone", "--quiet", "--no-hardlinks", str(ROOT), str(clone)], check=True)
+    did(git, "clone", "--quiet", "--no-hardlinks", ROOT, clone)
     coreutils = ("cat", "cp", "ls", "mkdir", "mv", "rm", "sh", "env", "uname", "ln", "chmod", "sleep", "head", "tail")
     path = bare_path(tmp_path / "bin", "git", *coreutils)
     (tmp_path / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
@@ -76,12 +77,10 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     command = [str(tmp_path / "bin" / "python3"), "noxfile.py", "-s"]
 
     for words in (["build", "package", "audit"], ["verify", "--", "-k", "onnxruntime and (works or absent)"]):
-        run = [*command, *words]
-        done = subprocess.run(run, cwd=clone, env=env, capture_output=True, text=True, check=False, timeout=1200)
-        assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
+        printed = did(*command, *words, cwd=clone, env=env, timeout=1200)
 
     made = {path.name for path in (clone / "dist").iterdir()}
     assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made
-    assert re.search(r"\d+ passed, 0 failed, \d+ not run", done.stdout)
+    assert re.search(r"\d+ passed, 0 failed, \d+ not run", printed)
     if sys.version_info < (3, 13):  # the oldest runtime has wheels for this Python
-        assert "no-distribution" not in done.stdout
+        assert "no-distribution" not in printed

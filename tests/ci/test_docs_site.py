@@ -2,21 +2,21 @@
 
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import chromium
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.programs import ran
+
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
          "latenn", "ci", "pyproject.toml", ".github", "LICENSE", "bench", "packaging", "templates")  # fmt: skip
 
 
 def build(config, site):
-    command = [sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return ran(sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site)
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -12,7 +11,8 @@ import pytest
 from latebind.audit.pool import Died
 from latebind.model import AuditReport
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+from tests.programs import did
 
 
 @pytest.fixture
@@ -29,10 +29,9 @@ def subjects(tmp_path):
 def test_mutated_packages_and_binaries_of_every_target(tmp_path):
     command = [sys.executable, ROOT / "ci" / "fuzz.py", "--count", "2000"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.startswith("2000 cases in ")
-    assert "\n0 went wrong" in done.stdout
+    printed = did(*command, env=environment, timeout=600)
+    assert printed.startswith("2000 cases in ")
+    assert "\n0 went wrong" in printed
 
 
 def broken(report):
@@ -46,7 +45,7 @@ def writes(paths):
 
 
 def starts(paths):
-    subprocess.run([sys.executable, "-c", ""], check=True)
+    did(sys.executable, "-c", "")
     return AuditReport(subjects=len(paths))
 
 

@@ -3,12 +3,11 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import opened
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not opened.is_there(), reason="not run: strace is not installed, or may not watch"

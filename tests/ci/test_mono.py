@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from latebind.nuget import mono
 
 from tests.dotnet_support import mono_folder
+from tests.programs import ran
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "ci" / "mono.py"
 
@@ -18,8 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian
 
 
 def call(dest, path):
-    argv = [sys.executable, SCRIPT, dest]
-    return subprocess.run(argv, env={**os.environ, "PATH": str(path)}, capture_output=True, text=True, check=False)
+    return ran(sys.executable, SCRIPT, dest, env={**os.environ, "PATH": str(path)})
 
 
 def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():

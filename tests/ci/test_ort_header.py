@@ -1,10 +1,11 @@
 """The official headers from a tag of a repository: the right files, and a reason where it has no such tag."""
 
 import shutil
-import subprocess
 
 import ort_header
 import pytest
+
+from tests.programs import did
 
 
 @pytest.fixture
@@ -16,7 +17,7 @@ def repository(tmp_path, monkeypatch):
         (folder / name).write_text("/* a header */\n")
     author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("tag", "v1.19.2")):
-        subprocess.run([shutil.which("git"), "-C", folder, *words], check=True)
+        did(shutil.which("git"), "-C", folder, *words)
     monkeypatch.setattr(ort_header, "REPOSITORY", folder.as_uri())
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-import subprocess
 import sys
 
 import pinned
 import pytest
+
+from tests.programs import did
 
 
 def without_pip(monkeypatch):
@@ -21,9 +22,7 @@ def test_pip_of_an_environment_that_has_none_is_the_one_that_uv_runs(monkeypatch
         pytest.skip("needs uv on PATH")
     without_pip(monkeypatch)
 
-    told = subprocess.run([*pinned.pip(), "--version"], check=True, capture_output=True, text=True)
-
-    assert told.stdout.startswith("pip ")
+    assert did(*pinned.pip(), "--version").startswith("pip ")
     assert pinned.pip()[0] != sys.executable
 
 

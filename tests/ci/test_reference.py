@@ -1,7 +1,6 @@
 """The reference names everything that is public, and a page that lacks one of them is caught."""
 
 import re
-from pathlib import Path
 
 import docs_site
 import msgspec
@@ -15,7 +14,8 @@ from latebind.config import described as ownruntime
 from latebind.config import document
 from latebind.release.headers import declarations
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+
 PAGES = ROOT / "docs"
 HEADERS = [*(ROOT / "loader/include/latebind").glob("*.h"), *(ROOT / "latenn/native/include").glob("*.h")]
 NOT_OURS = re.compile(

@@ -1,7 +1,6 @@
 """A runtime that latebind.toml describes: what is accepted, what is refused, what the audit makes of it."""
 
 import shutil
-import subprocess
 import zipfile
 
 import pytest
@@ -12,6 +11,7 @@ from latebind.config.file import load
 from latebind.errors import ConfigError
 
 from tests.client import CONFIG
+from tests.programs import did
 from tests.thingclient import DESCRIBED, build_thing, write_thing_client
 
 
@@ -133,9 +133,8 @@ def test_a_library_that_links_the_runtime_is_refused(tmp_path):
     source = tmp_path / "user.c"
     source.write_text("const char* thing_version(void);\nconst char* tiny_f(void) { return thing_version(); }\n")
     made = tmp_path / "libtiny.so"
-    soname = ["-Wl,-soname,libthing.so.2"]
-    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", *soname], check=True)
-    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime], check=True)
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", "-Wl,-soname,libthing.so.2")
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime)
     found = audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
     assert "libthing.so.2" in found["LB101"].message
 
@@ -145,5 +144,5 @@ def test_a_library_that_links_nothing_is_not_accused(tmp_path):
     source.write_text('const char* tiny_f(void) { return "libthing.so thing_version"; }\n')
     made = tmp_path / "libtiny.so"
     build_thing(tmp_path, "text", (2, 1, 0))  # skips without a compiler
-    subprocess.run([shutil.which("cc"), "-shared", "-fPIC", "-o", made, source], check=True)
+    did(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source)
     assert not {code for code in audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")}

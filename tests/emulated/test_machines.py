@@ -15,11 +15,11 @@ from latebind.errors import NotRun
 from latebind.system.run import run
 from latebind.verify.plan.installers import foreign_installer
 
+from tests.conftest import ROOT
 from tests.native.emulated import ORT_VERSIONS
 from tests.python import models
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
-ROOT = Path(__file__).parents[2]
 LOOK = """
 import json, os, sys
 print(json.dumps({"cwd": os.getcwd(), "said": os.environ.get("SAID"), "words": sys.argv[1:], "input": sys.stdin.read(),

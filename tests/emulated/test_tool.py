@@ -13,9 +13,10 @@ import pytest
 from latebind.verify.plan.installers import foreign_installer
 
 from tests.client import write_portable
+from tests.conftest import ROOT
+from tests.programs import CLI, did
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
-ROOT = Path(__file__).parents[2]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
 TARGETS = [word for rid in RIDS for word in ("--target", rid)]
 WRONG_NAME = "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
@@ -29,8 +30,7 @@ def hashes(folder):
 def told(machine, tmp_path_factory):
     """Run a command line of latebind on the machine; paths among its words are translated."""
     work = tmp_path_factory.mktemp("a tool")
-    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT]
-    subprocess.run(build, check=True, capture_output=True)
+    did(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT)
     (wheel,) = work.glob("*.whl")
     environment = work / "an environment"
     installer = foreign_installer(machine, work)
@@ -53,7 +53,7 @@ def project(tmp_path_factory):
 
 
 def here(folder, workdir, *words):
-    command = [sys.executable, "-m", "latebind.cli", "-C", folder, "--workdir", folder.parent / workdir, *words]
+    command = [*CLI, "-C", folder, "--workdir", folder.parent / workdir, *words]
     return subprocess.run(command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=600)
 
 

@@ -6,10 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import ort_header
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests import needs
+from tests.conftest import ROOT
+
 CELLS = "works or absent or corrupt or path or environment-wrong"
 
 
@@ -58,10 +59,7 @@ def example(tmp_path):
 @pytest.fixture(scope="session")
 def official_header(tmp_path_factory, request):
     """ONNX Runtime's official header, in a folder with the others."""
-    try:
-        return ort_header.fetch(tmp_path_factory.mktemp("ort-header"), getattr(request, "param", "1.21"))
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return needs.official_header(tmp_path_factory.mktemp("official"), getattr(request, "param", "1.21"))
 
 
 def packed_audited_verified(latebind, project, cells=CELLS):

@@ -1,11 +1,8 @@
 """Every example is built, packed, audited and verified with latebind from its wheel."""
 
-import importlib.metadata
 import os
 import shutil
-import subprocess
 import zipfile
-from pathlib import Path
 
 import pytest
 from broken.packages import Packages
@@ -16,8 +13,11 @@ from latebind.config.file import load
 from latebind.tables.targets import host_rid
 from latebind.verify.plan.interpreters import interpreters
 
+from tests.client import edit
 from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
+from tests.needs import runtime_folder
+from tests.programs import did
 
 EXAMPLES = ROOT / "examples"
 
@@ -44,14 +44,13 @@ def test_code_that_was_linked_is_bound_late_without_a_change_to_it(installed, ex
 
 def test_what_was_linked_builds_and_the_audit_names_it(installed, example, official_header, tmp_path):
     compiler = shutil.which("cc")
-    capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+    capi = runtime_folder()
     libraries = list(capi.glob("libonnxruntime.so.*"))
     if not compiler or not libraries:
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
     made = tmp_path / "libtinyrun.so"
-    sources = [folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]]
-    subprocess.run([compiler, "-shared", "-fPIC", "-o", made, *sources], check=True)
+    did(compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0])
 
     audited = run(installed, "audit", made, allowed=(1,))
 
@@ -111,10 +110,7 @@ def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
         monkeypatch.setenv(key, value)
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
-    source = project / "native/tiny_ep.c"
-    text = source.read_text("utf-8")
-    assert old in text
-    source.write_text(text.replace(old, new), encoding="utf-8")
+    edit(project / "native/tiny_ep.c", old, new)
     ended = run(installed, "-C", project, "verify", "-k", case, allowed=(0, 1))
     assert " 0 failed" not in ended.stdout or "no-device" in says
     assert says in " ".join(ended.stdout.split()), ended.stdout
@@ -131,10 +127,8 @@ def test_a_helper_that_looks_into_one_folder_only_fails_in_dotnet(installed, exa
     config, (stage,) = load(project / "latebind.toml"), [open_stage(project / "stage/linux-x64")]
     helper = write_ep_helper(config, "tiny", [stage], project / "helper")
     (code,) = helper.glob("*.cs")
-    text, native = code.read_text("utf-8"), "yield return Path.Combine(folder, native);"
-    assert native in text
-    hosts = 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""'
-    code.write_text(text.replace(native, "").replace(hosts, '""'), encoding="utf-8")
+    edit(code, "yield return Path.Combine(folder, native);", "")
+    edit(code, 'AppDomain.CurrentDomain.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") as string ?? ""', '""')
     home = project / "home"
     (made,) = build_managed(helper, project / "made", version="0.1.0", environment=os.environ, home=home)
     (nupkg,) = (project / "dist").glob("*.nupkg")
@@ -161,19 +155,9 @@ def test_nanobind_abi3_is_built_natively_imported_and_packed(example, official_h
     shutil.copytree(official_header.parent, project / "native/include")
     glibc = os.confstr("CS_GNU_LIBC_VERSION").split()[1]
     if glibc != "2.36":  # a newer g++ builds for its own system
-        settings = (project / "latebind.toml").read_text("utf-8")
-        (project / "latebind.toml").write_text(settings.replace('"2.34"', f'"{glibc}"'), encoding="utf-8")
-    words = [
-        "-m",
-        "build",
-        "--wheel",
-        "--no-isolation",
-        "-x",
-        "--outdir",
-        project / "wheelhouse",
-        project / "python/nbrun",
-    ]
-    run(latebind.with_name("python"), *words)
+        edit(project / "latebind.toml", '"2.34"', f'"{glibc}"')
+    words = ["build", "--wheel", "--no-isolation", "-x", "--outdir", project / "wheelhouse", project / "python/nbrun"]
+    run(latebind.with_name("python"), "-m", *words)
     (wheel,) = (project / "wheelhouse").glob("nbrun-1.0.0-cp312-abi3-manylinux_*_x86_64.whl")
     for name in ("build", "stage"):
         shutil.rmtree(project / name)

@@ -12,7 +12,11 @@ import subprocess
 import sys
 from dataclasses import dataclass
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+import pytest
+
+from tests.conftest import ROOT
+from tests.programs import did
+
 HERE = ROOT / "tests" / "native"
 NOISE = ("ONNXRUNTIME_LIB_PATH", "LATENN_BACKEND", "LD_PRELOAD", "LD_LIBRARY_PATH")
 
@@ -38,29 +42,23 @@ def system_compiler() -> str | None:
     return next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
 
 
-class CannotBuildError(Exception):
-    """There is no compiler, or none that can do this; the text is the reason that a skip gives."""
+def needed_compiler(folder: pathlib.Path | None = None) -> str:
+    """The machine's own compiler, or zig where a folder for its wrapper is given. Skips where there is none."""
+    found = system_compiler() or (zig_wrapper(folder) if folder else None)
+    return found or pytest.skip("not run: there is no C compiler")
 
 
 def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *arguments: str) -> None:
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja:
-        raise CannotBuildError(f"{'cmake' if not cmake else 'ninja'} is missing")
+        pytest.skip(f"not run: {'ninja' if cmake else 'cmake'} is missing")
     command = [cmake, "-S", str(source), "-B", str(build), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    done = subprocess.run(
-        [*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments)
 
 
 def build(folder: pathlib.Path, *targets: str) -> None:
     chosen = ["--target", *targets] if targets else []
-    command = [program("cmake") or "cmake", "--build", str(folder), *chosen]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
+    did(program("cmake") or "cmake", "--build", folder, *chosen)
 
 
 @dataclass(frozen=True)
@@ -115,13 +113,9 @@ def build_programs(kept: pathlib.Path, sanitizers: str) -> Programs:
     folder.mkdir(exist_ok=True)
     with (kept / f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        compiler = system_compiler()
-        if compiler is None and sanitizers:
+        if system_compiler() is None and sanitizers:
             sanitizers = "undefined"  # zig has no runtime for the others
-        compiler = compiler or zig_wrapper(kept)
-        if compiler is None:
-            raise CannotBuildError("there is no C compiler: neither cc, gcc, clang nor the ziglang package")
-        configure(HERE, folder, compiler, f"-Dsanitizers={sanitizers}")
+        configure(HERE, folder, needed_compiler(kept), f"-Dsanitizers={sanitizers}")
         build(folder)
     return Programs(folder, sanitizers)
 

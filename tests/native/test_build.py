@@ -2,13 +2,13 @@
 
 import re
 import shutil
-import subprocess
 import sys
 
 import lief
 import pytest
 
-from tests.native.building import ROOT, CannotBuildError, build, configure, program, system_compiler, zig_wrapper
+from tests.native.building import ROOT, build, configure, needed_compiler, program
+from tests.programs import did, ran
 
 COMPONENTS = ("core", "customop", "backend_onnxruntime", "backend_openvino", "backend_litert")
 LINUX = re.compile(r"lib(c\.so\.6|dl\.so\.2|pthread\.so\.0)|ld-linux-aarch64\.so\.1")
@@ -20,10 +20,7 @@ def build_copy(place, configure_for):
         shutil.copytree(ROOT / part, place / part)
     tree = place / "out"
     arguments = [f"-Dlatebind_DIR={place / 'loader'}", "-DCMAKE_BUILD_TYPE=Release", "-DLATEBIND_PROJECT_VERSION=0.1.0"]
-    try:
-        configure_for(place / "latenn/native", tree, *arguments)
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    configure_for(place / "latenn/native", tree, *arguments)
     build(tree)
     return tree
 
@@ -88,35 +85,25 @@ assert os.waitpid(child, 0)[1] == 0
 
 def test_two_folders_give_the_same_bytes_and_the_core_may_be_unloaded(tmp_path):
     """A fork after that must not call into what is gone."""
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: no C compiler is on PATH")
+    compiler = needed_compiler()
 
     def configure_here(source, tree, *arguments):
         configure(source, tree, compiler, *arguments)
 
     first = check_two_builds(tmp_path, configure_here, "lib{}.so", elf_surface, LINUX)
-    done = subprocess.run([sys.executable, "-c", UNLOAD, first], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(sys.executable, "-c", UNLOAD, first)
 
 
 def run_cmake(tmp_path, text, *arguments):
     cmake, ninja = program("cmake"), program("ninja")
     if not cmake or not ninja:
         pytest.skip("not run: cmake or ninja is missing")
-    compiler = system_compiler() or zig_wrapper(tmp_path)
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler(tmp_path)
     (tmp_path / "l.c").write_text("int l(void);\nint l(void) { return 0; }\n")
     lines = ["cmake_minimum_required(VERSION 3.20)", "project(l LANGUAGES C)", "find_package(latebind CONFIG REQUIRED)"]
     (tmp_path / "CMakeLists.txt").write_text("\n".join([*lines, "add_library(l SHARED l.c)", text, ""]))
     command = [cmake, "-S", tmp_path, "-B", tmp_path / "out", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    return subprocess.run(
-        [*command, f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={ROOT / 'loader'}", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return ran(*command, f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={ROOT / 'loader'}", *arguments)
 
 
 @pytest.mark.parametrize(

@@ -3,11 +3,11 @@ extensions of the language (-Wpedantic, -Wvla, -Werror), is all that is shown.
 """
 
 import re
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tests.conftest import ROOT
+
 POSIX = {"os_posix.c", "images_linux.c", "images_macos.c"}
 """What MSVC never compiles."""
 GNU = re.compile(r"\b(__atomic_\w+|__sync_\w+|__builtin_\w+|__attribute__|__typeof__|__extension__|__thread)\b|\(\{")

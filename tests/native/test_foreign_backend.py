@@ -2,12 +2,12 @@
 
 import json
 import shutil
-import subprocess
 
 import pytest
 
-from tests.native.building import HERE, ROOT, system_compiler
+from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_latenn import GOOD, NUMBERS_HEX
+from tests.programs import did
 
 BACKEND_UNUSABLE = 3
 FEED = f"{GOOD}compute\noutput numbers\n"
@@ -15,9 +15,7 @@ FEED = f"{GOOD}compute\noutput numbers\n"
 
 @pytest.fixture(scope="module")
 def make(shared, tmp_path_factory):
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler()
     work = tmp_path_factory.mktemp("foreign")
     for name in ("latenn.h", "latenn_backend.h"):
         shutil.copy(ROOT / "latenn" / "native" / "include" / name, work)
@@ -29,7 +27,7 @@ def make(shared, tmp_path_factory):
         library = folder / "liblatenn_backend_foreign.so"
         words = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
         words += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
-        subprocess.run([*words, "backend.c", "-o", str(library)], cwd=work, check=True)
+        did(*words, "backend.c", "-o", library, cwd=work)
         return library
 
     return build

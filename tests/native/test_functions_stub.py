@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -13,6 +12,7 @@ from latebind.compilers.zig import find_zig
 from latebind.tables.targets import host_rid, target, zig_triple
 
 from tests.native.building import HERE, ROOT
+from tests.programs import did, ran, succeeded
 
 SOURCES = HERE / "stub"
 DESCRIBED = """\
@@ -36,9 +36,7 @@ NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows":
 
 def compiled(rid, *words):
     row = target(rid)
-    command = [find_zig(), "cc", "-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", *words]
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(find_zig(), "cc", "-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", *words)
 
 
 def made(latebind, folder, rid):
@@ -69,7 +67,7 @@ def program(tmp_path_factory, latebind):
 
 def run(program, *words, **env):
     whole = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
-    return subprocess.run([program, *words], env=whole, capture_output=True, text=True, check=False)
+    return ran(program, *words, env=whole)
 
 
 ABSENT = "Many was not found in"
@@ -82,9 +80,7 @@ def test_the_library_is_not_linked_and_all_calls_reach_it(program):
 
 
 def test_without_the_library_each_function_gives_what_was_declared(program):
-    done = run(program)
-    assert done.returncode == 0
-    status, new, available, sentence = done.stdout.splitlines()
+    status, new, available, sentence = succeeded(run(program)).splitlines()
     assert status.startswith(f"status 7: {ABSENT}")
     assert (new, available) == ("new -1", "available 0 0")
     assert sentence.startswith(ABSENT)

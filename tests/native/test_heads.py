@@ -9,6 +9,7 @@ from latebind.tables.targets import target, zig_triple
 
 from tests.native import pe
 from tests.native.building import ROOT
+from tests.programs import did
 
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
@@ -31,9 +32,7 @@ def library(tmp_path_factory):
             row = target(rid)
             (folder / "one.c").write_text(SOURCE)
             path = folder / f"{rid}-{len(made)}.bin"
-            command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O1", *kind, "-o", path, "one.c"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-            assert done.returncode == 0, done.stderr
+            did(zig, "cc", "-target", zig_triple(row, row.floor), "-O1", *kind, "-o", path, "one.c", cwd=folder)
             made[rid, kind] = path.read_bytes()
         return made[rid, kind]
 
@@ -188,9 +187,8 @@ def missing(plain, tmp_path):
     def ask(libraries):
         for name, imports in libraries.items():
             (tmp_path / name).write_bytes(pe.library(imports))
-        words = [plain.folder / "heads", "missing", tmp_path / "a.dll", tmp_path]
-        done = subprocess.run(words, capture_output=True, text=True, check=True, timeout=20)
-        opened, name, needer = done.stdout.rstrip("\n").split(" ")
+        printed = did(plain.folder / "heads", "missing", tmp_path / "a.dll", tmp_path, timeout=20)
+        opened, name, needer = printed.rstrip("\n").split(" ")
         return int(opened), name, needer
 
     return ask
@@ -251,8 +249,7 @@ def heads32(tmp_path_factory):
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
     words = ["-target", "x86-linux-musl", "-static", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
-    done = subprocess.run([zig, "cc", *words, *sources, "-o", program], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    did(zig, "cc", *words, *sources, "-o", program)
     try:
         subprocess.run([program], check=False)
     except OSError as reason:

@@ -3,40 +3,33 @@
 On a Mac other threads load and unload at any moment. That it compiles for macOS is shown by test_targets_native.py.
 """
 
-import subprocess
 import sys
 
 import pytest
 
-from tests.native.building import HERE, ROOT, system_compiler
+from tests.native.building import HERE, ROOT, needed_compiler
+from tests.programs import did, ran
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is made of Linux's own calls")
 
 
 @pytest.fixture(scope="module")
 def dyld(tmp_path_factory):
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler()
     program = tmp_path_factory.mktemp("dyld") / "dyld"
     folders = [f"-I{HERE / 'dyld'}", f"-I{ROOT / 'loader/src'}", f"-I{ROOT / 'loader/include'}"]
     sources = [HERE / "dyld/dyld.c", *(ROOT / "loader/src" / f"{name}.c" for name in ("images_macos", "memory"))]
     words = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-DRTLD_FIRST=0", "-D_GNU_SOURCE", *folders]
-    done = subprocess.run(
-        [compiler, *words, *sources, "-o", program, "-ldl"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    did(compiler, *words, *sources, "-o", program, "-ldl")
     return program
 
 
 def test_images_that_are_unloaded_meanwhile_are_passed_over(dyld, plain):
     path = plain.stand_in("good")
-    done = subprocess.run([dyld, path, "OrtGetApiBase"], capture_output=True, text=True, check=False)
+    done = ran(dyld, path, "OrtGetApiBase")
     assert (done.returncode, done.stdout) == (0, f"{path} 1 1\n")
 
 
 def test_a_library_that_only_hands_on_the_symbol_is_none(dyld, plain):
-    done = subprocess.run(
-        [dyld, plain.stand_in("wrapper"), "OrtGetApiBase"], capture_output=True, text=True, check=False
-    )
+    done = ran(dyld, plain.stand_in("wrapper"), "OrtGetApiBase")
     assert (done.returncode, done.stdout) == (0, f"{plain.stand_in('good')} 1 1\n")

@@ -2,7 +2,6 @@
 
 import itertools
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -10,6 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.native.emulated import FEED, SUM, onnx_sum
+from tests.programs import did
 from tests.python import models
 
 INVALID_ARGUMENT, BACKEND_MISSING, BACKEND_UNUSABLE, RUNTIME_UNAVAILABLE = 1, 2, 3, 4
@@ -228,14 +228,8 @@ def test_a_model_computes(run, tmp_path, how):
 
 @pytest.mark.parametrize(("type_", "packed"), [(TensorProto.UINT4, "2103"), (TensorProto.INT4, "2103")])
 def test_four_bit_types_go_in_and_out_two_to_a_byte(run, tmp_path, type_, packed):
-    one = helper.make_tensor("one", TensorProto.FLOAT, [], [1.0])
-    zero = helper.make_tensor("zero", type_, [], [0])
-    nodes = [
-        helper.make_node("DequantizeLinear", ["x", "one", "zero"], ["f"]),
-        helper.make_node("QuantizeLinear", ["f", "one", "zero"], ["y"]),
-    ]
-    ports = [("x", type_, [3])], [("f", TensorProto.FLOAT, [3]), ("y", type_, [3])]
-    model = save(tmp_path / "m.onnx", nodes, *ports, opset=21, ir=10, initializers=[one, zero])
+    model = tmp_path / "m.onnx"
+    model.write_bytes(models.halves(type_, 3))
     # Unoptimized: ORT would turn the pair into an Identity of a type for which it has none.
     option = ("--option", "graph_optimization_level=disable")
     numbers, nibbles = run(model, f"input x {type_} 1 3 {packed}\ncompute\noutputs\n", *option)
@@ -281,21 +275,14 @@ def test_an_input_without_a_shape_takes_any_rank_and_a_scalar_takes_its_own(run,
     assert run(scalar, "ports\n")[0]["rank"] == (0 if minor >= 24 else -1)
 
 
-@pytest.mark.parametrize("kind", ["a sequence", "an optional value"])
-def test_values_that_are_no_tensors_are_refused_at_load_by_name_and_kind(run, tmp_path, kind):
-    tensor = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
-    if kind == "a sequence":
-        node, type_ = helper.make_node("SequenceConstruct", ["x"], ["y"]), helper.make_sequence_type_proto(tensor)
-    else:
-        node, type_ = helper.make_node("Optional", ["x"], ["y"]), helper.make_optional_type_proto(tensor)
-    x, y = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2]), helper.make_value_info("y", type_)
-    made = helper.make_model(
-        helper.make_graph([node], "g", [x], [y]), opset_imports=[helper.make_opsetid("", 17)], ir_version=8
-    )
-    (tmp_path / "m.onnx").write_bytes(made.SerializeToString())
+@pytest.mark.parametrize(
+    ("content", "kind"), [(models.sequence(), "a sequence"), (models.optional(), "an optional value")]
+)
+def test_values_that_are_no_tensors_are_refused_at_load_by_name_and_kind(run, tmp_path, content, kind):
+    (tmp_path / "m.onnx").write_bytes(content)
     (answer,) = run(tmp_path / "m.onnx")
     assert answer["error"] == UNSUPPORTED
-    assert f'output "y" is {kind}' in answer["message"]
+    assert f'output "s" is {kind}' in answer["message"]
 
 
 @pytest.mark.parametrize(
@@ -462,11 +449,7 @@ print(report.value.decode())
 
 
 def test_the_static_runtime_inside_the_python_module_is_no_candidate(plain, onnxruntime):
-    done = subprocess.run(
-        [sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    report = json.loads(did(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"))
     assert [attempt["source"] for attempt in report["attempts"]] == ["host"]
     assert report["images"] == 1
     assert report["path"] == str(onnxruntime)

@@ -2,13 +2,13 @@
 
 import importlib.util
 import re
-import subprocess
 
-import ort_header
 import ort_slots
 import pytest
 
-from tests.native.building import ROOT, system_compiler, zig_wrapper
+from tests.native.building import ROOT, needed_compiler
+from tests.needs import official_header
+from tests.programs import ran
 
 
 def script(name):
@@ -27,24 +27,19 @@ HEADER_API_VERSION = 21  # of the pinned header
 
 @pytest.fixture(scope="session")
 def header(shared):
-    try:
-        return ort_header.fetch(shared / "ort-header")
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return official_header(shared)
 
 
 @pytest.fixture
 def compile_(tmp_path):
-    compiler = system_compiler() or zig_wrapper(tmp_path)
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
+    compiler = needed_compiler(tmp_path)
 
     def run(text, *include, standard="c11"):
         source = tmp_path / "check.c"
         source.write_text(text)
         folders = [f"-I{folder}" for folder in (ROOT / "loader" / "include", *include)]
         command = [compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", *folders, str(source)]
-        return subprocess.run([*command, "-o", str(tmp_path / "check.o")], capture_output=True, text=True, check=False)
+        return ran(*command, "-o", tmp_path / "check.o")
 
     return run
 

@@ -4,14 +4,13 @@ The real ONNX Runtime computes on arm64. It exists for glibc alone, and its refu
 """
 
 import confine
-import debian
 import musl
 import pytest
 import qemu
 
-from tests.native.building import CannotBuildError
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import ENVIRONMENT, EXPLICIT, SITUATIONS, check_explicit, check_situation
+from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "libonnxruntime.so.1"
@@ -21,12 +20,8 @@ MUSL_WORDS = ("-DCMAKE_EXE_LINKER_FLAGS=-dynamic", "-DCMAKE_C_FLAGS=-fno-sanitiz
 
 
 def made(shared, rid, maker, *words):
-    try:
-        emulator = maker.prepare(cache() / maker.__name__, confine.Limits(seconds=120))
-        folder = build_cross(shared, rid, *words)
-    except (debian.NotAvailableError, CannotBuildError) as reason:
-        pytest.skip(f"not run: {reason}")
-    return Emulated(folder, emulator, "", ".so", str)
+    emulator = available(maker.prepare, cache() / maker.__name__, confine.Limits(seconds=120))
+    return Emulated(build_cross(shared, rid, *words), emulator, "", ".so", str)
 
 
 @pytest.fixture(scope="module")
@@ -50,10 +45,7 @@ def system(request):
 
 @pytest.fixture(scope="module", params=ORT_VERSIONS)
 def runtime(request):
-    try:
-        return fetch_runtime("linux-arm64", request.param), request.param
-    except LookupError as reason:
-        pytest.skip(f"not run: {reason}")
+    return fetch_runtime("linux-arm64", request.param), request.param
 
 
 def test_units(system):

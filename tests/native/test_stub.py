@@ -5,20 +5,20 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-import ort_header
 import pytest
 from latebind.binary.read import read_image
 from latebind.model import Rid
 from latebind.verify.plan.index import EACH_MINOR, Question, ask
 from latebind.verify.plan.installers import installer
 
-from tests.native.building import HERE, NOISE, ROOT, CannotBuildError, build, configure, system_compiler
+from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
+from tests.needs import official_header
+from tests.programs import ran, succeeded
 
 SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
 """The slots of OrtApi in the official header of each version; for 27, in our table."""
@@ -31,18 +31,9 @@ OTHERS = [pytest.param(name, marks=pytest.mark.slow) for name in (*BETWEEN, "lat
 
 def built(shared, folder, flags="", *targets, header="1.21"):
     """Build the programs, or some of them, with an official header."""
-    try:
-        header = ort_header.fetch(shared / "ort-header", header)
-    except ort_header.NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
-    compiler = system_compiler()
-    if compiler is None:
-        pytest.skip("not run: there is no C compiler")
-    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={header.parent}", f"-DCMAKE_C_FLAGS={flags}")
-    try:
-        configure(HERE / "stub", folder, compiler, *words)
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    include = official_header(shared, header).parent
+    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}", f"-DCMAKE_C_FLAGS={flags}")
+    configure(HERE / "stub", folder, needed_compiler(), *words)
     build(folder, *targets)
     return folder
 
@@ -86,10 +77,7 @@ def in_index():
 
 
 def library(version, name="onnxruntime"):
-    try:
-        (path,) = fetch_wheel("linux-x64", name, version).glob("**/libonnxruntime*.so.*")
-    except LookupError as reason:
-        pytest.skip(f"not run: {reason}")
+    (path,) = fetch_wheel("linux-x64", name, version).glob("**/libonnxruntime*.so.*")
     return path
 
 
@@ -111,7 +99,7 @@ def run(program, *words, **environment):
         key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "CONDA_PREFIX", "HOME")
     }
     env = {**clean, **{key: str(value) for key, value in environment.items()}}
-    done = subprocess.run([program, *words], env=env, capture_output=True, text=True, timeout=120, check=False)
+    done = ran(program, *words, env=env, timeout=120)
     assert done.returncode >= 0, (done.returncode, done.stdout, done.stderr)  # no signal
     return done
 
@@ -174,8 +162,7 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
 
 def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
     model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
-    plain = run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record)
-    assert plain.returncode == 0, plain.stderr
+    succeeded(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
     first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert first["report"]["path"] == str(runtime)
     assert {row["since"] for row in calls} == {"1.14"}
@@ -224,10 +211,7 @@ def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_pat
         # ONNX Runtime's own wheels for Linux have a shared library only from the floor on.
         place["ONNXRUNTIME_LIB_PATH"] = library("1.1.0", "piper-phonemize")
     if what == "foreign":
-        try:
-            place["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
-        except LookupError as reason:
-            pytest.skip(f"not run: {reason}")
+        place["ONNXRUNTIME_LIB_PATH"] = fetch_runtime("linux-arm64", "1.19.2")
     done = run(users / program, "no-model", **place)
     assert done.returncode == 1, done.stderr
     assert re.search(says, done.stdout)
@@ -279,8 +263,7 @@ def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, their
     shutil.copy(library(ORT_VERSIONS[0]), wrong)
     assert run(program).returncode == 1, "another platform's, or a folder that nobody meant"
     shutil.copy(library(ORT_VERSIONS[0]), tmp_path / theirs)
-    found = run(program)
-    assert found.returncode == 0, found.stdout + found.stderr
+    succeeded(run(program))
 
 
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):

@@ -3,19 +3,18 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 
 import confine
-import debian
-import ort_header
 import pytest
 import qemu
 import wine
 
-from tests.native.building import HERE, ROOT, CannotBuildError, build
+from tests.native.building import HERE, ROOT, build
 from tests.native.emulated import ORT_VERSIONS, Emulated, cache, configure_cross, fetch_runtime, onnx_sum
 from tests.native.test_functions_stub import made
+from tests.needs import available, official_header
+from tests.programs import did
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 SYSTEMS = {
@@ -29,14 +28,11 @@ def system(request, shared, tmp_path_factory):
     """The programs of one system, and that system's name."""
     maker, suffix, library_suffix, name_of, _ = SYSTEMS[request.param]
     folder = tmp_path_factory.mktemp(request.param)
-    try:
-        include = ort_header.fetch(shared / "ort-header").parent
-        place = f"{maker.__name__}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-        emulator = maker.prepare(cache() / place, confine.Limits(seconds=300))
-        words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
-        configure_cross(HERE / "stub", folder, request.param, *words)
-    except (debian.NotAvailableError, wine.NotAvailableError, CannotBuildError) as reason:
-        pytest.skip(f"not run: {reason}")
+    include = official_header(shared).parent
+    place = f"{maker.__name__}-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(maker.prepare, cache() / place, confine.Limits(seconds=300))
+    words = (f"-Dlatebind_DIR={ROOT / 'loader'}", f"-DORT_INCLUDE={include}")
+    configure_cross(HERE / "stub", folder, request.param, *words)
     build(folder)
     if hasattr(emulator, "start"):
         emulator.start()
@@ -45,11 +41,7 @@ def system(request, shared, tmp_path_factory):
 
 
 def runtime_of(rid, version):
-    try:
-        folder = fetch_runtime(rid, version)
-    except LookupError as reason:
-        pytest.skip(f"not run: {reason}")
-    return next(folder.glob(SYSTEMS[rid][-1]))
+    return next(fetch_runtime(rid, version).glob(SYSTEMS[rid][-1]))
 
 
 def run(system, name, *words, **env):
@@ -88,11 +80,10 @@ def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     if rid != "win-x64" or assembler is None:
         pytest.skip("not run: the machine code for Visual C++ is for Windows on x64 and takes llvm-ml")
     code, source = tmp_path / "trampolines.obj", ROOT / "loader" / "src"
-    subprocess.run([assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm"], check=True)
+    did(assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
     compiler = [*zig, "-DLATEBIND_MASM", f"-I{source}"]
-    files = [HERE / "stub" / "calls.c", source / "trampolines.c", code]
-    subprocess.run([*compiler, *files, "-o", emulated.folder / "masm.exe"], check=True)
+    did(*compiler, HERE / "stub" / "calls.c", source / "trampolines.c", code, "-o", emulated.folder / "masm.exe")
     assert run(emulated, "masm") == (0, "right\n")
 
 

@@ -5,7 +5,6 @@ import re
 import lief
 import pytest
 
-from tests.native.building import CannotBuildError
 from tests.native.emulated import build_cross
 from tests.native.test_build import COMPONENTS, LINUX, check_library, elf_surface
 
@@ -66,10 +65,7 @@ def test_libraries_have_the_right_surface(latenn_packages, rid):
 
 @pytest.mark.parametrize("rid", ["linux-arm64", "osx-arm64", "win-x64"])
 def test_the_test_programs_build_for_every_system(shared, rid):
-    try:
-        folder = build_cross(shared, rid)
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    folder = build_cross(shared, rid)
     names = {path.name for path in folder.rglob("*") if path.is_file()}
     suffix = ".exe" if rid.startswith("win") else ""
     assert {f"{name}{suffix}" for name in ("unit", "probe", "heads", "runner", "crowd")} <= names

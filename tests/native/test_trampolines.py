@@ -1,14 +1,14 @@
 """The trampolines' machine code for macOS, which does not run here: what a call keeps is what it restores."""
 
 import re
-import subprocess
 import sys
 
 import llvm
 import pytest
-from debian import NotAvailableError
 
 from tests.native.building import ROOT
+from tests.needs import available
+from tests.programs import did
 
 pytestmark = pytest.mark.slow  # LLVM is downloaded
 COUNT = 1024
@@ -28,19 +28,14 @@ ARM64 = {
 
 @pytest.fixture(scope="module")
 def otool(tmp_path_factory):
-    try:
-        return llvm.prepare(tmp_path_factory.mktemp("llvm")) / "otool"
-    except NotAvailableError as reason:
-        pytest.skip(f"not run: {reason}")
+    return available(llvm.prepare, tmp_path_factory.mktemp("llvm")) / "otool"
 
 
 @pytest.mark.parametrize(("target", "form"), [("x86_64-macos.11.0", X64), ("aarch64-macos.11.0", ARM64)])
 def test_each_trampoline_gives_its_number_and_every_argument_comes_back(otool, tmp_path, target, form):
     source, made = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made]
-    subprocess.run(compiler, check=True)
-    shown = subprocess.run([otool, "-tv", made], capture_output=True, text=True, check=True).stdout
-    first, _, rest = shown.partition("lb_trampoline_common:\n")
+    did(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made)
+    first, _, rest = did(otool, "-tv", made).partition("lb_trampoline_common:\n")
     common = rest[: re.search(form["end"], rest).end()]
     assert [int(number, 16) for number in re.findall(form["number"], first)] == list(range(COUNT))
     starts = re.findall(rf"^([0-9a-f]+)\t(?:{form['pad']})", first, re.MULTILINE)

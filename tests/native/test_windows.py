@@ -8,7 +8,6 @@ import pytest
 import wine
 
 from tests.native import pe
-from tests.native.building import CannotBuildError
 from tests.native.emulated import FEED, ORT_VERSIONS, SUM, Emulated, build_cross, cache, fetch_runtime, onnx_sum
 from tests.native.situations import (
     ENVIRONMENT,
@@ -19,6 +18,7 @@ from tests.native.situations import (
     outcomes,
     place,
 )
+from tests.needs import available
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 NAME = "onnxruntime.dll"
@@ -26,13 +26,10 @@ NAME = "onnxruntime.dll"
 
 @pytest.fixture(scope="module")
 def windows(shared):
-    try:
-        # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
-        place = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
-        emulator = wine.prepare(place, confine.Limits(seconds=120))
-        folder = build_cross(shared, "win-x64")
-    except (wine.NotAvailableError, CannotBuildError) as reason:
-        pytest.skip(f"not run: {reason}")
+    # Workers must not share one: a test fills the system folder, and who ends first ends the wineserver.
+    place = cache() / f"wine-{os.environ.get('PYTEST_XDIST_WORKER', 'alone')}"
+    emulator = available(wine.prepare, place, confine.Limits(seconds=120))
+    folder = build_cross(shared, "win-x64")
     emulator.start()
     yield Emulated(folder, emulator, ".exe", ".dll", wine.windows_path)
     emulator.close()
@@ -40,10 +37,7 @@ def windows(shared):
 
 @pytest.fixture(scope="module", params=ORT_VERSIONS)
 def runtime(request):
-    try:
-        return fetch_runtime("win-x64", request.param), request.param
-    except LookupError as reason:
-        pytest.skip(f"not run: {reason}")
+    return fetch_runtime("win-x64", request.param), request.param
 
 
 def test_units(windows):

@@ -47,3 +47,19 @@ def ir(tmp_path_factory):
     path = tmp_path_factory.mktemp("ir") / "ein Modell.xml"
     openvino.save_model(openvino.Model([y], [x]), path, compress_to_fp16=False)
     return path
+
+
+@pytest.fixture(scope="session")
+def customop(latenn):
+    import latenn_customop  # noqa: PLC0415  # from the same folder as latenn
+
+    assert latenn_customop.library_path().startswith(str(Path(latenn.__file__).parents[1]))
+    return latenn_customop
+
+
+@pytest.fixture(scope="module", params=["1.19.2", "1.23.2"])
+def older(request, tmp_path_factory):
+    """A version, and a folder with that onnxruntime and what it needs."""
+    from tests.python.wrapping import installed  # noqa: PLC0415  # skips where there is no onnxruntime
+
+    return request.param, installed(request.param, tmp_path_factory.mktemp("runtime"))

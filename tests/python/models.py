@@ -9,17 +9,17 @@ import onnx
 from onnx import TensorProto, helper
 
 
-def model(nodes, inputs, outputs, *, opset=17, ir=8, initializers=()):
-    """The bytes of a model, whose IR version 8 ONNX Runtime 1.19 reads. Ports are (name, type, shape)."""
-    graph = helper.make_graph(
-        nodes,
-        "test",
-        [helper.make_tensor_value_info(*port) for port in inputs],
-        [helper.make_tensor_value_info(*port) for port in outputs],
-        initializer=list(initializers),
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
-    if all(shape is not None for _, _, shape in (*inputs, *outputs)):  # the checker wants them, a model may lack them
+def model(nodes, inputs, outputs, *, opset=17, ir=8, initializers=(), domains=(), checked=True):
+    """The bytes of a model, whose IR version 8 ONNX Runtime 1.19 reads. Ports are (name, type, shape), or onnx's own.
+
+    onnx's checker refuses ports without a shape, data in files and operators that it does not know.
+    """
+    ports = [[helper.make_tensor_value_info(*row) if isinstance(row, tuple) else row for row in rows]
+             for rows in (inputs, outputs)]  # fmt: skip
+    graph = helper.make_graph(nodes, "test", *ports, initializer=list(initializers))
+    opsets = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=ir)
+    if checked and all(row[2] is not None for row in (*inputs, *outputs) if isinstance(row, tuple)):
         onnx.checker.check_model(made)
     return made.SerializeToString()
 
@@ -51,14 +51,31 @@ def step(amount=1.0, size="n"):
 def sequence():
     """A model whose output is a sequence."""
     node = helper.make_node("SequenceConstruct", ["x"], ["s"])
-    graph = helper.make_graph(
-        [node],
-        "test",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])],
-        [helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, [1])],
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return made.SerializeToString()
+    output = helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, [1])
+    return model([node], [("x", TensorProto.FLOAT, [1])], [output])
+
+
+def optional():
+    """A model whose output is an optional value."""
+    kind = helper.make_optional_type_proto(helper.make_tensor_type_proto(TensorProto.FLOAT, [1]))
+    node = helper.make_node("Optional", ["x"], ["s"])
+    return model([node], [("x", TensorProto.FLOAT, [1])], [helper.make_value_info("s", kind)])
+
+
+def halves(kind, size="n"):
+    """wide = the 4-bit numbers x as floats; narrow = wide as 4-bit numbers.
+
+    Only the second has a zero point, or ONNX Runtime would turn the two into an Identity, which it lacks for this type.
+    """
+    nodes = [
+        helper.make_node("DequantizeLinear", ["x", "one"], ["wide"]),
+        helper.make_node("QuantizeLinear", ["wide", "one", "zero"], ["narrow"]),
+    ]
+    x, narrow = ((name, kind, [size]) for name in ("x", "narrow"))
+    one = helper.make_tensor("one", TensorProto.FLOAT, [], [1.0])
+    zero = helper.make_tensor("zero", kind, [], [0])
+    wide = ("wide", TensorProto.FLOAT, [size])
+    return model(nodes, [x], [wide, narrow], opset=21, ir=10, initializers=[one, zero])
 
 
 def relu(count, shape):
@@ -163,15 +180,8 @@ def outside(name="weights.bin"):
     weights.external_data.add(key="location", value=name)
     weights.external_data.add(key="length", value="12")
     node = helper.make_node("Add", ["x", "weights"], ["y"])
-    graph = helper.make_graph(
-        [node],
-        "test",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [3])],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [3])],
-        initializer=[weights],
-    )
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    return made.SerializeToString()
+    x, y = ((name, TensorProto.FLOAT, [3]) for name in "xy")
+    return model([node], [x], [y], initializers=[weights], checked=False)
 
 
 def adapted():
@@ -197,10 +207,8 @@ def adapter(path, *delta):
 def unwrapped():
     """A model of latenn's operator that lacks all its attributes: only the operator's library can say so."""
     node = helper.make_node("Model", ["x"], ["y"], domain="latenn")
-    ports = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [3]) for name in "xy"]
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid("latenn", 1)]
-    graph = helper.make_graph([node], "test", ports[:1], ports[1:])
-    return helper.make_model(graph, opset_imports=imports, ir_version=8).SerializeToString()
+    x, y = ((name, TensorProto.FLOAT, [3]) for name in "xy")
+    return model([node], [x], [y], domains=["latenn"], checked=False)
 
 
 def described():

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+
+from tests.programs import ran
 
 
 def python(site, *words, **environment):
     """An interpreter that sees the wheels in `site`, and what the test environment has."""
     env = {**os.environ, "PYTHONPATH": str(site), **environment}
-    command = [sys.executable, *map(str, words)]
-    return subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=300)
+    return ran(sys.executable, *words, env=env, timeout=300)
 
 
 def in_process(site, code, *words, **environment):

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 from latebind.verify.plan.interpreters import interpreters
 
+from tests.native.building import runtime_library
+from tests.programs import did, ran
 from tests.python import models
 from tests.python.running import python
 
@@ -22,11 +22,6 @@ MINORS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 @pytest.fixture(scope="module")
 def portable(tmp_path_factory):
     return models.write_portable(tmp_path_factory.mktemp("models"))
-
-
-def runtime():
-    (found,) = [file for file in metadata.files("onnxruntime") if Path(file).name.startswith("libonnxruntime.so.1")]
-    return str(found.locate())
 
 
 @pytest.mark.parametrize(("value", "told"), [("1", "in use"), ("0", "not in use: it is turned off by LATENN_ACC")])
@@ -43,14 +38,14 @@ def test_every_cpython_runs_builtins(site, portable, minor, tmp_path):
         pytest.skip(f"not run: there is no CPython {minor} here")
     program, packages = found[-1].path, tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
-    subprocess.run([sys.executable, *command], check=True)
+    did(sys.executable, *command)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (site, packages)))}
-    command = [program, "-W", "error", PROGRAM, portable, "in use", runtime()]
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    command = [program, "-W", "error", PROGRAM, portable, "in use", runtime_library()]
+    done = ran(*command, env=env)
     assert done.stdout == "well\n", done.stderr
     if minor in ("3.12", "3.13", "3.14"):
-        command = [program, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime()]
-        done = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=60)
+        command = [program, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime_library()]
+        done = ran(*command, env=env, timeout=60)
         inner, after = done.stdout.splitlines()[0::2], done.stdout.splitlines()[1::2]
         assert all(line == "refused True" or line.startswith("computed 6.0") for line in inner), (
             done.stdout + done.stderr

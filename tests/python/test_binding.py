@@ -8,7 +8,7 @@ import weakref
 import ml_dtypes
 import numpy as np
 import pytest
-from onnx import TensorProto, helper
+from onnx import TensorProto
 
 from tests.python import models
 
@@ -369,24 +369,8 @@ def test_memory_is_let_go_with_the_last_who_holds_it(latenn, binding):
     assert gone() is None
 
 
-def halves_model():
-    """wide = the 4-bit numbers x as floats; narrow = wide as 4-bit numbers."""
-    nodes = [
-        helper.make_node("DequantizeLinear", ["x", "one"], ["wide"]),
-        helper.make_node("QuantizeLinear", ["wide", "one", "zero"], ["narrow"]),
-    ]
-    ports = {"x": TensorProto.INT4, "wide": TensorProto.FLOAT, "narrow": TensorProto.INT4}
-    inputs, *outputs = [helper.make_tensor_value_info(name, kind, ["n"]) for name, kind in ports.items()]
-    constants = [
-        helper.make_tensor("one", TensorProto.FLOAT, [], [1.0]),
-        helper.make_tensor("zero", TensorProto.INT4, [], [0]),
-    ]
-    graph = helper.make_graph(nodes, "halves", [inputs], outputs, constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
-
-
 def test_four_bit_numbers_are_packed_on_the_way_in_and_unpacked_on_the_way_out(latenn):
-    model = latenn.load(halves_model())
+    model = latenn.load(models.halves(TensorProto.INT4))
     given = np.array([-8, 7, -1], ml_dtypes.int4)
     binding = model.bind()
     binding.inputs["x"] = given

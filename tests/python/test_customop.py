@@ -4,62 +4,24 @@ from __future__ import annotations
 
 import ctypes
 import gc
-import os
 import shutil
-import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from tests.programs import succeeded
 from tests.python import models
 from tests.python.running import crowd, python
-
-pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "latenn" / "verify"))
-import tflite_cases as tflite  # is next to the consumers
+from tests.python.wrapping import attribute, made_session, older_session, refusal, session, tflite
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="not run: onnxruntime is not installed")
 openvino = pytest.importorskip("openvino", reason="not run: openvino is not installed")
 
 FLOAT = TensorProto.FLOAT
 X = np.arange(-4, 4, dtype=np.float32).reshape(2, 4)
-OLDER = ("1.19.2", "1.23.2")
-
-
-@pytest.fixture(scope="session")
-def customop(latenn):
-    import latenn_customop  # noqa: PLC0415  # from the same folder as latenn
-
-    assert latenn_customop.library_path().startswith(str(Path(latenn.__file__).parents[1]))
-    return latenn_customop
-
-
-def session(customop, model, **choices):
-    """A session of a graph (or of its bytes) with the operator."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    customop.register(options, **choices)
-    return made_session(model, options)
-
-
-def made_session(model, options):
-    data = model if isinstance(model, bytes) else model.SerializeToString()
-    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-
-
-def attribute(graph, name, value):
-    """The same graph with another attribute of its one node; None takes it away."""
-    copy = onnx.ModelProto()
-    copy.CopyFrom(graph)
-    node = copy.graph.node[0]
-    kept = [row for row in node.attribute if row.name != name]
-    del node.attribute[:]
-    node.attribute.extend(kept if value is None else [*kept, helper.make_attribute(name, value)])
-    return copy
 
 
 def around(inner):
@@ -71,13 +33,6 @@ def around(inner):
     x, y, b = (helper.make_tensor_value_info(name, FLOAT, ["n", 4]) for name in "xyb")
     graph = helper.make_graph(nodes, "around", [x], [y], value_info=[b])
     return helper.make_model(graph, opset_imports=list(inner.opset_import), ir_version=inner.ir_version)
-
-
-def refusal(customop, model, **choices):
-    """What a session that cannot be made says, from the node's name on."""
-    with pytest.raises(Exception, match="latenn") as caught:
-        session(customop, model, **choices)
-    return str(caught.value)
 
 
 # ---- the same numbers ----------------------------------------------------------------------------------------------
@@ -159,10 +114,8 @@ def test_outputs_may_be_left_out_and_ports_stand_in_another_order(customop):
 
 
 def test_a_model_whose_output_has_the_name_of_its_input_is_wrapped(customop, latenn):
-    x = helper.make_tensor_value_info("x", FLOAT, [2, 4])
-    graph = helper.make_graph([], "through", [x], [x])
-    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
-    made = customop.wrap(data, backend="onnxruntime")
+    x = ("x", FLOAT, [2, 4])
+    made = customop.wrap(models.model([], [x], [x], checked=False), backend="onnxruntime")
     assert [value.name for value in (*made.graph.input, *made.graph.output)] == ["x", "x_out"]
     np.testing.assert_array_equal(session(customop, made).run(None, {"x": X})[0], X)
 
@@ -415,50 +368,13 @@ def test_a_host_that_is_too_old_or_of_another_kind_is_refused(customop):
         assert words in said[-1]
 
 
-SCRIPT = """
-import sys
-import numpy as np
-import onnxruntime
-import latenn_customop
-assert onnxruntime.__version__ == sys.argv[1]
-options = onnxruntime.SessionOptions()
-latenn_customop.register(options)
-for graph in sys.argv[2:]:
-    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    x = np.arange(-4, 4, dtype=np.float32).reshape(2, 4)
-    print(session.run(None, {"x": x})[0].tolist(), session.get_outputs()[0].shape)
-"""
-
-
-@pytest.fixture(scope="module", params=OLDER)
-def older(request, tmp_path_factory):
-    """A version, and a folder with that onnxruntime and what it needs."""
-    return request.param, installed(request.param, tmp_path_factory.mktemp("runtime"))
-
-
-def installed(version, folder):
-    """The folder, with an older onnxruntime in it."""
-    uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
-    command = [uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", folder, "numpy<2.3"]
-    done = subprocess.run([*command, f"onnxruntime=={version}"], capture_output=True, text=True, check=False)
-    if done.returncode:
-        pytest.skip(f"not run: onnxruntime {version} cannot be installed: {done.stderr.strip()[-200:]}")
-    return folder
-
-
-def older_session(older, site, *graphs, flags=()):
-    version, folder = older
-    return python(os.pathsep.join(map(str, (folder, site))), *flags, "-c", SCRIPT, version, *graphs)
-
-
 def test_older_releases_run_the_same_graphs(customop, site, older, ir, tmp_path):
     files = [tmp_path / "ir.onnx", tmp_path / "onnx.onnx"]
     for file, inner in zip(files, (ir, models.relu(2, ("n", 4))), strict=True):
         file.write_bytes(around(customop.wrap(inner)).SerializeToString())
-    done = older_session(older, site, *files)
-    assert done.returncode == 0, done.stderr
+    printed = succeeded(older_session(older, site, *files))
     expected = (np.abs(-X + np.arange(4)), np.maximum(-X, 0))
-    assert done.stdout.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
+    assert printed.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
 
 
 def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, site, older, ir, tmp_path):
@@ -479,8 +395,7 @@ def command(site, *arguments):
 
 def test_the_command_writes_what_a_session_runs(customop, site, ir, tmp_path):
     out = tmp_path / "wrapped.onnx"
-    done = command(site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine")
-    assert done.returncode == 0, done.stderr
+    succeeded(command(site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine"))
     made = onnx.load(out)
     assert made.graph.node[0].name == "mine"
     assert session(customop, made).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from fnmatch import fnmatch
 
 import pytest
 from latebind.tables.presets import preset
+
+from tests.programs import ran
 
 SYSTEMS = ("linux", "windows", "macos")
 RUNTIMES = ("onnxruntime", "openvino", "litert")
@@ -20,7 +21,7 @@ def libraries(runtime, distribution, folder):
     for system in SYSTEMS:
         words = ["--no-deps", "--python-version", "3.12", "--python-platform", system, "--only-binary", ":all:"]
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", *words, "--target", folder / system]
-        done = subprocess.run([*command, f"{distribution}>={known.floor}"], capture_output=True, text=True, check=False)
+        done = ran(*command, f"{distribution}>={known.floor}")
         if done.returncode == 0:
             globs = (*getattr(known.names, system), *getattr(known.globs, system))
             files = (folder / system / known.python.folder).glob("*")

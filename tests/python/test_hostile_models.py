@@ -10,15 +10,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.python import models
-from tests.python.test_customop import (
-    attribute,
-    customop,  # noqa: F401  # a fixture
-    older,  # noqa: F401  # a fixture
-    older_session,
-    refusal,
-    session,
-    tflite,
-)
+from tests.python.wrapping import attribute, older_session, refusal, session, tflite
 
 fuzz_customop = pytest.importorskip("fuzz_customop", reason="not run: ai-edge-litert is not installed")
 hostile = fuzz_customop.hostile  # makes such models for the fuzzer, too
@@ -31,7 +23,7 @@ FILES = "The model keeps data in other files"
 
 
 @pytest.fixture(scope="module")
-def wrapped(customop):  # noqa: F811
+def wrapped(customop):
     return customop.wrap(models.relu(1, (2, 4)))
 
 
@@ -48,7 +40,7 @@ def planted(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="not run: the library is made for this system with GNU attributes")
-def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped, planted):  # noqa: F811
+def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapped, planted):
     library, mark = planted
     relative = os.path.relpath(library)
     for path in (str(library), relative, f"{library},onnxruntime", f"onnxruntime,{library}"):
@@ -66,23 +58,23 @@ def test_no_code_runs_that_the_attribute_backend_gives_a_path_of(customop, wrapp
         "onnxruntime\0/x", "onnxruntime\n", "\u00f6nnx",
     ],
 )  # fmt: skip
-def test_the_attribute_backend_is_one_plain_name(customop, wrapped, text):  # noqa: F811
+def test_the_attribute_backend_is_one_plain_name(customop, wrapped, text):
     assert NAME in refusal(customop, attribute(wrapped, "backend", text))
     assert NAME in refusal(customop, attribute(wrapped, "backend", text), backend="onnxruntime")
 
 
-def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):  # noqa: F811
+def test_a_graph_is_not_made_with_the_path_of_a_backend(customop, latenn):
     with pytest.raises(latenn.InvalidArgumentError, match="and no path"):
         customop.wrap(models.relu(1, (2, 4)), backend="/lib/liblatenn_backend_x.so")
 
 
 @pytest.mark.parametrize("text", ["../x", "AUTO:/x", "GPU\\x", "cpu\0x", "cpu\n", "x" * 64])
-def test_the_attribute_device_is_a_plain_name(customop, wrapped, text):  # noqa: F811
+def test_the_attribute_device_is_a_plain_name(customop, wrapped, text):
     said = refusal(customop, attribute(wrapped, "device", text))
     assert "which is not the name of a device" in said
 
 
-def test_names_end_where_their_attribute_does(customop, wrapped):  # noqa: F811
+def test_names_end_where_their_attribute_does(customop, wrapped):
     said = refusal(customop, attribute(wrapped, "input_names", "x\0y"))
     assert 'One of its attributes has a NUL after "x".' in said
 
@@ -104,7 +96,7 @@ def at_path(wrapped, path):
 
 
 @pytest.mark.parametrize("path", ["relu.onnx", "./relu.onnx", "deep/relu.onnx"])
-def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, path):  # noqa: F811
+def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, path):
     (y,) = session(customop, at_path(wrapped, path), directory=folder).run(None, {"x": X})
     np.testing.assert_array_equal(y, X)
 
@@ -118,17 +110,17 @@ def test_a_path_below_the_sessions_folder_is_opened(customop, wrapped, folder, p
         "conin$", "relu.onnx.", "relu.onnx ", "... /secret.onnx", "relu.onnx\0", "a\nb",
     ],
 )  # fmt: skip
-def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped, folder, path):  # noqa: F811
+def test_a_path_that_leads_elsewhere_is_refused_on_every_system(customop, wrapped, folder, path):
     said = refusal(customop, at_path(wrapped, path), directory=folder)
     assert BELOW in said or "has a NUL after" in said
 
 
 @pytest.mark.parametrize("path", ["console.onnx", "com.onnx", "com10", "nulls", "aux_1/x.onnx", "a..b", ".hidden"])
-def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped, folder, path):  # noqa: F811
+def test_names_that_are_close_to_those_of_devices_are_looked_for(customop, wrapped, folder, path):
     assert "there is no such file" in refusal(customop, at_path(wrapped, path), directory=folder)
 
 
-def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folder):  # noqa: F811
+def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folder):
     secret = at_path(wrapped, str(folder.parent / "secret.onnx"))
     assert "set the session entry custom_op.Model.allow_any_path to 1" in refusal(customop, secret, directory=folder)
     assert BELOW in refusal(customop, secret, allow_any_path=False)
@@ -137,7 +129,7 @@ def test_the_whole_path_of_a_model_needs_the_hosts_word(customop, wrapped, folde
         np.testing.assert_array_equal(y, X)
 
 
-def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped, folder, monkeypatch):  # noqa: F811
+def test_a_path_does_not_begin_at_the_current_folder(customop, wrapped, folder, monkeypatch):
     monkeypatch.chdir(folder)
     said = refusal(customop, at_path(wrapped, "relu.onnx"))
     assert "Set the session entry custom_op.Model.directory to the model's folder." in said
@@ -150,7 +142,7 @@ def linked(link, target):
         pytest.skip("not run: this system makes no links without a privilege")
 
 
-def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped, folder):  # noqa: F811
+def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped, folder):
     linked(folder / "out.onnx", folder.parent / "secret.onnx")
     linked(folder / "in.onnx", folder / "relu.onnx")
     linked(folder.parent / "other name", folder)
@@ -161,7 +153,7 @@ def test_links_are_followed_and_must_stay_in_the_folder(customop, wrapped, folde
     session(customop, at_path(wrapped, "out.onnx"), directory=folder, allow_any_path=True)
 
 
-def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path):  # noqa: F811
+def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path):
     (tmp_path / "models").mkdir()
     (tmp_path / "models" / "ir.xml").write_bytes(ir.read_bytes())
     (tmp_path / "secret.bin").write_bytes(ir.with_suffix(".bin").read_bytes())
@@ -172,7 +164,7 @@ def test_weights_next_to_an_ir_must_stay_in_the_folder(customop, ir, tmp_path): 
     session(customop, made, directory=tmp_path / "models", allow_any_path=True)
 
 
-def test_weights_are_bytes_and_never_the_name_of_a_file(customop, ir, tmp_path):  # noqa: F811
+def test_weights_are_bytes_and_never_the_name_of_a_file(customop, ir, tmp_path):
     weights = tmp_path / "weights.bin"
     weights.write_bytes(ir.with_suffix(".bin").read_bytes())
     made = attribute(customop.wrap(ir), "weights", str(weights))
@@ -196,9 +188,8 @@ def external(location):
 
 def unchecked(nodes, initializers=()):
     """A model from x to y, which onnx's own checker, that refuses such files, has not seen."""
-    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 4]) for name in "xy")
-    graph = helper.make_graph(nodes, "hostile", [x], [y], initializers)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    x, y = ((name, TensorProto.FLOAT, [2, 4]) for name in "xy")
+    return models.model(nodes, [x], [y], initializers=initializers, checked=False)
 
 
 def in_initializer(tensor):
@@ -237,14 +228,14 @@ PLACES = (in_initializer, in_attribute, in_branch, in_function)
 
 @pytest.mark.parametrize("backend", ["onnxruntime", "openvino"])
 @pytest.mark.parametrize("place", PLACES)
-def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped, place, backend, tmp_path):  # noqa: F811
+def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped, place, backend, tmp_path):
     (tmp_path / "secret").write_bytes(bytes(32))
     for location in (str(tmp_path / "secret"), os.path.relpath(tmp_path / "secret"), "w.bin"):
         made = attribute(attribute(wrapped, "model", place(external(location))), "backend", backend)
         assert FILES in refusal(customop, made)
 
 
-def test_older_releases_do_not_read_the_file_either(wrapped, site, older, tmp_path):  # noqa: F811
+def test_older_releases_do_not_read_the_file_either(wrapped, site, older, tmp_path):
     (tmp_path / "secret").write_bytes(np.full(8, 7, np.float32).tobytes())
     made = tmp_path / "hostile.onnx"
     inner = in_initializer(external(str(tmp_path / "secret")))
@@ -254,7 +245,7 @@ def test_older_releases_do_not_read_the_file_either(wrapped, site, older, tmp_pa
     assert FILES in done.stderr
 
 
-def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):  # noqa: F811
+def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
     """TFLite's mark, an unknown field in front, an overlong length: the runtime's parser reads past all of them."""
     plain = in_initializer(external("/etc/hostname"))
     version, rest = plain[:2], plain[2:]
@@ -272,7 +263,7 @@ def test_a_disguise_does_not_hide_the_files_of_an_onnx_model(customop, wrapped):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, folder, place):  # noqa: F811
+def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, folder, place):
     made = at_path(wrapped, "data.onnx")
     (folder.parent / "secret").write_bytes(bytes(32))
     (folder / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())
@@ -287,7 +278,7 @@ def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, fold
     assert LINK in refusal(customop, made, directory=folder)
 
 
-def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):  # noqa: F811
+def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):
     made = customop.wrap(tflite.write(tflite.CASES["add"]))
     (folder.parent / "secret").write_bytes(bytes(24))
     assert FILES in refusal(customop, attribute(made, "model", hostile.grouped("weights.bin")))
@@ -297,7 +288,7 @@ def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):  # noqa
         assert f'The model keeps data in "{name}", {LINK}' in said
 
 
-def test_data_of_attributes_goes_into_the_graph(customop, tmp_path):  # noqa: F811
+def test_data_of_attributes_goes_into_the_graph(customop, tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(in_attribute(external("w.bin")))
     (tmp_path / "w.bin").write_bytes(np.ones(8, np.float32).tobytes())

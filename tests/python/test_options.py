@@ -16,7 +16,7 @@ import pytest
 from tests import plugin_ep
 from tests.python import models
 from tests.python.running import in_process
-from tests.python.test_customop import installed
+from tests.python.wrapping import installed
 
 X = np.array([-1, 2, 3], np.float32)
 

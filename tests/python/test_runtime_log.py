@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from tests.native.building import runtime_library
 from tests.python import models
 from tests.python.running import python
-from tests.python.test_accelerator import runtime
-from tests.python.test_customop import OLDER, installed
+from tests.python.wrapping import OLDER, installed
 
 WARNING = "Removing initializer 'unused'"
 
@@ -73,7 +73,7 @@ for word in order.split(","):
 def library(request, site, tmp_path_factory):
     """A runtime's file, and the folders in which latenn is found."""
     if request.param == "newest":
-        return runtime(), site
+        return runtime_library(), site
     folder = installed(request.param, tmp_path_factory.mktemp("runtime"))
     (path,) = (Path(folder) / "onnxruntime" / "capi").glob("libonnxruntime.so.*")
     return path, os.pathsep.join((str(folder), str(site)))

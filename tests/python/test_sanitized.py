@@ -2,13 +2,13 @@
 
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.native.building import CannotBuildError, build_programs, runtime_library, system_compiler
+from tests.native.building import build_programs, runtime_library, system_compiler
+from tests.programs import ran
 from tests.python import models
 
 SOURCES = Path(__file__).resolve().parents[2] / "latenn" / "python"
@@ -89,14 +89,11 @@ def sanitized(kept_builds, tmp_path_factory):
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
         pytest.skip("not run: there is no C compiler of the machine's own, or no ONNX Runtime")
-    asked = subprocess.run([compiler, "-print-file-name=libasan.so"], capture_output=True, text=True, check=False)
+    asked = ran(compiler, "-print-file-name=libasan.so")
     library = Path(asked.stdout.strip())
     if not library.is_absolute():
         pytest.skip("not run: the compiler has no libasan to load before Python")
-    try:
-        built = build_programs(kept_builds, "address,undefined").folder / "latenn"
-    except CannotBuildError as reason:
-        pytest.skip(f"not run: {reason}")
+    built = build_programs(kept_builds, "address,undefined").folder / "latenn"
     site = tmp_path_factory.mktemp("sanitized") / "site"
     for name, part in (("latenn", "core"), ("latenn_onnxruntime", "backend_onnxruntime")):
         shutil.copytree(SOURCES / name / "src" / name, site / name)
@@ -112,8 +109,7 @@ def sanitized(kept_builds, tmp_path_factory):
 
 
 def run(environment, code):
-    command = [sys.executable, "-c", code, models.step().hex()]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
+    return ran(sys.executable, "-c", code, models.step().hex(), env=environment, timeout=300)
 
 
 @pytest.mark.slow

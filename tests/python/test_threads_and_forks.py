@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
 import sys
 from concurrent.futures import Future
 
 import numpy as np
 import pytest
 
+from tests.native.building import runtime_library
+from tests.programs import did
 from tests.python import models
 from tests.python.running import in_process
-from tests.python.test_accelerator import runtime
 
 BOTH = pytest.mark.parametrize("accelerator", ["0", "1"])
 
@@ -120,7 +120,7 @@ def handlers(tmp_path_factory):
     (folder / "handlers.c").write_text(HANDLERS, encoding="utf-8")
     library = folder / "libhandlers.so"
     command = [sys.executable, "-m", "ziglang", "cc", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", library]
-    subprocess.run([*command, folder / "handlers.c"], check=True)
+    did(*command, folder / "handlers.c")
     return str(library)
 
 
@@ -154,7 +154,7 @@ os._exit(0)
 
 def test_without_latenn_such_a_child_of_a_new_runtime_never_ends(site):
     """The control: what `ort_guard_end` is there for. Where it ends by itself, the tests above prove less."""
-    done = in_process(site, BARE.format(path=runtime()))
+    done = in_process(site, BARE.format(path=str(runtime_library())))
     if done.stdout != "hangs\n":
         pytest.skip(f"not run: this runtime, or CI, has no thread that a child could wait for: {done.stderr}")
 

@@ -3,14 +3,14 @@
 import hashlib
 import json
 import shutil
-import subprocess
 import sys
 
 import pytest
 from latebind.release.check import check_release
 from latebind.release.make import make_release
 
-from tests.client import member, rewritten
+from tests.client import edit, member, rewritten
+from tests.programs import did, refused
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
@@ -39,12 +39,6 @@ def summed(folder):
     sums = {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
     rows = (f"{digest}  {name}\n" for name, digest in sums.items())
     (folder / "SHA256SUMS").write_text("".join(rows), encoding="utf-8")
-
-
-def edit(file, old, new):
-    text = file.read_text("utf-8")
-    assert old in text
-    file.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
 def repack(file, change):
@@ -89,7 +83,7 @@ def other_version(folder):
 
 
 def edited(file, old, new):
-    return lambda folder: edit(folder / file, old, new)
+    return lambda folder: edit(folder / file, old, new, count=1)
 
 
 def written(file, text):
@@ -177,8 +171,7 @@ def test_the_command_line_tells_and_fails(release, latebind):
 
 def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
     ended = latebind("release", "--check", tmp_path)
-    assert ended.returncode == 2
-    assert "has neither SHA256SUMS nor manifest.json, so it is not a release" in ended.stderr
+    refused(ended, "has neither SHA256SUMS nor manifest.json, so it is not a release")
 
 
 def test_it_needs_no_network_and_changes_nothing(release):
@@ -190,6 +183,5 @@ def test_it_needs_no_network_and_changes_nothing(release):
         "from latebind.cli import main\n"
         "sys.exit(main(['release', '--check', sys.argv[1]]))\n"
     )
-    ended = subprocess.run([sys.executable, "-c", code, release], capture_output=True, text=True, check=False)
-    assert ended.returncode == 0, ended.stderr
+    did(sys.executable, "-c", code, release)
     assert {path: path.stat().st_mtime_ns for path in release.rglob("*")} == before

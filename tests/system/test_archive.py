@@ -1,7 +1,6 @@
 import hashlib
 import os
 import stat
-import subprocess
 import sys
 import zipfile
 
@@ -10,6 +9,8 @@ from latebind.build.hatch import name_unix
 from latebind.errors import InputError
 from latebind.system import archive
 from latebind.system.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
+
+from tests.programs import did
 
 
 def made(path, method=zipfile.ZIP_DEFLATED, **members):
@@ -168,7 +169,7 @@ def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):
         words = [sys.executable, "-c", code, str(tmp_path / name)]
-        subprocess.run(words, check=True, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
+        did(*words, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
 
 
@@ -202,9 +203,10 @@ def test_source_date_epoch(monkeypatch, value, seconds):
     assert source_date_epoch() == seconds
 
 
-def test_a_source_date_epoch_that_is_no_number_is_refused(monkeypatch):
-    monkeypatch.setenv("SOURCE_DATE_EPOCH", "yesterday")
-    with pytest.raises(InputError, match="yesterday"):
+@pytest.mark.parametrize("value", ["yesterday", "-1", "1.5", "99999999999999"])
+def test_a_source_date_epoch_that_is_none_is_refused(monkeypatch, value):
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", value)
+    with pytest.raises(InputError, match=value):
         source_date_epoch()
 
 

@@ -12,6 +12,7 @@ from latebind.system.run import command_text, run
 from latebind.verify.run.access import NOBODY, is_root
 
 from tests.conftest import alive
+from tests.programs import ran
 
 PYTHON = sys.executable
 
@@ -78,7 +79,7 @@ class Interrupted(module._Started):
 module._Started = Interrupted
 module.run([sys.executable, "-c", {inner!r}])
 """
-    ended = subprocess.run([PYTHON, "-c", code], capture_output=True, text=True, timeout=60, check=False)
+    ended = ran(PYTHON, "-c", code, timeout=60)
     assert "KeyboardInterrupt" in ended.stderr
     time.sleep(0.2)
     assert not alive(int(child.read_text()))

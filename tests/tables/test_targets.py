@@ -1,7 +1,6 @@
 """The table of targets: names that every registry knows, and triples that zig really compiles for."""
 
 import re
-import subprocess
 
 import pytest
 from latebind.build.native import stage_target
@@ -10,6 +9,7 @@ from latebind.config.file import load
 from latebind.tables.targets import target, targets, wheel_tag, zig_triple
 
 from tests.client import write_portable
+from tests.programs import did
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
 PORTABLE_RID = re.compile(r"(linux|linux-musl|osx|win)-(x64|arm64)")  # no distribution and no version in it
@@ -67,8 +67,7 @@ def test_zig_compiles_for_every_triple(rid, zig, tmp_path):
     row = target(rid)
     (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
     command = [zig, "cc", "-target", zig_triple(row, row.floor), "-shared", "-o", "one.bin", "one.c"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
-    assert done.returncode == 0, done.stderr
+    did(*command, cwd=tmp_path, timeout=300)
     assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[row.system])
 
 

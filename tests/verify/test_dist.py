@@ -7,14 +7,14 @@ from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.verify.dist import artifacts_in
 
-from tests.client import packed, write_portable
+from tests.client import edit, packed, write_portable
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     root = write_portable(tmp_path_factory.mktemp("dist"), ["linux-x64"], npm="@acme/tiny")
-    text = (root / "latebind.toml").read_text("utf-8").replace('wheel = { source = "python/tiny" }\n', "")
-    (root / "latebind.toml").write_text(text.replace('nuget = { id = "Tiny" }\n', ""), encoding="utf-8")
+    for line in ('wheel = { source = "python/tiny" }\n', 'nuget = { id = "Tiny" }\n'):
+        edit(root / "latebind.toml", line, "")
     packed(root)
     return root
 

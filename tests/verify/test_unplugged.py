@@ -25,8 +25,9 @@ from latebind.errors import NotRun
 from latebind.verify.plan.installers import Uv, Virtualenv, find_uv
 from latebind.verify.run.access import everybody_reaches, is_root
 
-from tests.client import CONFIG, write_client
+from tests.client import CONFIG, edit, write_client
 from tests.conftest import ROOT, alive
+from tests.programs import CLI, did, not_run, ran
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -50,8 +51,7 @@ def packed(tmp_path_factory):
     """The small project's packages, made once."""
     folder = tmp_path_factory.mktemp("unplugged")
     write_client(folder / "tiny", latebind=CONFIG + VERIFY)
-    command = [sys.executable, "-m", "latebind.cli", "-C", folder / "tiny", "pack"]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    did(*CLI, "-C", folder / "tiny", "pack", timeout=300)
     return folder / "tiny" / "dist"
 
 
@@ -134,7 +134,7 @@ def begun(project):
     """`verify` with a consumer that hangs, and the consumer's process."""
     pid = project.root / "pid"
     (project.root / "verify" / "smoke.py").write_text(BEGIN + HANGS.format(pid=str(pid)), encoding="utf-8")
-    command = [sys.executable, "-m", "latebind.cli", "-C", project.root, "verify", "--dist", project.dist]
+    command = [*CLI, "-C", project.root, "verify", "--dist", project.dist]
     process = subprocess.Popen([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + 60
     while not (pid.is_file() and pid.read_text()) and time.monotonic() < end:
@@ -164,7 +164,7 @@ def test_what_a_killed_verification_left_running_has_ended_when_the_next_one_beg
 @pytest.mark.parametrize("locale", [{"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
                                     {"PYTHONIOENCODING": "cp1252"}], ids=["C", "cp1252"])  # fmt: skip
 def test_results_are_utf_8_in_every_locale(project, locale, form):
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, "verify", "--dist", project.dist]
+    command = [*CLI, "-q", "-C", project.root, "verify", "--dist", project.dist]
     ended = subprocess.run([*map(str, command), "--format", form], env={**os.environ, **locale},
                            capture_output=True, timeout=300, check=False)  # fmt: skip
     assert (ended.returncode, ended.stderr) == (0, b"")
@@ -182,10 +182,10 @@ def can_mount():
 
 def mounted(setup, project, *words, env=None):
     """`verify` in a mount space of its own, after a shell's `setup`."""
-    command = [sys.executable, "-m", "latebind.cli", "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
+    command = [*CLI, "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
     environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
-    return subprocess.run(shell, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    return ran(*shell, env=environment, timeout=300)
 
 
 needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount space of one's own")
@@ -300,9 +300,8 @@ def test_without_the_index_uv_takes_what_it_has_cached(monkeypatch, tmp_path, ca
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     monkeypatch.setenv("UV_HTTP_RETRIES", "0")
     tool = Uv(find_uv(), tmp_path / "home")
-    with pytest.raises(NotRun, match=r"https?://\S+/markupsafe/? does not answer") as caught:
+    with not_run("no-index", r"https?://\S+/markupsafe/? does not answer"):
         tool.resolve("markupsafe", Path(sys.executable))
-    assert caught.value.reason == "no-index"
     assert tool.resolve("iniconfig", Path(sys.executable)) == version
     assert "/iniconfig/ does not answer; only what uv has cached is used" in capfd.readouterr().err
     tool.create(tmp_path / "env", Path(sys.executable), tmp_path / "log")
@@ -332,8 +331,7 @@ def machine_file(folder, command, version="3.11.9"):
     ids=["gone", "broken", "no-python", "another-python"],
 )
 def test_a_machine_that_does_not_answer_makes_its_cells_not_run(project, tmp_path, command, version, words):
-    config = project.root / "latebind.toml"
-    config.write_text(config.read_text("utf-8").replace('["linux-x64"]', '["linux-x64", "win-x64"]'), encoding="utf-8")
+    edit(project.root / "latebind.toml", '["linux-x64"]', '["linux-x64", "win-x64"]')
     machines = machine_file(tmp_path / "machines", command, version)
     ended = project.verify("--machines", machines, "--target", "win-x64")
     [cell] = project.cells()
@@ -369,8 +367,7 @@ def shortened(pattern, length):
 
 
 def older_version(project):
-    config = project.root / "latebind.toml"
-    config.write_text(config.read_text("utf-8").replace("1.2.3", "1.2.4"), encoding="utf-8")
+    edit(project.root / "latebind.toml", "1.2.3", "1.2.4")
 
 
 def copied(pattern, old, new):
@@ -456,8 +453,7 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 
 
 def is_like_ours():
-    words = [SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])"]
-    ended = subprocess.run(words, capture_output=True, text=True, check=False) if SYSTEM_PYTHON.is_file() else None
+    ended = ran(SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])") if SYSTEM_PYTHON.is_file() else None
     return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from latebind.audit.policy import Policy
+
+from tests.audit.corpus import Bench
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
-
-    from tests.audit.corpus import Bench
 
 
 @dataclass(frozen=True)
@@ -28,3 +28,31 @@ class Case:
     """What message and evidence must name."""
     severity: str = "error"
     policy: Policy = field(default_factory=Policy)
+
+
+def made_by(make: Callable[..., Any]) -> Callable[..., Callable[[Bench], Any]]:
+    """The function without its first argument, the bench: it describes what a bench makes.
+
+    What it is made of may be such a description, or files may be; the bench makes them first.
+    """
+
+    def describe(*words: Any, **options: Any) -> Callable[[Bench], Any]:
+        return lambda bench: make(bench, *(_made(bench, word) for word in words), **options)
+
+    return describe
+
+
+def _made(bench: Bench, word: Any) -> Any:
+    if isinstance(word, dict):
+        return {name: _made(bench, data) for name, data in word.items()}
+    return word(bench) if callable(word) else word
+
+
+wheel, nupkg, npm = made_by(Bench.wheel), made_by(Bench.nupkg), made_by(Bench.npm)
+bare, mac, windows = made_by(Bench.bare), made_by(Bench.mac), made_by(Bench.windows)
+good, linked, dylib, dll = made_by(Bench.good), made_by(Bench.linked), made_by(Bench.dylib), made_by(Bench.dll)
+runtime, mac_runtime = made_by(Bench.runtime), made_by(Bench.mac_runtime)
+windows_runtime = made_by(Bench.windows_runtime)
+shared = made_by(lambda bench, *words, **options: bench.compiler.shared(*words, **options))
+contents = made_by(lambda _bench, path: path.read_bytes())
+import_library = made_by(lambda bench, path: bench.compiler.import_library(path))

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, bare, contents, good, made_by, shared, wheel
 from tests.audit.corpus import GOOD, Bench
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 LIB = "latenn/liblatenn.so"
@@ -93,41 +94,22 @@ def encrypted(bench: Bench):
     return [path]
 
 
-def tar_with_link(bench: Bench):
+@made_by
+def tar(bench: Bench, members: Mapping[str, tuple[bytes, str]]):
+    """An sdist. Each member has a kind, and a link leads somewhere."""
     path = bench.folder / "latenn-1.0.tar.gz"
     with tarfile.open(path, "w:gz") as archive:
-        link = tarfile.TarInfo("latenn-1.0/link")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
+        for name, (kind, target) in members.items():
+            row = tarfile.TarInfo(f"latenn-1.0/{name}")
+            row.type, row.linkname = kind, target
+            archive.addfile(row)
     return [path]
 
 
-def tar_with_inner_link(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        for kind, target in ((tarfile.SYMTYPE, "a.txt"), (tarfile.LNKTYPE, "latenn-1.0/a.txt")):
-            link = tarfile.TarInfo(f"latenn-1.0/docs{kind.decode()}")
-            link.type, link.linkname = kind, target
-            archive.addfile(link)
-    return [path]
-
-
-def tar_with_climbing_link(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        link = tarfile.TarInfo("latenn-1.0/docs/link")
-        link.type, link.linkname = tarfile.SYMTYPE, "../../other/x"
-        archive.addfile(link)
-    return [path]
-
-
-def plain_tar(bench: Bench):
-    path = bench.folder / "latenn-1.0.tar.gz"
-    with tarfile.open(path, "w:gz") as archive:
-        info = tarfile.TarInfo("latenn-1.0/setup.py")
-        info.size = 1
-        archive.addfile(info, BytesIO(b"x"))
-    return [path]
+PLAIN = tar({"setup.py": (tarfile.REGTYPE, "")})
+ABSOLUTE = tar({"link": (tarfile.SYMTYPE, "/etc/passwd")})
+CLIMBING = tar({"docs/link": (tarfile.SYMTYPE, "../../other/x")})
+INSIDE = tar({"docs2": (tarfile.SYMTYPE, "a.txt"), "docs1": (tarfile.LNKTYPE, "latenn-1.0/a.txt")})
 
 
 def without_tail(bench: Bench):
@@ -136,7 +118,7 @@ def without_tail(bench: Bench):
 
 
 def of(source: str, *flags: str):
-    return lambda bench: bench.wheel({LIB: bench.compiler.shared(source, *flags).read_bytes()})
+    return wheel({LIB: contents(shared(source, *flags))})
 
 
 def assembled(text: str, *flags: str):
@@ -147,6 +129,7 @@ def assembled(text: str, *flags: str):
     return make
 
 
+@made_by
 def before(bench: Bench, data: bytes):
     (path,) = bench.wheel()
     path.write_bytes(data + path.read_bytes())
@@ -163,22 +146,26 @@ def shifted(bench: Bench) -> bytes:
     return bytes(data)
 
 
+@made_by
 def android(bench: Bench, page: int) -> bytes:
     flags = ("-nostdlib", f"-Wl,-z,max-page-size={page}")
     return bench.compiler.shared("int latenn_f(void) { return 1; }\n", *flags, target="aarch64-linux").read_bytes()
 
 
+@made_by
 def android_wheel(bench: Bench, page: int):
-    return bench.wheel({LIB: android(bench, page)}, tag="cp313-cp313-android_24_arm64_v8a")
+    return bench.wheel({LIB: android(page)(bench)}, tag="cp313-cp313-android_24_arm64_v8a")
 
 
+@made_by
 def android_nupkg(bench: Bench, page: int):
-    return bench.nupkg({"runtimes/android-arm64/native/liblatenn.so": android(bench, page)})
+    return bench.nupkg({"runtimes/android-arm64/native/liblatenn.so": android(page)(bench)})
 
 
 TARS = {"a.tar": "w", "a.tar.gz": "w:gz", "a.tgz": "w:gz", "a.tar.xz": "w:xz", "a.tar.bz2": "w:bz2"}
 
 
+@made_by
 def packed(bench: Bench, name: str, member: str):
     data = BytesIO()
     with tarfile.open(fileobj=data, mode=TARS[name]) as archive:
@@ -187,6 +174,7 @@ def packed(bench: Bench, name: str, member: str):
     return bench.wheel({f"latenn/{name}": data.getvalue()})
 
 
+@made_by
 def nested(bench: Bench, name: str):
     data = BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
@@ -194,6 +182,7 @@ def nested(bench: Bench, name: str):
     return bench.wheel({"latenn/more.jar": data.getvalue()})
 
 
+@made_by
 def program(bench: Bench, flags: int):
     """A program whose stack has these flags: 7 with PF_X."""
     data = bench.compiler.program("int main(void) { return 0; }\n").read_bytes()
@@ -202,14 +191,19 @@ def program(bench: Bench, flags: int):
     return bench.bare("latenn", data.replace(stack + b"\6\0\0\0", stack + bytes([flags, 0, 0, 0])))
 
 
+def debug(bench: Bench) -> bytes:
+    thing = bench.compiler.thing("int latenn_f(void) { return 1; }\n", "-g")
+    return bench.compiler.linked(thing).read_bytes()
+
+
 CODE = '.section .note.GNU-stack,"",@progbits\n.text\n.globl latenn_f\n.type latenn_f,@function\nlatenn_f: ret\n'
 
 CASES = [
     Case("LB601", "a cut-off wheel", cut_off, whole, at=".whl", says="not a readable zip"),
     Case("LB601", "a wrong checksum", bad_checksum, honest, at="!text.txt", says="CRC"),
     Case("LB601", "an encrypted member", encrypted, honest, at="!other.txt", says="encrypted"),
-    Case("LB601", "an sdist that is no tar", lambda bench: bench.bare("latenn-1.0.tar.gz", b"not a tar"), plain_tar,
-         at=".tar.gz", says="tar"),
+    Case("LB601", "an sdist that is no tar", bare("latenn-1.0.tar.gz", b"not a tar"), PLAIN, at=".tar.gz",
+         says="tar"),
     Case("LB602", "a name that climbs out", hostile(member("../../up.txt")), honest, at="up.txt",
          says="not a plain relative path"),
     Case("LB602", "an absolute name", hostile(member("/etc/cron.d/x")), honest, at="/etc/cron.d/x",
@@ -221,27 +215,27 @@ CASES = [
     Case("LB602", "one name twice", hostile(twice), honest, at="!good.txt", says="bomb"),
     Case("LB602", "overlapping members", hostile(overlapping), honest, at="!again", says="shares"),
     Case("LB602", "a bomb", hostile(zeros), honest, at="!zeros", says="bomb"),
-    Case("LB602", "a link in an sdist", tar_with_link, plain_tar, at="!latenn-1.0/link", says="link"),
-    Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", tar_with_climbing_link,
-         tar_with_inner_link, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
-    Case("LB602", "data before the archive", lambda bench: before(bench, b"#!/bin/sh\n"),
-         lambda bench: before(bench, b""), at=".whl", says="before the first member"),
+    Case("LB602", "a link in an sdist", ABSOLUTE, PLAIN, at="!latenn-1.0/link", says="link"),
+    Case("LB602", "a link in an sdist that climbs out; one that stays inside is allowed", CLIMBING,
+         INSIDE, at="!latenn-1.0/docs/link", says="a link to ../../other/x, outside"),
+    Case("LB602", "data before the archive", before(b"#!/bin/sh\n"), before(b""), at=".whl",
+         says="before the first member"),
     Case("LB603", "names that differ by case alone", hostile(member("GOOD.txt")), honest, at="!GOOD.txt", says="case",
          severity="warning"),
     Case("LB603", "a name that Windows reserves", hostile(member("latenn/aux.h")), honest, at="!latenn/aux.h",
          says="aux.h", severity="warning"),
-    Case("LB604", "a library that was cut off", without_tail, lambda bench: bench.bare("liblatenn.so", bench.good()),
-         at="liblatenn.so", says="7f454c46"),
-    Case("LB604", "a segment that cannot be mapped", lambda bench: bench.bare("liblatenn.so", shifted(bench)),
-         lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn.so", says="misaligned"),
+    Case("LB604", "a library that was cut off", without_tail, bare("liblatenn.so", good()), at="liblatenn.so",
+         says="7f454c46"),
+    Case("LB604", "a segment that cannot be mapped", bare("liblatenn.so", shifted), bare("liblatenn.so", good()),
+         at="liblatenn.so", says="misaligned"),
     Case("LB606", "assembler without a stack note", assembled(CODE, "-z", "execstack"), assembled(CODE), at=f"!{LIB}",
          says="RWE"),
     Case("LB607", "an address in code", assembled(CODE + ".quad latenn_f\n", "-z", "notext"), assembled(CODE),
          at=f"!{LIB}", says="TEXTREL", severity="warning"),
     Case("LB608", "no RELRO", of(GOOD, "-Wl,-z,norelro"), of(GOOD), at=f"!{LIB}", says="GNU_RELRO", severity="note"),
     Case("LB608", "lazy binding", of(GOOD, "-Wl,-z,lazy"), of(GOOD), at=f"!{LIB}", says="BIND_NOW", severity="note"),
-    Case("LB609", "byte code", lambda bench: bench.wheel({"latenn/__pycache__/a.cpython-311.pyc": b"x"}), whole,
-         at="a.cpython-311.pyc", says="pyc", severity="note"),
+    Case("LB609", "byte code", wheel({"latenn/__pycache__/a.cpython-311.pyc": b"x"}), whole, at="a.cpython-311.pyc",
+         says="pyc", severity="note"),
     Case("LB610", "__FILE__ of the build machine",
          of('const char *latenn_f(void) { return "/home/ci/latenn/src/core.c"; }\n'),
          of('const char *latenn_f(void) { return "/tmp/%s.lock /tmp/latenn /tmp/a/b.dat a.c http://x/home/ci/a"; }\n'),
@@ -250,38 +244,27 @@ CASES = [
          of('const char *latenn_f(void) { return "/home/user/models/model.onnx"; }\n'),
          of("const char *latenn_f(void) { return \"Examples: (1) '/home/user/models/model.onnx'\"; }\n"), at=f"!{LIB}",
          says="/home/user/models/model.onnx", severity="note"),
-    Case("LB611", "a file of environment secrets", lambda bench: bench.wheel({"latenn/.env": b"TOKEN=x"}),
-         lambda bench: bench.wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
-    Case("LB611", "a key store, which may hold no secret", lambda bench: bench.wheel({"latenn/sign.pfx": b"x"}), whole,
+    Case("LB611", "a file of environment secrets", wheel({"latenn/.env": b"TOKEN=x"}),
+         wheel({"latenn/.env.example": b"TOKEN="}), at="!latenn/.env", says=".env"),
+    Case("LB611", "a key store, which may hold no secret", wheel({"latenn/sign.pfx": b"x"}), whole,
          at="!latenn/sign.pfx", says="sign.pfx", severity="warning"),
-    Case("LB611", "a private key under a harmless name", lambda bench: bench.wheel({"latenn/notes.txt": KEY}),
-         lambda bench: bench.wheel({"latenn/ca.pem": b"-----BEGIN CERTIFICATE-----\n"}), at="!latenn/notes.txt",
-         says="PRIVATE KEY"),
-    Case("LB611", "a private key of the tests", lambda bench: bench.wheel({"latenn/tests/server.key": KEY}), whole,
+    Case("LB611", "a private key under a harmless name", wheel({"latenn/notes.txt": KEY}),
+         wheel({"latenn/ca.pem": b"-----BEGIN CERTIFICATE-----\n"}), at="!latenn/notes.txt", says="PRIVATE KEY"),
+    Case("LB611", "a private key of the tests", wheel({"latenn/tests/server.key": KEY}), whole,
          at="!latenn/tests/server.key", says="PRIVATE KEY", severity="note"),
     Case("LB604", "a damaged library of the tests",
          lambda bench: bench.wheel({"latenn/tests/cut.so": bench.good()[: len(bench.good()) // 3]}),
-         lambda bench: bench.wheel({"latenn/tests/cut.so": bench.good()}), at="!latenn/tests/cut.so", says="7f454c46",
-         severity="note"),
-    Case("LB606", "a program with an executable stack still starts",
-         lambda bench: program(bench, flags=7), lambda bench: program(bench, flags=6), at="latenn", says="RWE",
-         severity="warning"),
-    Case("LB616", "a zip with a library", lambda bench: nested(bench, "lib/libx.so.1"),
-         lambda bench: nested(bench, "lib/readme.txt"), at="!latenn/more.jar", says="lib/libx.so.1", severity="note"),
-    *(Case("LB616", f"a library in {name}", lambda bench, name=name: packed(bench, name, "lib/libx.so.1"),
-           lambda bench, name=name: packed(bench, name, "lib/readme.txt"), at=f"!latenn/{name}", says="lib/libx.so.1",
-           severity="note") for name in TARS),
-    *(Case("LB617", f"pages of 4 KB for Android in a {what}", lambda bench, make=make: make(bench, 4096),
-           lambda bench, make=make: make(bench, 16384), at="liblatenn.so", says="aligned to 4096 bytes",
-           severity="warning") for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
-    Case("LB612", "debug information", lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}",
-         says=".debug_info", severity="note"),
-    Case("LB612", "debug information in a package of the project itself",
-         lambda bench: bench.wheel({LIB: debug(bench)}), whole, at=f"!{LIB}", says=".debug_info", severity="warning",
-         policy=Policy(exports={"latenn": ("latenn_*",)})),
+         wheel({"latenn/tests/cut.so": good()}), at="!latenn/tests/cut.so", says="7f454c46", severity="note"),
+    Case("LB606", "a program with an executable stack still starts", program(flags=7), program(flags=6), at="latenn",
+         says="RWE", severity="warning"),
+    Case("LB616", "a zip with a library", nested("lib/libx.so.1"), nested("lib/readme.txt"), at="!latenn/more.jar",
+         says="lib/libx.so.1", severity="note"),
+    *(Case("LB616", f"a library in {name}", packed(name, "lib/libx.so.1"), packed(name, "lib/readme.txt"),
+           at=f"!latenn/{name}", says="lib/libx.so.1", severity="note") for name in TARS),
+    *(Case("LB617", f"pages of 4 KB for Android in a {what}", make(4096), make(16384), at="liblatenn.so",
+           says="aligned to 4096 bytes", severity="warning")
+      for what, make in (("wheel", android_wheel), ("nupkg", android_nupkg))),
+    Case("LB612", "debug information", wheel({LIB: debug}), whole, at=f"!{LIB}", says=".debug_info", severity="note"),
+    Case("LB612", "debug information in a package of the project itself", wheel({LIB: debug}), whole, at=f"!{LIB}",
+         says=".debug_info", severity="warning", policy=Policy(exports={"latenn": ("latenn_*",)})),
 ]  # fmt: skip
-
-
-def debug(bench: Bench) -> bytes:
-    thing = bench.compiler.thing("int latenn_f(void) { return 1; }\n", "-g")
-    return bench.compiler.linked(thing).read_bytes()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
 from tests.audit.corpus import Bench, nuspec, pe
 
 TYPES = ("rels", "psmdcp", "nuspec", "so", "dll", "pdb", "targets")
@@ -50,24 +50,25 @@ def split_twins(*, same: bool):
 
 def symbols(files: dict[str, bytes]):
     spec = nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")
-    return lambda bench: bench.nupkg(files, spec=spec, types=TYPES, file_name="Latenn.1.0.0.snupkg")
+    return nupkg(files, spec=spec, types=TYPES, file_name="Latenn.1.0.0.snupkg")
 
 
 def built(name: str):
     files = {f"build/net461/{name}": b"<Project/>", "build/net461/other/more.targets": b"<Project/>"}
-    return lambda bench: bench.nupkg({NATIVE: bench.good(), **files}, types=TYPES)
+    return nupkg({NATIVE: good(), **files}, types=TYPES)
 
 
 def targets(include: str, condition: str = ""):
     """A build file that copies native files, as those of .NET Framework's packages do."""
     text = f'<Project><ItemGroup><None Include="{include}" Condition="{condition}"/></ItemGroup></Project>'
-    return lambda bench: bench.nupkg({NATIVE: bench.good(), "build/net461/Latenn.targets": text.encode()}, types=TYPES)
+    return nupkg({NATIVE: good(), "build/net461/Latenn.targets": text.encode()}, types=TYPES)
 
 
 def plain(bench: Bench):
     return bench.nupkg()
 
 
+@made_by
 def sparse(bench: Bench, size: int):
     """A nupkg behind so many bytes that take no room on the disk."""
     (path,) = bench.nupkg()
@@ -79,50 +80,44 @@ def sparse(bench: Bench, size: int):
 
 
 CASES = [
-    Case("LB401", "a library in a folder below native/",
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/plugins/libx.so": bench.good()}), plain,
-         at="native/plugins/libx.so", says="plugins"),
-    Case("LB402", "no relationships part", lambda bench: bench.nupkg(drop=("_rels/.rels",)), plain, at=".nupkg",
-         says="_rels/.rels"),
-    Case("LB402", "no content types part", lambda bench: bench.nupkg(drop=("[Content_Types].xml",)), plain, at=".nupkg",
+    Case("LB401", "a library in a folder below native/", nupkg({"runtimes/linux-x64/native/plugins/libx.so": good()}),
+         plain, at="native/plugins/libx.so", says="plugins"),
+    Case("LB402", "no relationships part", nupkg(drop=("_rels/.rels",)), plain, at=".nupkg", says="_rels/.rels"),
+    Case("LB402", "no content types part", nupkg(drop=("[Content_Types].xml",)), plain, at=".nupkg",
          says="[Content_Types].xml"),
-    Case("LB402", "no core properties part",
-         lambda bench: bench.nupkg(drop=("package/services/metadata/core-properties/0.psmdcp",)), plain, at=".nupkg",
-         says="psmdcp"),
-    Case("LB402", "a file whose extension has no content type",
-         lambda bench: bench.nupkg({NATIVE: bench.good(), "docs/readme.md": b"x"}), plain, at="docs/readme.md",
-         says="docs/readme.md"),
-    Case("LB402", "relationships that are not XML",
-         lambda bench: bench.nupkg({NATIVE: bench.good(), "_rels/.rels": b"<Relationships"}), plain, at="_rels/.rels",
-         says="not well-formed"),
+    Case("LB402", "no core properties part", nupkg(drop=("package/services/metadata/core-properties/0.psmdcp",)), plain,
+         at=".nupkg", says="psmdcp"),
+    Case("LB402", "a file whose extension has no content type", nupkg({NATIVE: good(), "docs/readme.md": b"x"}), plain,
+         at="docs/readme.md", says="docs/readme.md"),
+    Case("LB402", "relationships that are not XML", nupkg({NATIVE: good(), "_rels/.rels": b"<Relationships"}), plain,
+         at="_rels/.rels", says="not well-formed"),
     Case("LB403", "assembly and native library differ by case alone",
-         lambda bench: bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
-                 "runtimes/win-x64/native/latenn.dll": pe(managed=False)}),
-         lambda bench: bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
-                 "runtimes/win-x64/native/latenn_native.dll": pe(managed=False)}),
-         at="!runtimes/win-x64/native/latenn.dll", says="lib/netstandard2.0/Latenn.dll"),
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
+             "runtimes/win-x64/native/latenn.dll": pe(managed=False)}),
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True),
+             "runtimes/win-x64/native/latenn_native.dll": pe(managed=False)}), at="!runtimes/win-x64/native/latenn.dll",
+         says="lib/netstandard2.0/Latenn.dll"),
     Case("LB404", "a link of the build tree became a copy",
-         lambda bench: bench.wheel({"latenn/liblatenn.so": bench.good(), "latenn/liblatenn.so.1": bench.good()}),
-         lambda bench: bench.wheel({"latenn/liblatenn.so": bench.good(), "latenn/libother.so": other(bench)}),
-         at="!latenn/liblatenn.so.1", says="latenn/liblatenn.so", severity="note"),
+         wheel({"latenn/liblatenn.so": good(), "latenn/liblatenn.so.1": good()}),
+         wheel({"latenn/liblatenn.so": good(), "latenn/libother.so": other}), at="!latenn/liblatenn.so.1",
+         says="latenn/liblatenn.so", severity="note"),
     Case("LB404", "two builds with one SONAME",
-         lambda bench: bench.wheel({"latenn/liblatenn.so": bench.good(),
-                 "latenn/b/liblatenn.so": bench.compiler.shared("int latenn_b(void) { return 2; }\n",
-                     "-Wl,-soname,liblatenn.so").read_bytes()}), lambda bench: bench.wheel(), at="!latenn/liblatenn.so",
-         says="SONAME liblatenn.so", severity="warning"),
-    Case("LB405", "no nuspec at the root", lambda bench: bench.nupkg(spec_name="meta/Latenn.nuspec"), plain,
-         at=".nupkg", says="has 0 .nuspec files at the root"),
-    Case("LB405", "two nuspecs",
-         lambda bench: bench.nupkg({NATIVE: bench.good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}),
-         plain, at=".nupkg", says="has 2 .nuspec files at the root"),
-    Case("LB405", "a nuspec that is not XML", lambda bench: bench.nupkg(spec="<package><metadata>"), plain,
-         at="!Latenn.nuspec", says="not well-formed"),
+         wheel({"latenn/liblatenn.so": good(),
+             "latenn/b/liblatenn.so": contents(shared("int latenn_b(void) { return 2; }\n",
+             "-Wl,-soname,liblatenn.so"))}), wheel(), at="!latenn/liblatenn.so", says="SONAME liblatenn.so",
+         severity="warning"),
+    Case("LB405", "no nuspec at the root", nupkg(spec_name="meta/Latenn.nuspec"), plain, at=".nupkg",
+         says="has 0 .nuspec files at the root"),
+    Case("LB405", "two nuspecs", nupkg({NATIVE: good(), "Other.nuspec": nuspec("Other", "1.0.0", "").encode()}), plain,
+         at=".nupkg", says="has 2 .nuspec files at the root"),
+    Case("LB405", "a nuspec that is not XML", nupkg(spec="<package><metadata>"), plain, at="!Latenn.nuspec",
+         says="not well-formed"),
     Case("LB405", "a nuspec that declares entities",
-         lambda bench: bench.nupkg(spec='<!DOCTYPE x [<!ENTITY a "b">]><package><metadata/></package>'), plain,
-         at="!Latenn.nuspec", says="entities"),
+         nupkg(spec='<!DOCTYPE x [<!ENTITY a "b">]><package><metadata/></package>'), plain, at="!Latenn.nuspec",
+         says="entities"),
     Case("LB405", "a nuspec without authors",
-         lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")), plain,
-         at="!Latenn.nuspec", says="authors"),
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace("<authors>a</authors>", "")), plain, at="!Latenn.nuspec",
+         says="authors"),
     Case("LB406", "a project's wheel and nupkg hold different bytes", twins(same=False), twins(same=True),
          at="!latenn/liblatenn.so", says="Latenn.1.0.0.nupkg"),
     Case("LB406", "twins that the policy names", twins("latenn-core", "Latenn.Kernel", same=False),
@@ -130,21 +125,18 @@ CASES = [
          policy=TWINS),
     Case("LB407", "a library that only the wheel holds", twins(same=True, extra=True), twins(same=True),
          at="!latenn/libextra.so", says="Latenn.1.0.0.nupkg"),
-    Case("LB408", "a library at the root of the wheel", lambda bench: bench.wheel({"liblatenn.so": bench.good()}),
-         lambda bench: bench.wheel(), at="!liblatenn.so", says="liblatenn.so", severity="warning"),
-    Case("LB408", "a library in the data scheme",
-         lambda bench: bench.wheel({"latenn-1.0.data/data/lib/liblatenn.so": bench.good()}),
-         lambda bench: bench.wheel({"latenn-1.0.data/platlib/latenn/liblatenn.so": bench.good()}),
-         at="data/lib/liblatenn.so", says="outside", severity="warning"),
-    Case("LB408", "an empty file at the root", lambda bench: bench.wheel({"py.typed": b""}),
-         lambda bench: bench.wheel({"latenn_site.pth": b""}), at="!py.typed", says="site-packages", severity="note"),
-    Case("LB408", "a folder of tests that is a package of its own", lambda bench: bench.wheel({"tests/a.py": b""}),
-         lambda bench: bench.wheel({"latenn/tests/a.py": b""}), at="!tests/a.py", says="tests is installed",
-         severity="note"),
-    Case("LB409", "a native library in lib/",
-         lambda bench: bench.nupkg({"lib/netstandard2.0/liblatenn.so": bench.good()}),
-         lambda bench: bench.nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}),
-         at="!lib/netstandard2.0/liblatenn.so", says="runtimes/<rid>/native", severity="warning"),
+    Case("LB408", "a library at the root of the wheel", wheel({"liblatenn.so": good()}), wheel(), at="!liblatenn.so",
+         says="liblatenn.so", severity="warning"),
+    Case("LB408", "a library in the data scheme", wheel({"latenn-1.0.data/data/lib/liblatenn.so": good()}),
+         wheel({"latenn-1.0.data/platlib/latenn/liblatenn.so": good()}), at="data/lib/liblatenn.so", says="outside",
+         severity="warning"),
+    Case("LB408", "an empty file at the root", wheel({"py.typed": b""}), wheel({"latenn_site.pth": b""}),
+         at="!py.typed", says="site-packages", severity="note"),
+    Case("LB408", "a folder of tests that is a package of its own", wheel({"tests/a.py": b""}),
+         wheel({"latenn/tests/a.py": b""}), at="!tests/a.py", says="tests is installed", severity="note"),
+    Case("LB409", "a native library in lib/", nupkg({"lib/netstandard2.0/liblatenn.so": good()}),
+         nupkg({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}), at="!lib/netstandard2.0/liblatenn.so",
+         says="runtimes/<rid>/native", severity="warning"),
     Case("LB406", "a wheel and the part of a split package", split_twins(same=False), split_twins(same=True),
          at="!latenn/liblatenn.so", says="Latenn.runtime.linux-x64.1.0.0.nupkg"),
     Case("LB410", "a part of another version", split(version="1.1.0"), split(), at="Latenn.1.0.0.nupkg",
@@ -153,9 +145,8 @@ CASES = [
          says="which is missing"),
     Case("LB410", "a part that is not pinned", split(pin="1.0.0"), split(), at="Latenn.1.0.0.nupkg",
          says="instead of exactly its own version"),
-    Case("LB416", "a package over 250 MB, of which all but the end is a hole", lambda bench: sparse(bench, 250_000_000),
-         lambda bench: sparse(bench, 249_000_000), at="Latenn.1.0.0.nupkg", says="public feed takes 250.0 MB",
-         severity="warning"),
+    Case("LB416", "a package over 250 MB, of which all but the end is a hole", sparse(250_000_000), sparse(249_000_000),
+         at="Latenn.1.0.0.nupkg", says="public feed takes 250.0 MB", severity="warning"),
     Case("LB411", "build targets of another name than the package's", built("native.targets"), built("latenn.targets"),
          at="!build/net461/native.targets", says="build/net461/Latenn.targets"),
     Case("LB413", "a pattern for a folder that has another name",
@@ -169,9 +160,9 @@ CASES = [
          targets(OWN + r"..\..\runtimes\$(Rid)\*;" + OWN + r"..\..\..\other\a;" + OWN + r"..\..\runtimes\**\*.so"),
          at="!build/net461/Latenn.targets", says="*.dylib"),
     Case("LB413", "a build file that is no XML",
-         lambda bench: bench.nupkg({NATIVE: bench.good(), "build/Latenn.props": b"<Project>"}, types=TYPES),
-         lambda bench: bench.nupkg({NATIVE: bench.good(), "build/Latenn.props": b"<Project/>"}, types=TYPES),
-         at="!build/Latenn.props", says="not well-formed"),
+         nupkg({NATIVE: good(), "build/Latenn.props": b"<Project>"}, types=TYPES),
+         nupkg({NATIVE: good(), "build/Latenn.props": b"<Project/>"}, types=TYPES), at="!build/Latenn.props",
+         says="not well-formed"),
     Case("LB412", "an assembly among the symbols", symbols({"lib/netstandard2.0/Latenn.dll": pe(managed=True)}),
          symbols({"lib/netstandard2.0/Latenn.pdb": b"BSJB"}), at="!lib/netstandard2.0/Latenn.dll",
          says="symbol package"),

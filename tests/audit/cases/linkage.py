@@ -6,7 +6,7 @@ import importlib.metadata
 
 import pytest
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, bare, contents, good, linked, made_by, nupkg, runtime, shared, wheel
 from tests.audit.corpus import RUNTIME, USER, Bench
 
 LIB = "latenn/liblatenn.so"
@@ -40,8 +40,8 @@ def containing(distribution: str, part: str):
     return make
 
 
-def with_undefined(bench: Bench, source: str) -> dict[str, bytes]:
-    return {LIB: bench.compiler.shared(source, "-Wl,-z,undefs").read_bytes()}
+def undefined(source: str):
+    return contents(shared(source, "-Wl,-z,undefs"))
 
 
 def with_odd(bench: Bench) -> bytes:
@@ -54,6 +54,7 @@ def odd(bench: Bench) -> bytes:
     return bench.compiler.shared(source, "-Wl,-soname,libodd.so.3", name="libodd.so").read_bytes()
 
 
+@made_by
 def of_versioned(bench: Bench, symbol: str) -> bytes:
     """A library that takes a symbol at a version from one whose file name says nothing."""
     script = f"-Wl,--version-script={bench.compiler.text('VERS_1.0 { global: *; };')}"
@@ -76,21 +77,23 @@ ODD = "latenn/libodd-user.so"
 
 def odd_user(metadata: str):
     """A wheel with a library that needs libodd.so.3."""
-    return lambda bench: bench.wheel({ODD: with_odd(bench)}, metadata=metadata)
+    return wheel({ODD: with_odd}, metadata=metadata)
 
 
+@made_by
 def needing(bench: Bench, name: str) -> bytes:
     library = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{name}", name="libodd.so")
     return bench.compiler.shared(STRANGER, library).read_bytes()
 
 
 def alone(name: str):
-    return lambda bench: bench.wheel({LIB: needing(bench, name)})
+    return wheel({LIB: needing(name)})
 
 
 PROVIDER = "latenn/libonnxruntime_providers_odd.so"
 
 
+@made_by
 def provider(bench: Bench, *exports: str, links: bool = False) -> bytes:
     """A library named like an execution provider of ONNX Runtime, in file name and SONAME."""
     source = "".join(f"int {name}(void) {{ return 1; }}\n" for name in exports)
@@ -101,17 +104,20 @@ def provider(bench: Bench, *exports: str, links: bool = False) -> bytes:
     return bench.compiler.shared(source, *flags).read_bytes()
 
 
+@made_by
 def plugin(bench: Bench, **how: bool) -> bytes:
-    return provider(bench, "CreateEpFactories", "ReleaseEpFactory", **how)
+    return provider("CreateEpFactories", "ReleaseEpFactory", **how)(bench)
 
 
 OWN = "N11onnxruntime16InferenceSessionE"
 
 
+@made_by
 def holding(bench: Bench, text: str) -> bytes:
     return bench.compiler.shared(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
 
 
+@made_by
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
     own = bench.compiler.shared("int odd(void) { return 1; }\n", f"-Wl,-soname,{soname}", name=name)
@@ -121,133 +127,113 @@ def of_vendor(bench: Bench, soname: str, name: str):
 
 CASES = [
     Case("LB101", "an execution provider contains ONNX Runtime and links it; OpenVINO it may, as its vendor's own",
-         lambda bench: of_vendor(bench, "libonnxruntime.so.1", "libonnxruntime.so"),
-         lambda bench: of_vendor(bench, "libopenvino.so.2641", "libopenvino.so"), at=f"!{LIB}",
-         says="libonnxruntime.so.1"),
-    Case("LB101", "a wheel's library is linked to the runtime", lambda bench: bench.wheel({LIB: bench.linked()}),
-         lambda bench: bench.wheel({LIB: late(bench)}), at=f"!{LIB}", says="libonnxruntime.so.1"),
+         of_vendor("libonnxruntime.so.1", "libonnxruntime.so"), of_vendor("libopenvino.so.2641", "libopenvino.so"),
+         at=f"!{LIB}", says="libonnxruntime.so.1"),
+    Case("LB101", "a wheel's library is linked to the runtime", wheel({LIB: linked()}), wheel({LIB: late}),
+         at=f"!{LIB}", says="libonnxruntime.so.1"),
     Case("LB101", "a bare library is linked to a copy that auditwheel renamed",
-         lambda bench: bench.bare("libspeech.so", bench.compiler.shared(USER,
-             bench.runtime("libonnxruntime-1a2b3c4d.so.1.19.2", "libonnxruntime.so")).read_bytes()),
-         lambda bench: bench.bare("libspeech.so", late(bench)), at="libspeech.so",
+         bare("libspeech.so", contents(shared(USER, runtime("libonnxruntime-1a2b3c4d.so.1.19.2",
+             "libonnxruntime.so")))), bare("libspeech.so", late), at="libspeech.so",
          says="libonnxruntime-1a2b3c4d.so.1.19.2"),
     Case("LB102", "a nupkg's library needs a symbol version of the runtime",
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": bench.linked()}),
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": late(bench)}),
-         at="!runtimes/linux-x64/native/liblatenn.so", says="VERS_1.19.2"),
+         nupkg({"runtimes/linux-x64/native/liblatenn.so": linked()}),
+         nupkg({"runtimes/linux-x64/native/liblatenn.so": late}), at="!runtimes/linux-x64/native/liblatenn.so",
+         says="VERS_1.19.2"),
     Case("LB102", "the version of a renamed copy is told by the entry symbol; VERS_1.0 of another library is its own",
-         lambda bench: bench.wheel({LIB: of_versioned(bench, "OrtGetApiBase")}),
-         lambda bench: bench.wheel({LIB: of_versioned(bench, "odd_version")}), at=f"!{LIB}",
+         wheel({LIB: of_versioned("OrtGetApiBase")}), wheel({LIB: of_versioned("odd_version")}), at=f"!{LIB}",
          says="VERS_1.0 of libspeech_rt.so"),
     Case("LB103", "the runtime lies in the wheel",
-         lambda bench: bench.wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1": bench.runtime().read_bytes()}),
-         lambda bench: bench.wheel({"latenn.libs/libonnxruntime-genai.so": bench.good()}),
-         at="!latenn.libs/libonnxruntime-1a2b3c4d.so.1", says="SONAME libonnxruntime.so.1"),
+         wheel({"latenn.libs/libonnxruntime-1a2b3c4d.so.1": contents(runtime())}),
+         wheel({"latenn.libs/libonnxruntime-genai.so": good()}), at="!latenn.libs/libonnxruntime-1a2b3c4d.so.1",
+         says="SONAME libonnxruntime.so.1"),
     Case("LB103", "a wheel that supplies the runtime holds it by right",
-         lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}),
-         lambda bench: bench.wheel({"ort/libonnxruntime.so.1": bench.runtime().read_bytes()}, name="onnxruntime-gpu"),
-         at="!ort/libonnxruntime.so.1", says="ONNX Runtime"),
+         wheel({"ort/libonnxruntime.so.1": contents(runtime())}),
+         wheel({"ort/libonnxruntime.so.1": contents(runtime())}, name="onnxruntime-gpu"), at="!ort/libonnxruntime.so.1",
+         says="ONNX Runtime"),
     Case("LB103", "a provider library of the runtime is in the wheel; a plugin does not count as the runtime",
-         lambda bench: bench.wheel({PROVIDER: provider(bench, "GetProvider", "CreateEpFactories")}),
-         lambda bench: bench.wheel({PROVIDER: plugin(bench)}), at=f"!{PROVIDER}",
-         says="SONAME libonnxruntime_providers_odd.so.1"),
+         wheel({PROVIDER: provider("GetProvider", "CreateEpFactories")}), wheel({PROVIDER: plugin()}),
+         at=f"!{PROVIDER}", says="SONAME libonnxruntime_providers_odd.so.1"),
     Case("LB103", "a file of that name that exports nothing of a plugin",
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": bench.good()}),
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": plugin(bench)}),
+         nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": good()}),
+         nupkg({"runtimes/linux-x64/native/libonnxruntime_providers_odd.so": plugin()}),
          at="!runtimes/linux-x64/native/libonnxruntime_providers_odd.so", says="ONNX Runtime"),
     Case("LB103", "the runtime itself stays the runtime when it exports what a plugin does",
-         lambda bench: bench.wheel({PROVIDER: provider(bench, "OrtGetApiBase", "CreateEpFactories")}),
-         lambda bench: bench.wheel({PROVIDER: plugin(bench)}), at=f"!{PROVIDER}", says="exports OrtGetApiBase"),
+         wheel({PROVIDER: provider("OrtGetApiBase", "CreateEpFactories")}), wheel({PROVIDER: plugin()}),
+         at=f"!{PROVIDER}", says="exports OrtGetApiBase"),
     Case("LB104", "a SONAME of the runtime's provider library under another file name; a plugin's is its own",
-         lambda bench: bench.wheel({"latenn/libodd.so": provider(bench, "GetProvider")}),
-         lambda bench: bench.wheel({"latenn/libodd.so": plugin(bench)}), at="!latenn/libodd.so",
-         says="SONAME libonnxruntime_providers_odd.so.1"),
+         wheel({"latenn/libodd.so": provider("GetProvider")}), wheel({"latenn/libodd.so": plugin()}),
+         at="!latenn/libodd.so", says="SONAME libonnxruntime_providers_odd.so.1"),
     Case("LB101", "a plugin links the runtime that loads it, whatever its file is called",
-         lambda bench: bench.wheel({PROVIDER: plugin(bench, links=True)}),
-         lambda bench: bench.wheel({PROVIDER: plugin(bench)}), at=f"!{PROVIDER}", says="libonnxruntime.so.1"),
-    Case("LB102", "a plugin needs a symbol version of the runtime that loads it",
-         lambda bench: bench.wheel({PROVIDER: plugin(bench, links=True)}),
-         lambda bench: bench.wheel({PROVIDER: plugin(bench)}), at=f"!{PROVIDER}", says="VERS_1.19.2"),
+         wheel({PROVIDER: plugin(links=True)}), wheel({PROVIDER: plugin()}), at=f"!{PROVIDER}",
+         says="libonnxruntime.so.1"),
+    Case("LB102", "a plugin needs a symbol version of the runtime that loads it", wheel({PROVIDER: plugin(links=True)}),
+         wheel({PROVIDER: plugin()}), at=f"!{PROVIDER}", says="VERS_1.19.2"),
     Case("LB104", "a copy under another file name and SONAME exports the entry symbol",
-         lambda bench: bench.wheel({"latenn/libspeech_rt.so": bench.runtime("libspeech_rt.so").read_bytes()}),
-         lambda bench: bench.wheel({"latenn/libspeech_rt.so": late(bench)}), at="!latenn/libspeech_rt.so",
-         says="exports OrtGetApiBase"),
+         wheel({"latenn/libspeech_rt.so": contents(runtime("libspeech_rt.so"))}),
+         wheel({"latenn/libspeech_rt.so": late}), at="!latenn/libspeech_rt.so", says="exports OrtGetApiBase"),
     Case("LB104", "a copy under another file name keeps the SONAME",
-         lambda bench: bench.bare("libspeech.so",
-             bench.compiler.shared(RUNTIME.replace("OrtGetApiBase", "hidden_entry"),
-                 "-Wl,-soname,libonnxruntime.so.1").read_bytes()),
-         lambda bench: bench.bare("libspeech.so", late(bench)), at="libspeech.so", says="SONAME libonnxruntime.so.1"),
+         bare("libspeech.so", contents(shared(RUNTIME.replace("OrtGetApiBase", "hidden_entry"),
+             "-Wl,-soname,libonnxruntime.so.1"))), bare("libspeech.so", late), at="libspeech.so",
+         says="SONAME libonnxruntime.so.1"),
     Case("LB105", "a library holds LiteRT statically", containing("ai-edge-litert", "pywrap_litert_common"),
-         lambda bench: bench.bare("_core.abi3.so", late(bench)), at="_core.abi3.so", says="Invoke called on model"),
+         bare("_core.abi3.so", late), at="_core.abi3.so", says="Invoke called on model"),
     Case("LB105", "a Python module holds the runtime statically",
-         containing("onnxruntime", "onnxruntime_pybind11_state"),
-         lambda bench: bench.bare("_core.abi3.so", late(bench)), at="_core.abi3.so", says="API versions"),
+         containing("onnxruntime", "onnxruntime_pybind11_state"), bare("_core.abi3.so", late), at="_core.abi3.so",
+         says="API versions"),
     Case("LB105", "an execution provider holds ONNX Runtime; OpenVINO it may, as its vendor's own",
-         lambda bench: bench.wheel({LIB: plugin(bench), "latenn/libtool.so": holding(bench, OWN)}),
-         lambda bench: bench.wheel({LIB: plugin(bench), "latenn/libtool.so": holding(bench, "N2ov8CoreImplE")}),
-         at="!latenn/libtool.so", says="InferenceSession"),
-    Case("LB106", "a symbol is left open that no library defines",
-         lambda bench: bench.wheel(with_undefined(bench, STRANGER)),
-         lambda bench: bench.wheel({**with_undefined(bench, STRANGER), "latenn/libodd.so": odd(bench)}), at=f"!{LIB}",
+         wheel({LIB: plugin(), "latenn/libtool.so": holding(OWN)}),
+         wheel({LIB: plugin(), "latenn/libtool.so": holding("N2ov8CoreImplE")}), at="!latenn/libtool.so",
+         says="InferenceSession"),
+    Case("LB106", "a symbol is left open that no library defines", wheel({LIB: undefined(STRANGER)}),
+         wheel({LIB: undefined(STRANGER), "latenn/libodd.so": odd}), at=f"!{LIB}",
          says="odd"),
-    Case("LB106", "the runtime's entry symbol is left open",
-         lambda bench: bench.wheel(with_undefined(bench,
-                 "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")),
-         lambda bench: bench.wheel({LIB: late(bench)}), at=f"!{LIB}", says="OrtGetApiBase"),
+    Case("LB106", "the runtime's entry symbol is left open", wheel({LIB: undefined(
+             "extern const void *OrtGetApiBase(void);\nconst void *f(void){return OrtGetApiBase();}\n")}),
+         wheel({LIB: late}), at=f"!{LIB}", says="OrtGetApiBase"),
     Case("LB106", "Python's functions are left open by a library that is no module",
-         lambda bench: bench.wheel(with_undefined(bench,
-                 "extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")),
-         lambda bench: bench.wheel(with_undefined(bench,
-                 "extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")), at=f"!{LIB}",
-         says="PyErr_Occurred"),
+         wheel({LIB: undefined("extern int PyErr_Occurred(void);\nint f(void){return PyErr_Occurred();}\n")}),
+         wheel({LIB: undefined("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n")}),
+         at=f"!{LIB}", says="PyErr_Occurred"),
     Case("LB106", "a function of glibc is used without its library: a note",
          lambda bench: bench.wheel({LIB: bench.compiler.linked(bench.compiler.thing(COSINE,
-                         "-fno-builtin")).read_bytes()}),
-         lambda bench: bench.wheel({LIB: bench.compiler.shared(COSINE, "-fno-builtin", "-lm").read_bytes()}),
+             "-fno-builtin")).read_bytes()}), wheel({LIB: contents(shared(COSINE, "-fno-builtin", "-lm"))}),
          at=f"!{LIB}", says="hypotf", severity="note"),
-    Case("LB107", "a needed library is nowhere", lambda bench: bench.wheel({LIB: with_odd(bench)}),
-         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.so.3": odd(bench)}), at=f"!{LIB}",
-         says="libodd.so.3"),
+    Case("LB107", "a needed library is nowhere", wheel({LIB: with_odd}),
+         wheel({LIB: with_odd, "latenn/libodd.so.3": odd}), at=f"!{LIB}", says="libodd.so.3"),
     Case("LB107", "a needed library is in the package under another file name",
-         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.1a2b3c4d.so.3": odd(bench)}),
-         lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.so.3": odd(bench)}), at=f"!{LIB}",
-         says="libodd.1a2b3c4d.so.3: it is found only if already loaded", severity="warning"),
-    Case("LB107", "a bare library needs another: a warning, since nothing was promised",
-         lambda bench: bench.bare("liblatenn.so", with_odd(bench)),
-         lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn.so", says="libodd.so.3",
-         severity="warning"),
+         wheel({LIB: with_odd, "latenn/libodd.1a2b3c4d.so.3": odd}), wheel({LIB: with_odd, "latenn/libodd.so.3": odd}),
+         at=f"!{LIB}", says="libodd.1a2b3c4d.so.3: it is found only if already loaded", severity="warning"),
+    Case("LB107", "a bare library needs another: a warning, since nothing was promised", bare("liblatenn.so", with_odd),
+         bare("liblatenn.so", good()), at="liblatenn.so", says="libodd.so.3", severity="warning"),
     Case("LB107", "a dependency that only Windows installs; one that Linux installs is a note",
          odd_user("Requires-Dist: libodd; sys_platform == 'win32'"),
          odd_user("Requires-Dist: libodd; sys_platform == 'linux'"), at=f"!{ODD}", says="which is not in the package"),
-    Case("LB107", "expected from a dependency by its name", odd_user("Requires-Dist: libodd>=3"),
-         lambda bench: bench.wheel(), at=f"!{ODD}", says="expected from libodd", severity="note"),
+    Case("LB107", "expected from a dependency by its name", odd_user("Requires-Dist: libodd>=3"), wheel(), at=f"!{ODD}",
+         says="expected from libodd", severity="note"),
     Case("LB107", "expected from a package of the same project of the same version",
          odd_user("Requires-Dist: latenn-core==1.0"), odd_user("Requires-Dist: numpy==1.1"), at=f"!{ODD}",
          says="expected from latenn-core", severity="note"),
     Case("LB107", "expected from the dependency to whose folder the search path leads",
-         lambda bench: bench.wheel({LIB: bench.compiler.shared(STRANGER, bench.compiler.shared(
-             "int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so"),
-             "-Wl,-rpath,$ORIGIN/../acme/lib").read_bytes()}, metadata="Requires-Dist: acme-kernel"),
+         wheel({LIB: contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
+             name="libodd.so"), "-Wl,-rpath,$ORIGIN/../acme/lib"))}, metadata="Requires-Dist: acme-kernel"),
          odd_user("Requires-Dist: acme-kernel"), at=f"!{LIB}", says="expected from acme-kernel", severity="note"),
     Case("LB107", "the search path leads to a distribution that is not required",
-         lambda bench: bench.wheel({LIB: bench.compiler.shared(STRANGER, bench.compiler.shared(
-             "int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3", name="libodd.so"),
-             "-Wl,-rpath,$ORIGIN/../acme/lib").read_bytes()}),
-         odd_user(""), at=f"!{LIB}", says="does not require", severity="warning"),
+         wheel({LIB: contents(shared(STRANGER, shared("int odd(void) { return 1; }\n", "-Wl,-soname,libodd.so.3",
+             name="libodd.so"), "-Wl,-rpath,$ORIGIN/../acme/lib"))}), odd_user(""), at=f"!{LIB}",
+         says="does not require", severity="warning"),
     Case("LB107", "expected from a dependency of an extra", odd_user("Requires-Dist: libodd; extra == 'odd'"),
          odd_user("Requires-Dist: libodd"), at=f"!{ODD}", says="only the extra odd", severity="warning"),
     Case("LB107", "a library that most systems have", alone("libEGL.so.1"), alone("libz.so.1"), at=f"!{LIB}",
          says="which desktop systems have", severity="warning"),
     Case("LB107", "a library of the system, which a package of the same project does not install",
-         lambda bench: bench.wheel({LIB: needing(bench, "libEGL.so.1")}, metadata="Requires-Dist: latenn-core==1.0"),
-         lambda bench: bench.wheel({LIB: needing(bench, "libodd.so.3")}, metadata="Requires-Dist: latenn-core==1.0"),
-         at=f"!{LIB}", says="which desktop systems have", severity="warning"),
+         wheel({LIB: needing("libEGL.so.1")}, metadata="Requires-Dist: latenn-core==1.0"),
+         wheel({LIB: needing("libodd.so.3")}, metadata="Requires-Dist: latenn-core==1.0"), at=f"!{LIB}",
+         says="which desktop systems have", severity="warning"),
     Case("LB107", "a library of a driver", alone("libcuda.so.1"), alone("libz.so.1"), at=f"!{LIB}",
          says="part of a driver", severity="note"),
-    Case("LB107", "other libraries of the package load without it",
-         lambda bench: bench.wheel({ODD: with_odd(bench), LIB: bench.good()}),
-         lambda bench: bench.wheel({ODD: with_odd(bench), "latenn/libodd.so.3": odd(bench)}),
-         at=f"!{ODD}", says="other parts load without it", severity="warning"),
+    Case("LB107", "other libraries of the package load without it", wheel({ODD: with_odd, LIB: good()}),
+         wheel({ODD: with_odd, "latenn/libodd.so.3": odd}), at=f"!{ODD}", says="other parts load without it",
+         severity="warning"),
     Case("LB108", "RPATH is in a folder that all users can write to", with_rpath("/Users/Shared/lib"),
          with_rpath("/home/ci/lib"), at=f"!{LIB}", says="other users can write there"),
     Case("LB108", "RPATH means the current folder", with_rpath("lib"), with_rpath("$ORIGIN"), at=f"!{LIB}",
@@ -257,6 +243,6 @@ CASES = [
     Case("LB108", "RPATH climbs out of the package", with_rpath("$ORIGIN/../../lib", "-Wl,--disable-new-dtags"),
          with_rpath("$ORIGIN/../other", "-Wl,--disable-new-dtags"), at=f"!{LIB}", says="$ORIGIN/../../lib",
          severity="note"),
-    Case("LB109", "RUNPATH serves nothing", with_rpath("$ORIGIN"), lambda bench: bench.wheel(), at=f"!{LIB}",
-         says="$ORIGIN", severity="note"),
+    Case("LB109", "RUNPATH serves nothing", with_rpath("$ORIGIN"), wheel(), at=f"!{LIB}", says="$ORIGIN",
+         severity="note"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from pathlib import Path
 import lief
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import GOOD, MAC_INTEL, MAC_TAG, RUNTIME, USER, Bench, passed_on, relinked, universal
@@ -46,18 +46,21 @@ def linked_by(command: int):
     return lambda bench: bench.mac(relinked(linked(bench), "libonnxruntime", command))
 
 
+@made_by
 def odd(bench: Bench, source: str = ODD, *flags: str) -> Path:
     return bench.compiler.dylib(source, *flags, name="libodd.dylib")
 
 
+@made_by
 def with_odd(bench: Bench, *flags: str) -> bytes:
-    return bench.compiler.dylib(STRANGER, odd(bench, ODD, *flags), name="liblatenn.dylib").read_bytes()
+    return bench.compiler.dylib(STRANGER, odd(ODD, *flags)(bench), name="liblatenn.dylib").read_bytes()
 
 
 def both(bench: Bench) -> bytes:
     return universal(bench.dylib(MAC_INTEL), bench.dylib())
 
 
+@made_by
 def module(bench: Bench, name: str, tags: str, file: str = "_core.abi3.so"):
     data = bench.compiler.dylib(caller(name), *OPEN, name="_core.so").read_bytes()
     return bench.wheel({f"latenn/{file}": data}, tag=f"{tags}-macosx_11_0_arm64")
@@ -92,6 +95,7 @@ def newer(bench: Bench) -> bytes:
     return bench.dylib("aarch64-macos.14.0")
 
 
+@made_by
 def native(bench: Bench, data: bytes):
     return bench.nupkg({NATIVE: data})
 
@@ -104,16 +108,16 @@ def row(code: str, what: str, bad, good, says: str, **how: object) -> Case:
 ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 CASES = [
-    row("LB101", "linked", lambda bench: bench.mac(linked(bench)), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
+    row("LB101", "linked", mac(linked), of(LATE), "LC_LOAD_DYLIB @rpath/libonnxruntime.1"),
     row("LB101", "linked weakly", linked_by(LOAD_WEAK), of(LATE), "LC_LOAD_WEAK_DYLIB @rpath/libonnxruntime.1.dylib"),
     row("LB101", "re-exported", linked_by(REEXPORT), of(LATE), "LC_REEXPORT_DYLIB @rpath/libonnxruntime.1.dylib"),
     row("LB101", "one slice of two is linked",
         lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), linked(bench)), UNIVERSAL_TAG),
-        lambda bench: bench.mac(both(bench), UNIVERSAL_TAG), "in the slice arm64"),
+        mac(both, UNIVERSAL_TAG), "in the slice arm64"),
     row("LB103", "the runtime lies in the wheel",
-        lambda bench: bench.wheel({"latenn/libonnxruntime.1.20.1.dylib": bench.mac_runtime().read_bytes()}),
-        lambda bench: bench.wheel({"latenn/libonnxruntime-genai.dylib": bench.dylib()}),
-        "install name @rpath/libonnxruntime.1.dylib", at="!latenn/libonnxruntime.1.20.1.dylib"),
+        wheel({"latenn/libonnxruntime.1.20.1.dylib": contents(mac_runtime())}),
+        wheel({"latenn/libonnxruntime-genai.dylib": dylib()}), "install name @rpath/libonnxruntime.1.dylib",
+        at="!latenn/libonnxruntime.1.20.1.dylib"),
     row("LB104", "a copy keeps its install name",
         lambda bench: bench.mac(bench.compiler.dylib(RUNTIME.replace("OrtGetApiBase", "hidden_entry"),
                 name="libonnxruntime.1.dylib").read_bytes()), whole, "install name @rpath/libonnxruntime.1.dylib"),
@@ -125,18 +129,17 @@ CASES = [
         of("extern int PyErr_Occurred(void);\nint PyInit__c(void){return PyErr_Occurred();}\n", *OPEN),
         "PyErr_Occurred"),
     row("LB106", "the library of the package lacks the symbol",
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench, F).read_bytes()}),
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd(F))}),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}),
         "imports 1 symbol that @rpath/libodd.dylib does not export"),
-    row("LB107", "a needed library is nowhere", lambda bench: bench.mac(with_odd(bench)),
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+    row("LB107", "a needed library is nowhere", mac(with_odd()),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
         "LC_LOAD_DYLIB @rpath/libodd.dylib"),
     row("LB107", "a library of the build machine's package manager",
-        lambda bench: bench.mac(with_odd(bench, "-Wl,-install_name,/opt/homebrew/lib/libodd.dylib")), whole,
-        "/opt/homebrew/lib/libodd.dylib"),
+        mac(with_odd("-Wl,-install_name,/opt/homebrew/lib/libodd.dylib")), whole, "/opt/homebrew/lib/libodd.dylib"),
     row("LB107", "a needed library is in the package under another file name",
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd2.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/libodd.dylib": odd(bench).read_bytes()}, tag=MAC_TAG),
+        wheel({LIB: with_odd(), "latenn/libodd2.dylib": contents(odd())}, tag=MAC_TAG),
+        wheel({LIB: with_odd(), "latenn/libodd.dylib": contents(odd())}, tag=MAC_TAG),
         "which the package has as libodd2.dylib: it is found only if already loaded", severity="warning"),
     row("LB108", "LC_RPATH points to the build folder", of(F, "-Wl,-rpath,/Users/ci/build/lib"),
         of(F, "-Wl,-rpath,@loader_path", "-Wl,-rpath,/usr/lib/swift"), "LC_RPATH /Users/ci/build/lib", severity="note"),
@@ -157,38 +160,32 @@ CASES = [
     row("LB203", "a variable is exported", of("int latenn_counter = 3;\n"),
         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n"), "latenn_counter",
         severity="note"),
-    row("LB302", "an Intel library in an arm64 wheel", lambda bench: bench.mac(bench.dylib(MAC_INTEL)),
-        lambda bench: bench.mac(both(bench)), "is macho x86_64"),
-    row("LB302", "one slice under a universal2 tag", lambda bench: bench.mac(bench.dylib(), UNIVERSAL_TAG),
-        lambda bench: bench.mac(both(bench), UNIVERSAL_TAG), "promises macho x86_64 and aarch64"),
-    row("LB302", "an Intel library in the folder of osx-arm64", lambda bench: native(bench, bench.dylib(MAC_INTEL)),
-        lambda bench: native(bench, bench.dylib()), "osx-arm64", at=f"!{NATIVE}"),
+    row("LB302", "an Intel library in an arm64 wheel", mac(dylib(MAC_INTEL)), mac(both), "is macho x86_64"),
+    row("LB302", "one slice under a universal2 tag", mac(dylib(), UNIVERSAL_TAG), mac(both, UNIVERSAL_TAG),
+        "promises macho x86_64 and aarch64"),
+    row("LB302", "an Intel library in the folder of osx-arm64", native(dylib(MAC_INTEL)), native(dylib()), "osx-arm64",
+        at=f"!{NATIVE}"),
     row("LB306", "an extension module in a py3-none wheel", of("void *PyInit__core(void) { return 0; }\n"),
         lambda bench: bench.mac(bench.compiler.dylib("void *PyInit__core(void) { return 0; }\n").read_bytes(),
             "cp311-abi3-macosx_11_0_arm64"), "PyInit__core", severity="warning"),
-    row("LB308", "a library for macOS 14 under a tag of 11.0", lambda bench: bench.mac(newer(bench)),
-        lambda bench: bench.mac(newer(bench), "py3-none-macosx_14_0_arm64"),
+    row("LB308", "a library for macOS 14 under a tag of 11.0", mac(newer), mac(newer, "py3-none-macosx_14_0_arm64"),
         "needs macOS 14.0, but macosx_11_0_arm64 promises 11.0", severity="warning"),
     row("LB308", "arm64 begins with 11.0, whatever a universal tag says",
         lambda bench: bench.mac(universal(bench.dylib(MAC_INTEL), bench.dylib()), "py3-none-macosx_10_9_universal2"),
         lambda bench: bench.mac(universal(bench.dylib("x86_64-macos.10.15"), bench.dylib()),
             "py3-none-macosx_10_15_universal2"), "in the slice x86_64", severity="warning"),
-    row("LB308", "a nupkg is held to the configured floor", lambda bench: native(bench, newer(bench)),
-        lambda bench: native(bench, bench.dylib()), "the configured floor promises 11.0", at=f"!{NATIVE}",
-        policy=Policy(macos="11.0"), severity="warning"),
-    row("LB309", "a function of CPython 3.11 under cp310-abi3", lambda bench: module(bench, NEWER, "cp310-abi3"),
-        lambda bench: module(bench, NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11",
-        at="!latenn/_core.abi3.so"),
+    row("LB308", "a nupkg is held to the configured floor", native(newer), native(dylib()),
+        "the configured floor promises 11.0", at=f"!{NATIVE}", policy=Policy(macos="11.0"), severity="warning"),
+    row("LB309", "a function of CPython 3.11 under cp310-abi3", module(NEWER, "cp310-abi3"),
+        module(NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11", at="!latenn/_core.abi3.so"),
     row("LB310", "a module of one CPython under an abi3 tag",
-        lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cpython-310-darwin.so"),
-        lambda bench: module(bench, STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"), "is found only by cp310",
+        module(STABLE, "cp310-abi3", "_core.cpython-310-darwin.so"),
+        module(STABLE, "cp310-cp310", "_core.cpython-310-darwin.so"), "is found only by cp310",
         at="!latenn/_core.cpython-310-darwin.so"),
-    row("LB404", "two names of one library",
-        lambda bench: bench.wheel({LIB: bench.dylib(), "latenn/liblatenn.1.dylib": newer(bench)}, tag=MAC_TAG), whole,
-        "install name @rpath/liblatenn.dylib", severity="warning"),
+    row("LB404", "two names of one library", wheel({LIB: dylib(), "latenn/liblatenn.1.dylib": newer}, tag=MAC_TAG),
+        whole, "install name @rpath/liblatenn.dylib", severity="warning"),
     row("LB604", "a library that was cut off", lambda bench: bench.mac(bench.dylib()[:20000]), whole, "cut off"),
-    row("LB604", "a slice that was cut off", lambda bench: bench.mac(both(bench)[:60000]),
-        lambda bench: bench.mac(both(bench)), "a slice ends"),
+    row("LB604", "a slice that was cut off", lambda bench: bench.mac(both(bench)[:60000]), mac(both), "a slice ends"),
     row("LB610", "__FILE__ of the build machine",
         of('const char *latenn_f(void) { return "/Users/ci/latenn/src/core.c"; }\n'),
         of('const char *latenn_f(void) { return "src/core.c"; }\n'), "/Users/ci/latenn/src/core.c", severity="note"),
@@ -198,5 +195,5 @@ CASES = [
     row("LB801", "one entry point alone", of(ENTRY), of(f"{ENTRY}{SECOND}"), "ReleaseEpFactory"),
     row("LB802", "a function of the vendor is exported", of(f"{ENTRY}{F}"), of(f"{ENTRY}{SECOND}"), "latenn_f",
         severity="warning"),
-    row("LB615", "unsigned arm64 code", lambda bench: bench.mac(unsigned(bench)), of(GOOD), "no LC_CODE_SIGNATURE"),
+    row("LB615", "unsigned arm64 code", mac(unsigned), of(GOOD), "no LC_CODE_SIGNATURE"),
 ]  # fmt: skip

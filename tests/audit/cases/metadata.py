@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, good, nupkg, wheel
 from tests.audit.corpus import nuspec
 
 LIB = "latenn/liblatenn.so"
@@ -17,17 +17,17 @@ def whole(bench):
 
 
 def record(change):
-    return lambda bench: bench.wheel(record=change)
+    return wheel(record=change)
 
 
 def requires(text: str):
-    return lambda bench: bench.wheel(metadata=f"Requires-Dist: {text}\n")
+    return wheel(metadata=f"Requires-Dist: {text}\n")
 
 
 def depends(version: str):
     inner = f'<dependency id="Microsoft.ML.OnnxRuntime" version="{version}"/>'
     row = f'<dependencies><group targetFramework="netstandard2.0">{inner}</group></dependencies>'
-    return lambda bench: bench.nupkg(extra=row)
+    return nupkg(extra=row)
 
 
 def changed(rows, path, **cells):
@@ -38,36 +38,34 @@ def changed(rows, path, **cells):
 
 
 CASES = [
-    Case("LB501", "no RECORD", lambda bench: bench.wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
+    Case("LB501", "no RECORD", wheel(drop=("RECORD",)), whole, at=".whl", says="RECORD"),
     Case("LB501", "a wrong hash", record(lambda rows: changed(rows, LIB, digest="sha256=AAAA")), whole, at=f"!{LIB}",
          says="differs from its hash", severity="warning"),
     Case("LB501", "a wrong size", record(lambda rows: changed(rows, LIB, size="7")), whole, at=f"!{LIB}",
          says="RECORD says 7", severity="warning"),
     Case("LB501", "no hash at all", record(lambda rows: changed(rows, LIB, digest="")), whole, at=f"!{LIB}",
          says="no SHA-256", severity="warning"),
-    Case("LB501", "a file that is not listed", lambda bench: bench.wheel(after={"latenn/late.txt": b"x"}), whole,
-         at="!latenn/late.txt", says="does not list it", severity="warning"),
+    Case("LB501", "a file that is not listed", wheel(after={"latenn/late.txt": b"x"}), whole, at="!latenn/late.txt",
+         says="does not list it", severity="warning"),
     Case("LB501", "a listed file that is missing", record(lambda rows: [*rows, ("latenn/gone.py", "sha256=AAAA", "1")]),
          whole, at="/RECORD", says="latenn/gone.py", severity="warning"),
     Case("LB501", "a file that is listed twice", record(lambda rows: [*rows, rows[0]]), whole, at="/RECORD",
          says="2 times", severity="warning"),
     Case("LB501", "a RECORD of two columns",
-         lambda bench: bench.wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole,
-         at="/RECORD", says="2 columns"),
+         wheel(after={"latenn-1.0.dist-info/RECORD": b"latenn/__init__.py,sha256=x\n"}), whole, at="/RECORD",
+         says="2 columns"),
     Case("LB502", "a second .dist-info folder; one inside a package is its own business",
-         lambda bench: bench.wheel({"other-1.0.dist-info/METADATA": b""}),
-         lambda bench: bench.wheel({"latenn/_vendor/other-1.0.dist-info/METADATA": b""}), at=".whl",
-         says="2 .dist-info folders"),
-    Case("LB502", "an invalid wheel name", lambda bench: bench.wheel(file_name="latenn.whl"), whole, at="latenn.whl",
+         wheel({"other-1.0.dist-info/METADATA": b""}), wheel({"latenn/_vendor/other-1.0.dist-info/METADATA": b""}),
+         at=".whl", says="2 .dist-info folders"),
+    Case("LB502", "an invalid wheel name", wheel(file_name="latenn.whl"), whole, at="latenn.whl",
          says="not a valid wheel name"),
-    Case("LB502", "another tag inside", lambda bench: bench.wheel(said_tag="py3-none-any"), whole, at="/WHEEL",
-         says="py3-none-any", severity="note"),
-    Case("LB502", "another version inside", lambda bench: bench.wheel(said_version="1.1"),
-         lambda bench: bench.wheel(said_version="1.0.0"), at="/METADATA", says="1.1"),
-    Case("LB502", "no WHEEL", lambda bench: bench.wheel(drop=("WHEEL",)), whole, at=".whl", says="WHEEL"),
-    Case("LB502", "METADATA that is not UTF-8",
-         lambda bench: bench.wheel(after={"latenn-1.0.dist-info/METADATA": b"Name: \xff\n"}), whole, at="/METADATA",
-         says="not UTF-8"),
+    Case("LB502", "another tag inside", wheel(said_tag="py3-none-any"), whole, at="/WHEEL", says="py3-none-any",
+         severity="note"),
+    Case("LB502", "another version inside", wheel(said_version="1.1"), wheel(said_version="1.0.0"), at="/METADATA",
+         says="1.1"),
+    Case("LB502", "no WHEEL", wheel(drop=("WHEEL",)), whole, at=".whl", says="WHEEL"),
+    Case("LB502", "METADATA that is not UTF-8", wheel(after={"latenn-1.0.dist-info/METADATA": b"Name: \xff\n"}), whole,
+         at="/METADATA", says="not UTF-8"),
     *(Case("LB507", what, lambda bench, line=line: bench.wheel(metadata=line), whole, at="/METADATA", says=says,
            severity="warning") for what, line, says in (
         ("a license that SPDX does not have", "License-Expression: Banana-1.0\n", "names no SPDX license expression"),
@@ -75,14 +73,13 @@ CASES = [
         ("a license file that is missing", "License-File: COPYING\n", "license file COPYING, which is not in"),
     )),
     Case("LB507", "a license expression in old metadata",
-         lambda bench: bench.wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
-         lambda bench: bench.wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
+         wheel(metadata="License-Expression: MIT\n", metadata_version="2.3"),
+         wheel(metadata="License-Expression: MIT\nLicense-File: LICENSE\n"), at="/METADATA",
          says="which metadata 2.3 lacks", severity="warning"),
-    Case("LB507", "an SBOM that is not JSON", lambda bench: bench.wheel({LIB: bench.good(), SBOM: b"<"}),
-         lambda bench: bench.wheel({LIB: bench.good(), SBOM: b"{}"}), at=f"!{SBOM}", says="is not JSON",
-         severity="note"),
-    Case("LB503", "a nupkg that was renamed", lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.1.0", "")),
-         lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
+    Case("LB507", "an SBOM that is not JSON", wheel({LIB: good(), SBOM: b"<"}), wheel({LIB: good(), SBOM: b"{}"}),
+         at=f"!{SBOM}", says="is not JSON", severity="note"),
+    Case("LB503", "a nupkg that was renamed", nupkg(spec=nuspec("Latenn", "1.1.0", "")),
+         nupkg(spec=nuspec("Latenn", "1.0", "")), at="!Latenn.nuspec", says="1.1.0"),
     Case("LB504", "the runtime is pinned", requires("onnxruntime==1.20.1"), requires("onnxruntime>=1.19"),
          at="/METADATA", says="onnxruntime==1.20.1", severity="warning"),
     Case("LB504", "an extra caps the runtime", requires("onnxruntime-gpu>=1.19,<1.22; extra == 'gpu'"),
@@ -93,15 +90,13 @@ CASES = [
          says="[1.20.1]"),
     Case("LB504", "a nuspec asks for another minimum", depends("1.20.0"), depends("1.19.0"), at="!Latenn.nuspec",
          says="1.20.0", policy=MINIMUM),
-    Case("LB505", "a wheel without a license file", lambda bench: bench.wheel(license_file=False), whole, at=".whl",
-         says="license", severity="note"),
-    Case("LB505", "a nuspec that names a missing license file",
-         lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT',
-                 '"file">LICENSE.txt')), lambda bench: bench.nupkg(), at="!Latenn.nuspec", says="LICENSE.txt",
+    Case("LB505", "a wheel without a license file", wheel(license_file=False), whole, at=".whl", says="license",
          severity="note"),
+    Case("LB505", "a nuspec that names a missing license file",
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('"expression">MIT', '"file">LICENSE.txt')), nupkg(),
+         at="!Latenn.nuspec", says="LICENSE.txt", severity="note"),
     Case("LB505", "a nuspec that names no license",
-         lambda bench: bench.nupkg(spec=nuspec("Latenn", "1.0.0",
-                 "").replace('<license type="expression">MIT</license>', "")), lambda bench: bench.nupkg(),
+         nupkg(spec=nuspec("Latenn", "1.0.0", "").replace('<license type="expression">MIT</license>', "")), nupkg(),
          at="!Latenn.nuspec", says="license", severity="note"),
     Case("LB502", "a requirement that cannot be read", requires("onnxruntime >>> 1"), requires("onnxruntime>=1"),
          at="/METADATA", says="onnxruntime >>> 1"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, contents, dylib, good, npm, runtime, shared
 from tests.audit.cases.layout import other
 from tests.audit.cases.linkage import with_odd
 from tests.audit.cases.tags import ARM
@@ -26,10 +26,6 @@ ENTRIES = {
 }
 PEER = Policy(peers={"@acme/tiny": "onnxruntime"}, minimums={"onnxruntime": "1.19"})
 FILES = ("index.cjs", "index.mjs", "index.d.ts", "cli.js")
-
-
-def npm(files: dict[str, bytes] | None = None, **how: object):
-    return lambda bench: bench.npm(files, **how)
 
 
 def entries(*lacking: str):
@@ -65,16 +61,16 @@ def twins(*, same: bool):
 
 def host_user(name: str):
     code = "extern int napi_create_int32(void);\nint tiny(void) { return napi_create_int32(); }\n"
-    return lambda bench: bench.npm({name: bench.compiler.shared(code, "-Wl,-z,undefs").read_bytes()})
+    return npm({name: contents(shared(code, "-Wl,-z,undefs"))})
 
 
 def prebuilt(folder: str, needs: dict[str, str] | None = None):
     fields = {**WHOLE, "optionalDependencies": needs or {}}
-    return lambda bench: bench.npm({f"prebuilds/{folder}/libtiny.so": with_odd(bench)}, **fields)
+    return npm({f"prebuilds/{folder}/libtiny.so": with_odd}, **fields)
 
 
-def runtime(bench: Bench, **how: object):
-    return bench.npm({"libonnxruntime.so.1": bench.runtime().read_bytes()}, **how)
+def bundled(**how: object):
+    return npm({"libonnxruntime.so.1": contents(runtime())}, **how)
 
 
 CASES = [
@@ -86,22 +82,21 @@ CASES = [
     Case("LB901", "a version that is not SemVer", npm(version="1.2"), npm(), at="!package/package.json", says="'1.2'"),
     Case("LB901", "a file of another version", npm(file_name="acme-tiny-linux-x64-1.2.4.tgz"),
          npm(file_name="tiny-linux-x64-1.2.3.tgz"), at="!package/package.json", says="1.2.4", severity="warning"),
-    Case("LB902", "a library of another processor", lambda bench: bench.npm({"libtiny.so": bench.good(ARM)}),
-         npm(), at="!package/libtiny.so", says="aarch64"),
-    Case("LB902", "a library of another system", lambda bench: bench.npm({"libtiny.so": bench.dylib()}),
-         lambda bench: bench.npm({"libtiny.dylib": bench.dylib()}, os=["!win32"], cpu="arm64", name="tiny"),
-         at="!package/libtiny.so", says="macho"),
-    Case("LB902", "a library of another system next to one that fits",
-         lambda bench: bench.npm({"a.so": bench.dylib(), "b.so": bench.good()}), npm(), at="!package/a.so",
-         says="macho", severity="note"),
+    Case("LB902", "a library of another processor", npm({"libtiny.so": good(ARM)}), npm(), at="!package/libtiny.so",
+         says="aarch64"),
+    Case("LB902", "a library of another system", npm({"libtiny.so": dylib()}),
+         npm({"libtiny.dylib": dylib()}, os=["!win32"], cpu="arm64", name="tiny"), at="!package/libtiny.so",
+         says="macho"),
+    Case("LB902", "a library of another system next to one that fits", npm({"a.so": dylib(), "b.so": good()}), npm(),
+         at="!package/a.so", says="macho", severity="note"),
     Case("LB902", "another system than the name says", npm(os=["darwin"]), npm(), at="!package/package.json",
          says="its name says linux"),
     Case("LB902", "no processor", npm(cpu=None), npm(name="tiny", cpu=None), at="!package/package.json",
          says="no cpu", severity="warning"),
-    Case("LB903", "a library for musl in a package for glibc", lambda bench: bench.npm({"libtiny.so": musl(bench)}),
-         npm(), at="!package/libtiny.so", says="linked against musl"),
-    Case("LB903", "libraries for both", lambda bench: bench.npm({"a.so": musl(bench), "b.so": bench.good()}), npm(),
-         at="!package/a.so", says="linked against musl", severity="note"),
+    Case("LB903", "a library for musl in a package for glibc", npm({"libtiny.so": musl}), npm(),
+         at="!package/libtiny.so", says="linked against musl"),
+    Case("LB903", "libraries for both", npm({"a.so": musl, "b.so": good()}), npm(), at="!package/a.so",
+         says="linked against musl", severity="note"),
     Case("LB903", "no C library is named", npm(libc=None), npm(libc=None, os=["darwin"]), at="!package/package.json",
          says="without glibc", severity="warning"),
     Case("LB904", "a script after installing", npm(scripts={"postinstall": "node get.js"}),
@@ -120,7 +115,7 @@ CASES = [
          says="names ./index.d.ts as types", severity="warning"),
     Case("LB906", "main is missing", npm({}, **WHOLE, main="lib"), npm({"lib/index.js": b""}, **WHOLE, main="lib"),
          at="!package/package.json", says="names lib as main"),
-    Case("LB103", "the runtime in an npm package", runtime, lambda bench: runtime(bench, name="onnxruntime-node"),
+    Case("LB103", "the runtime in an npm package", bundled(), bundled(name="onnxruntime-node"),
          at="!package/libonnxruntime.so.1", says="onnxruntime"),
     Case("LB406", "another library in the npm package", twins(same=False), twins(same=True),
          at="!tiny/liblatenn.so", says="differs from acme-tiny-linux-x64-1.2.3.tgz!package/liblatenn.so", policy=TWINS),

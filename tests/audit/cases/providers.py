@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, made_by
 from tests.audit.corpus import pe
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ MINIMUM = Policy(minimums={"onnxruntime": "1.23"})
 ASSEMBLY = "lib/netstandard2.0/Acme.dll"
 
 
+@made_by
 def library(bench: Bench, source: str = ENTRIES) -> bytes:
     return bench.compiler.shared(f"{source}{HIDDEN}{NAMES}{USED}", name="libacme_ep.so").read_bytes()
 
@@ -46,7 +47,7 @@ USED = f"{HIDDEN}const char *(*volatile latenn_kept)(void) = latenn_name;\n"
 
 def wheel(*, source: str = ENTRIES, module: str = HELPERS, metadata: str = SUPPORTS, name: str = LIB):
     """A wheel of an execution provider; what is given is broken."""
-    return lambda bench: bench.wheel({name: library(bench, source), MODULE: module.encode()}, metadata=metadata)
+    return lambda bench: bench.wheel({name: library(source)(bench), MODULE: module.encode()}, metadata=metadata)
 
 
 HELPED = b"\0GetLibraryPath\0GetEpNames\0"
@@ -56,7 +57,7 @@ def nupkg(helpers: bytes = HELPED, extra: str = "", more: tuple[str, ...] = ()):
     """A nupkg of an execution provider."""
 
     def make(bench: Bench):
-        files = {NATIVE: library(bench), ASSEMBLY: pe(managed=True) + helpers, **dict.fromkeys(more, bench.good())}
+        files = {NATIVE: library()(bench), ASSEMBLY: pe(managed=True) + helpers, **dict.fromkeys(more, bench.good())}
         return bench.nupkg(files, extra=extra)
 
     return make
@@ -71,128 +72,42 @@ def depends(name: str) -> str:
     return f'<dependencies><dependency id="{name}" version="1.23.0" /></dependencies>'
 
 
+def case(code: str, what: str, bad, *, good=None, at: str = f"!{LIB}", **how: object) -> Case:
+    """A case of a wheel's library, unless it says otherwise."""
+    return Case(code=code, what=what, bad=bad, good=good or wheel(), at=at, **how)
+
+
 CASES = [
-    Case(
-        "LB801",
-        "the second entry point has a plural name",
-        wheel(source=ENTRIES.replace("ReleaseEpFactory", "ReleaseEpFactories")),
-        wheel(),
-        at=f"!{LIB}",
-        says="ReleaseEpFactories",
-    ),
-    Case(
-        "LB802",
-        "a function of the vendor is exported",
-        wheel(source=f"{ENTRIES}int acme_log(void) {{ return 1; }}\n"),
-        wheel(),
-        at=f"!{LIB}",
-        says="acme_log",
-        severity="warning",
-    ),
-    Case(
-        "LB803",
-        "the module has no helper for the path",
-        wheel(module=HELPERS.replace("get_library_path", "path")),
-        wheel(),
-        at=f"!{MODULE}",
-        says="get_library_path",
-        severity="warning",
-    ),
-    Case(
-        "LB803",
-        "the module cannot be parsed",
-        wheel(module="def get_library_path(:"),
-        wheel(module="from ._impl import get_ep_names, get_library_path"),
-        at=f"!{MODULE}",
-        says="get_ep_names",
-        severity="warning",
-    ),
-    Case(
-        "LB803",
-        "no assembly has the helpers",
-        nupkg(helpers=b""),
-        nupkg(),
-        at=f"!{NATIVE}",
-        says="GetLibraryPath",
-        severity="warning",
-    ),
-    Case(
-        "LB804",
-        "the library has a version in its name",
-        wheel(name=f"{LIB}.1"),
-        wheel(),
-        at=f"!{MODULE}",
-        says="libacme_ep.so.1",
-    ),
-    Case(
-        "LB805",
-        "the helper gives another name",
-        wheel(module=HELPERS.replace("AcmeExecutionProvider", "AcmeNpuExecutionProvider")),
-        wheel(),
-        at=f"!{MODULE}",
-        says="AcmeNpuExecutionProvider",
-        severity="warning",
-    ),
-    Case(
-        "LB805",
-        "the assembly gives another name",
-        nupkg(helpers=HELPED + text("AcmeNpuExecutionProvider")),
-        nupkg(helpers=HELPED + text("AcmeExecutionProvider")),
-        at=f"!{ASSEMBLY}",
-        says="AcmeNpuExecutionProvider",
-        severity="warning",
-    ),
-    Case(
-        "LB806",
-        "it depends on the runtime's package",
-        nupkg(extra=depends("Microsoft.ML.OnnxRuntime")),
-        nupkg(extra=depends("Acme.Tools")),
-        at=".nupkg",
-        says="Microsoft.ML.OnnxRuntime",
-        severity="warning",
-    ),
-    Case(
-        "LB806",
-        "it depends on the runtime's assembly",
-        nupkg(extra=depends("Microsoft.ML.OnnxRuntime.Managed")),
-        nupkg(),
-        at=".nupkg",
-        says="OnnxRuntime.Managed",
-        severity="warning",
-    ),
-    Case(
-        "LB807",
-        "no version is named",
-        wheel(metadata="\nFor ONNX Runtime."),
-        wheel(),
-        at="METADATA",
-        says="no version",
-        severity="warning",
-    ),
-    Case(
-        "LB807",
-        "another minimum than the configured one is named",
-        wheel(metadata="\nSupports ONNX Runtime 1.2.3."),
-        wheel(),
-        at="METADATA",
-        says="1.23",
-        policy=MINIMUM,
-    ),
-    Case(
-        "LB809",
-        "a destructor is left to the end of the process",
-        wheel(source=ENTRIES + AT_EXIT),
-        wheel(source=ENTRIES + AT_EXIT + FINALIZES),
-        at=f"!{LIB}",
-        says="__cxa_finalize",
-        severity="warning",
-    ),
-    Case(
-        "LB808",
-        "a RID has a companion alone",
-        nupkg(more=("runtimes/win-x64/native/acme.dll",)),
-        nupkg(more=("runtimes/linux-x64/native/libacme.so",)),
-        at="!runtimes/win-x64/native/acme.dll",
-        says="linux-x64",
-    ),
-]
+    case("LB801", "the second entry point has a plural name",
+         wheel(source=ENTRIES.replace("ReleaseEpFactory", "ReleaseEpFactories")), says="ReleaseEpFactories"),
+    case("LB802", "a function of the vendor is exported",
+         wheel(source=f"{ENTRIES}int acme_log(void) {{ return 1; }}\n"), says="acme_log", severity="warning"),
+    case("LB803", "the module has no helper for the path", wheel(module=HELPERS.replace("get_library_path", "path")),
+         at=f"!{MODULE}", says="get_library_path", severity="warning"),
+    case("LB803", "the module cannot be parsed", wheel(module="def get_library_path(:"),
+         good=wheel(module="from ._impl import get_ep_names, get_library_path"), at=f"!{MODULE}", says="get_ep_names",
+         severity="warning"),
+    case("LB803", "no assembly has the helpers", nupkg(helpers=b""), good=nupkg(), at=f"!{NATIVE}",
+         says="GetLibraryPath", severity="warning"),
+    case("LB804", "the library has a version in its name", wheel(name=f"{LIB}.1"), at=f"!{MODULE}",
+         says="libacme_ep.so.1"),
+    case("LB805", "the helper gives another name",
+         wheel(module=HELPERS.replace("AcmeExecutionProvider", "AcmeNpuExecutionProvider")), at=f"!{MODULE}",
+         says="AcmeNpuExecutionProvider", severity="warning"),
+    case("LB805", "the assembly gives another name", nupkg(helpers=HELPED + text("AcmeNpuExecutionProvider")),
+         good=nupkg(helpers=HELPED + text("AcmeExecutionProvider")), at=f"!{ASSEMBLY}", says="AcmeNpuExecutionProvider",
+         severity="warning"),
+    case("LB806", "it depends on the runtime's package", nupkg(extra=depends("Microsoft.ML.OnnxRuntime")),
+         good=nupkg(extra=depends("Acme.Tools")), at=".nupkg", says="Microsoft.ML.OnnxRuntime", severity="warning"),
+    case("LB806", "it depends on the runtime's assembly", nupkg(extra=depends("Microsoft.ML.OnnxRuntime.Managed")),
+         good=nupkg(), at=".nupkg", says="OnnxRuntime.Managed", severity="warning"),
+    case("LB807", "no version is named", wheel(metadata="\nFor ONNX Runtime."), at="METADATA", says="no version",
+         severity="warning"),
+    case("LB807", "another minimum than the configured one is named", wheel(metadata="\nSupports ONNX Runtime 1.2.3."),
+         at="METADATA", says="1.23", policy=MINIMUM),
+    case("LB809", "a destructor is left to the end of the process", wheel(source=ENTRIES + AT_EXIT),
+         good=wheel(source=ENTRIES + AT_EXIT + FINALIZES), says="__cxa_finalize", severity="warning"),
+    case("LB808", "a RID has a companion alone", nupkg(more=("runtimes/win-x64/native/acme.dll",)),
+         good=nupkg(more=("runtimes/linux-x64/native/libacme.so",)), at="!runtimes/win-x64/native/acme.dll",
+         says="linux-x64"),
+]  # fmt: skip

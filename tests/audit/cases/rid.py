@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, good, nupkg
 
 
 def below(rid: str):
-    return lambda bench: bench.nupkg({f"runtimes/{rid}/native/liblatenn.so": bench.good()})
+    return nupkg({f"runtimes/{rid}/native/liblatenn.so": good()})
 
 
 CASES = [

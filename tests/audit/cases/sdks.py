@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, contents, dylib, good, shared
 from tests.audit.corpus import GLIBC, MAC_ARM, WINDOWS, WINDOWS_ARM
 
 if TYPE_CHECKING:
@@ -52,9 +52,7 @@ def library(bench: Bench) -> bytes:
 
 
 def exporting(name):
-    return lambda bench: bench.compiler.shared(
-        f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libx.so"
-    ).read_bytes()
+    return contents(shared(f"int {name}(void) {{ return 1; }}\n", "-Wl,-soname,libx.so"))
 
 
 def sdk(name=LINUX, without=(), links=(), **changed):
@@ -141,17 +139,17 @@ ROWS = [
     ("LB431", "no library for -l", pc("-lx", "-ly"), AT_PC, "-ly"),
     ("LB431", "a folder that is not there", pc("/include", "/headers"), AT_PC, "headers"),
     ("LB431", "a SONAME without a file", cmake('ME "libx.so', 'ME "libx.so.1'), AT_CMAKE, "libx.so.1"),
-    ("LB431", "a name that the linker writes into programs", sdk(**{SO: lambda bench: bench.good(soname="libx.so.1")}),
+    ("LB431", "a name that the linker writes into programs", sdk(**{SO: good(soname="libx.so.1")}),
      AT_SO, "libx.so.1"),
     ("LB432", "another version in CMake", sdk(**{VERSION_FILE: VERSION.replace("1.0.0", "1.1")}),
      f"{LINUX}!x/{VERSION_FILE}", "1.1"),
     ("LB432", "another version in a .pc", pc("Version: 1.0.0", "Version: 1.0.1"), AT_PC, "1.0.1"),
     ("LB433", "no header", sdk(without=["include/x.h"]), LINUX, "include/"),
-    ("LB302", "another CPU", sdk(**{SO: lambda bench: bench.good(GLIBC.replace("x86_64", "aarch64"))}),
+    ("LB302", "another CPU", sdk(**{SO: good(GLIBC.replace("x86_64", "aarch64"))}),
      AT_SO, "linux-x64"),
-    ("LB302", "another system", sdk(**{SO: lambda bench: bench.dylib(MAC_ARM)}), AT_SO, "macho"),
+    ("LB302", "another system", sdk(**{SO: dylib(MAC_ARM)}), AT_SO, "macho"),
     ("LB305", "another C library",
-     sdk(**{SO: lambda bench: bench.good("x86_64-linux-musl", soname="libx.so")}), AT_SO, "musl"),
+     sdk(**{SO: good("x86_64-linux-musl", soname="libx.so")}), AT_SO, "musl"),
 ]  # fmt: skip
 AT_LIB = f"{WINDOWS_SDK}!x/lib/latenn.lib"
 WINDOWS_ROWS = [

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, bare, contents, good, shared, wheel
 
 if TYPE_CHECKING:
     from tests.audit.corpus import Bench
@@ -17,7 +17,7 @@ ONLY_LATENN = Policy(exports={"latenn": ("latenn_*",)})
 
 
 def of(source: str, *flags: str):
-    return lambda bench: bench.wheel({LIB: bench.compiler.shared(source, *flags).read_bytes()})
+    return wheel({LIB: contents(shared(source, *flags))})
 
 
 def other(bench: Bench) -> bytes:
@@ -37,16 +37,14 @@ CASES = [
          of(f"{F}int lb_bind(void) {{ return 1; }}\n"),
          of(f'{F}__attribute__((visibility("hidden"))) int lb_bind(void) {{ return 1; }}\n'),
          at=f"!{LIB}", says="lb_bind", policy=ONLY_LATENN),
-    Case("LB201", "a rule by file name holds for a bare library",
-         lambda bench: bench.bare("liblatenn_backend_x.so", bench.good()),
-         lambda bench: bench.bare("liblatenn.so", bench.good()), at="liblatenn_backend_x.so", says="latenn_version",
+    Case("LB201", "a rule by file name holds for a bare library", bare("liblatenn_backend_x.so", good()),
+         bare("liblatenn.so", good()), at="liblatenn_backend_x.so", says="latenn_version",
          policy=Policy(exports={"liblatenn_backend_*.so": ("latenn_backend",)})),
     Case("LB204", "an exact name of the configuration is not exported", of("int latenn_lode(void) { return 1; }\n"),
          of("int latenn_load(void) { return 1; }\nint latenn_more(void) { return 1; }\n"), at=f"!{LIB}",
          says="latenn_load", policy=Policy(exports={"latenn": ("latenn_load", "latenn_*")})),
     Case("LB204", "only one of a package's libraries exports the name",
-         lambda bench: bench.wheel({LIB: bench.good(), "latenn/other/liblatenn.so": other(bench)}),
-         lambda bench: bench.wheel({LIB: bench.good(), "latenn/liblatenn_2.so": other(bench)}),
+         wheel({LIB: good(), "latenn/other/liblatenn.so": other}), wheel({LIB: good(), "latenn/liblatenn_2.so": other}),
          at="!latenn/other/liblatenn.so", says="exports latenn_other",
          policy=Policy(exports={"latenn": ("latenn_version", "latenn_*")})),
     Case("LB202", "a C++ function is exported", cxx("int speak(int a) { return a; }\n"),

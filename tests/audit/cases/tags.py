@@ -7,7 +7,7 @@ import struct
 import lief
 from latebind.audit.policy import Policy
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, dll, good, made_by, nupkg, wheel
 from tests.audit.corpus import Bench, pe
 
 LIB = "latenn/liblatenn.so"
@@ -19,10 +19,12 @@ int latenn_start(void) { pthread_t thread; return pthread_create(&thread, 0, not
 ARM = "aarch64-linux-gnu.2.28"
 
 
+@made_by
 def thread(bench: Bench, glibc: str) -> bytes:
     return bench.compiler.shared(THREAD, target=f"x86_64-linux-gnu.{glibc}").read_bytes()
 
 
+@made_by
 def cxx_user(bench: Bench, version: str) -> bytes:
     """A user of a stand-in libstdc++ whose one function carries that version."""
     script = bench.compiler.text(f"GLIBCXX_{version} {{ global: *; }};\n")
@@ -63,17 +65,20 @@ TIED = "_core.cpython-311-x86_64-linux-gnu.so"
 OWN = "cp311-cp311-manylinux_2_28_x86_64"
 
 
+@made_by
 def calling(bench: Bench, *names: str, tag: str = ABI3, file: str = "_core.abi3.so"):
     return bench.wheel({f"latenn/{file}": bench.compiler.shared(caller(*names)).read_bytes()}, tag=tag)
 
 
+@made_by
 def exporting(bench: Bench, name: str) -> bytes:
     return bench.compiler.shared(f"void *{name}(void) {{ return 0; }}\n").read_bytes()
 
 
+@made_by
 def weak_user(bench: Bench, *, weak: bool) -> bytes:
     """A user of glibc 2.34 whose version need is marked weak, as binutils marks those of weak symbols alone."""
-    data = bytearray(thread(bench, "2.34"))
+    data = bytearray(thread("2.34")(bench))
     rows = lief.ELF.parse(list(data)).symbols_version_requirement
     for row in (row for library in rows for row in library.get_auxiliary_symbols()):
         number = int(str(row.name).rpartition(".")[2]) if str(row.name).startswith("GLIBC_2.") else 0
@@ -89,6 +94,7 @@ def shiboken_user(bench: Bench) -> bytes:
     return bench.compiler.shared(caller(NEWER), library).read_bytes()
 
 
+@made_by
 def fat(bench: Bench, *minors: int):
     """A stable-ABI wheel with a module for each of several Pythons."""
     names = [f"latenn/_core.cpython-3{minor}-x86_64-linux-gnu.so" for minor in minors]
@@ -96,122 +102,103 @@ def fat(bench: Bench, *minors: int):
 
 
 CASES = [
-    Case("LB301", "a version that is marked weak is not required",
-         lambda bench: bench.wheel({LIB: weak_user(bench, weak=False)}),
-         lambda bench: bench.wheel({LIB: weak_user(bench, weak=True)}), at=f"!{LIB}", says="GLIBC_2.34"),
+    Case("LB301", "a version that is marked weak is not required", wheel({LIB: weak_user(weak=False)}),
+         wheel({LIB: weak_user(weak=True)}), at=f"!{LIB}", says="GLIBC_2.34"),
     Case("LB301", "a library that the rest of the package works without",
-         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.34"), LIB: bench.good()}),
-         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.17"), LIB: bench.good()}),
-         at="!latenn/libvariant.so", says="GLIBC_2.34", severity="warning"),
+         wheel({"latenn/libvariant.so": thread("2.34"), LIB: good()}),
+         wheel({"latenn/libvariant.so": thread("2.17"), LIB: good()}), at="!latenn/libvariant.so", says="GLIBC_2.34",
+         severity="warning"),
     Case("LB301", "two libraries that nothing joins, neither of which fits the tag",
-         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.34"), LIB: thread(bench, "2.34")}),
-         lambda bench: bench.wheel({"latenn/libvariant.so": thread(bench, "2.17"), LIB: bench.good()}),
-         at="!latenn/libvariant.so", says="GLIBC_2.34", severity="error"),
+         wheel({"latenn/libvariant.so": thread("2.34"), LIB: thread("2.34")}),
+         wheel({"latenn/libvariant.so": thread("2.17"), LIB: good()}), at="!latenn/libvariant.so", says="GLIBC_2.34",
+         severity="error"),
     Case("LB304", "what manylinux_2_26 promises depends on the architecture",
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.23")}, tag="py3-none-manylinux_2_26_x86_64"),
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.23")}, tag="py3-none-manylinux_2_26_aarch64"),
-         at=f"!{LIB}", says="GLIBCXX_3.4.22"),
+         wheel({LIB: cxx_user("3.4.23")}, tag="py3-none-manylinux_2_26_x86_64"),
+         wheel({LIB: cxx_user("3.4.23")}, tag="py3-none-manylinux_2_26_aarch64"), at=f"!{LIB}", says="GLIBCXX_3.4.22"),
     Case("LB306", "a module of one CPython in a wheel for any platform, which has a version without it",
-         lambda bench: bench.wheel({f"latenn/{TIED}": module(bench)}, tag="py3-none-any"),
-         lambda bench: bench.wheel({f"latenn/{TIED}": module(bench)}, tag=OWN), at=f"!latenn/{TIED}",
-         says="ABI tag is none", severity="warning"),
+         wheel({f"latenn/{TIED}": module}, tag="py3-none-any"), wheel({f"latenn/{TIED}": module}, tag=OWN),
+         at=f"!latenn/{TIED}", says="ABI tag is none", severity="warning"),
     Case("LB309", "a newer name that another library may define, as shiboken2 does",
-         lambda bench: bench.wheel({"latenn/_core.abi3.so": shiboken_user(bench)}, tag=ABI3),
-         lambda bench: bench.wheel({"latenn/_core.abi3.so": shiboken_user(bench)}, tag=ABI3_NEWER),
-         at="!latenn/_core.abi3.so", says=NEWER, severity="warning"),
+         wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3),
+         wheel({"latenn/_core.abi3.so": shiboken_user}, tag=ABI3_NEWER), at="!latenn/_core.abi3.so", says=NEWER,
+         severity="warning"),
     Case("LB302", "a helper for another system next to files that fit",
-         lambda bench: bench.wheel({LIB: bench.good(), "latenn/helper.exe": bench.dll()}),
-         lambda bench: bench.wheel({LIB: bench.good()}), at="!latenn/helper.exe", says="is pe", severity="note"),
-    Case("LB310", "a module for each of several Pythons",
-         lambda bench: fat(bench, 10, 11), lambda bench: calling(bench, STABLE),
+         wheel({LIB: good(), "latenn/helper.exe": dll()}), wheel({LIB: good()}), at="!latenn/helper.exe", says="is pe",
+         severity="note"),
+    Case("LB310", "a module for each of several Pythons", fat(10, 11), calling(STABLE),
          at="!latenn/_core.cpython-310-x86_64-linux-gnu.so", says="cp310", severity="note"),
     Case("LB304", "newer than the tag promises, and in the package under the system's name",
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30")}),
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30"), "latenn.libs/libstdc++.so.6": bench.good()}),
+         wheel({LIB: cxx_user("3.4.30")}), wheel({LIB: cxx_user("3.4.30"), "latenn.libs/libstdc++.so.6": good()}),
          at=f"!{LIB}", says="GLIBCXX_3.4.30"),
-    Case("LB301", "pthread_create of glibc 2.34 under a tag of 2.28",
-         lambda bench: bench.wheel({LIB: thread(bench, "2.34")}),
-         lambda bench: bench.wheel({LIB: thread(bench, "2.34")}, tag="py3-none-manylinux_2_34_x86_64"), at=f"!{LIB}",
+    Case("LB301", "pthread_create of glibc 2.34 under a tag of 2.28", wheel({LIB: thread("2.34")}),
+         wheel({LIB: thread("2.34")}, tag="py3-none-manylinux_2_34_x86_64"), at=f"!{LIB}",
          says="needs GLIBC_2.34 for pthread_create"),
     Case("LB301", "the lowest of several tags counts, old names included",
-         lambda bench: bench.wheel({LIB: thread(bench, "2.34")},
-             tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"),
-         lambda bench: bench.wheel({LIB: thread(bench, "2.17")},
-             tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"), at=f"!{LIB}", says="glibc 2.17"),
+         wheel({LIB: thread("2.34")}, tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"),
+         wheel({LIB: thread("2.17")}, tag="py3-none-manylinux2014_x86_64.manylinux_2_35_x86_64"), at=f"!{LIB}",
+         says="glibc 2.17"),
     Case("LB301", "a nupkg is held to the configured floor",
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": thread(bench, "2.34")}),
-         lambda bench: bench.nupkg({"runtimes/linux-x64/native/liblatenn.so": thread(bench, "2.17")}),
+         nupkg({"runtimes/linux-x64/native/liblatenn.so": thread("2.34")}),
+         nupkg({"runtimes/linux-x64/native/liblatenn.so": thread("2.17")}),
          at="!runtimes/linux-x64/native/liblatenn.so", says="GLIBC_2.34", policy=Policy(glibc="2.28")),
-    Case("LB302", "an aarch64 library in an x86_64 wheel", lambda bench: bench.wheel({LIB: bench.good(ARM)}),
-         lambda bench: bench.wheel({LIB: bench.good(ARM)}, tag="py3-none-manylinux_2_28_aarch64"), at=f"!{LIB}",
-         says="aarch64"),
+    Case("LB302", "an aarch64 library in an x86_64 wheel", wheel({LIB: good(ARM)}),
+         wheel({LIB: good(ARM)}, tag="py3-none-manylinux_2_28_aarch64"), at=f"!{LIB}", says="aarch64"),
     Case("LB302", "an x86_64 library in the folder of linux-arm64",
-         lambda bench: bench.nupkg({"runtimes/linux-arm64/native/liblatenn.so": bench.good()}),
-         lambda bench: bench.nupkg({"runtimes/linux-arm64/native/liblatenn.so": bench.good(ARM)}),
-         at="!runtimes/linux-arm64/native/liblatenn.so", says="linux-arm64"),
-    Case("LB302", "a Windows library in a Linux wheel",
-         lambda bench: bench.wheel({"latenn/latenn.dll": pe(managed=False)}),
-         lambda bench: bench.wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"),
-         at="!latenn/latenn.dll", says="pe"),
-    Case("LB303", "a native library in a wheel for any platform", lambda bench: bench.wheel(tag="py3-none-any"),
-         lambda bench: bench.wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=f"!{LIB}", says="any",
-         severity="warning"),
-    Case("LB303", "Root-Is-Purelib is true", lambda bench: bench.wheel(purelib=True), lambda bench: bench.wheel(),
-         at=".dist-info/WHEEL", says="Root-Is-Purelib: true", severity="note"),
-    Case("LB304", "a newer libstdc++ than the tag promises",
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.30")}),
-         lambda bench: bench.wheel({LIB: cxx_user(bench, "3.4.24")}), at=f"!{LIB}", says="GLIBCXX_3.4.30"),
-    Case("LB305", "a musl library under a manylinux tag", lambda bench: bench.wheel({LIB: musl_user(bench)}),
-         lambda bench: bench.wheel({LIB: musl_user(bench)}, tag="py3-none-musllinux_1_2_x86_64"), at=f"!{LIB}",
-         says="libc.musl-x86_64.so.1"),
+         nupkg({"runtimes/linux-arm64/native/liblatenn.so": good()}),
+         nupkg({"runtimes/linux-arm64/native/liblatenn.so": good(ARM)}), at="!runtimes/linux-arm64/native/liblatenn.so",
+         says="linux-arm64"),
+    Case("LB302", "a Windows library in a Linux wheel", wheel({"latenn/latenn.dll": pe(managed=False)}),
+         wheel({"latenn/latenn.dll": pe(managed=False)}, tag="py3-none-win_amd64"), at="!latenn/latenn.dll", says="pe"),
+    Case("LB303", "a native library in a wheel for any platform", wheel(tag="py3-none-any"),
+         wheel({"latenn/data.bin": b"x"}, tag="py3-none-any"), at=f"!{LIB}", says="any", severity="warning"),
+    Case("LB303", "Root-Is-Purelib is true", wheel(purelib=True), wheel(), at=".dist-info/WHEEL",
+         says="Root-Is-Purelib: true", severity="note"),
+    Case("LB304", "a newer libstdc++ than the tag promises", wheel({LIB: cxx_user("3.4.30")}),
+         wheel({LIB: cxx_user("3.4.24")}), at=f"!{LIB}", says="GLIBCXX_3.4.30"),
+    Case("LB305", "a musl library under a manylinux tag", wheel({LIB: musl_user}),
+         wheel({LIB: musl_user}, tag="py3-none-musllinux_1_2_x86_64"), at=f"!{LIB}", says="libc.musl-x86_64.so.1"),
     Case("LB305", "a glibc library in the folder of linux-musl-x64",
-         lambda bench: bench.nupkg({"runtimes/linux-musl-x64/native/liblatenn.so": bench.good()}),
-         lambda bench: bench.nupkg({"runtimes/linux-musl-x64/native/liblatenn.so": musl_user(bench)}),
+         nupkg({"runtimes/linux-musl-x64/native/liblatenn.so": good()}),
+         nupkg({"runtimes/linux-musl-x64/native/liblatenn.so": musl_user}),
          at="!runtimes/linux-musl-x64/native/liblatenn.so", says="libc.so.6"),
-    Case("LB306", "an extension module in a py3-none wheel",
-         lambda bench: bench.wheel({"latenn/_core.so": module(bench)}),
-         lambda bench: bench.wheel({"latenn/_core.so": module(bench)}, tag="cp311-abi3-manylinux_2_28_x86_64"),
-         at="!latenn/_core.so", says="PyInit__core", severity="warning"),
-    Case("LB307", "a plain linux tag", lambda bench: bench.wheel(tag="py3-none-linux_x86_64"),
-         lambda bench: bench.wheel(), at=".whl", says="linux_x86_64", severity="warning"),
-    Case("LB309", "a function of CPython 3.11 under cp310-abi3", lambda bench: calling(bench, STABLE, NEWER),
-         lambda bench: calling(bench, STABLE, NEWER, tag=ABI3_NEWER), at="!latenn/_core.abi3.so",
+    Case("LB306", "an extension module in a py3-none wheel", wheel({"latenn/_core.so": module}),
+         wheel({"latenn/_core.so": module}, tag="cp311-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.so",
+         says="PyInit__core", severity="warning"),
+    Case("LB307", "a plain linux tag", wheel(tag="py3-none-linux_x86_64"), wheel(), at=".whl", says="linux_x86_64",
+         severity="warning"),
+    Case("LB309", "a function of CPython 3.11 under cp310-abi3", calling(STABLE, NEWER),
+         calling(STABLE, NEWER, tag=ABI3_NEWER), at="!latenn/_core.abi3.so",
          says="cp310-abi3 with 1 import: PyType_GetName is new in CPython 3.11"),
-    Case("LB309", "a private function of CPython under an abi3 tag", lambda bench: calling(bench, STABLE, PRIVATE),
-         lambda bench: calling(bench, STABLE), at="!latenn/_core.abi3.so",
-         says="_PyObject_GetDictPtr is not in the stable ABI", severity="warning"),
-    Case("LB309", "the lowest of several tags counts",
-         lambda bench: calling(bench, NEWER, tag="cp310.cp311-abi3-manylinux_2_28_x86_64"),
-         lambda bench: calling(bench, NEWER, tag="cp311.cp312-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.abi3.so",
+    Case("LB309", "a private function of CPython under an abi3 tag", calling(STABLE, PRIVATE), calling(STABLE),
+         at="!latenn/_core.abi3.so", says="_PyObject_GetDictPtr is not in the stable ABI", severity="warning"),
+    Case("LB309", "the lowest of several tags counts", calling(NEWER, tag="cp310.cp311-abi3-manylinux_2_28_x86_64"),
+         calling(NEWER, tag="cp311.cp312-abi3-manylinux_2_28_x86_64"), at="!latenn/_core.abi3.so",
          says="PyType_GetName"),
     Case("LB310", "a module of one CPython under an abi3 tag",
-         lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so"),
-         lambda bench: calling(bench, STABLE, file="_core.cpython-311-x86_64-linux-gnu.so", tag=OWN),
+         calling(STABLE, file="_core.cpython-311-x86_64-linux-gnu.so"),
+         calling(STABLE, file="_core.cpython-311-x86_64-linux-gnu.so", tag=OWN),
          at="!latenn/_core.cpython-311-x86_64-linux-gnu.so", says="is found only by cp311"),
     Case("LB310", "a module of another CPython than the tag's, and one of no CPython in particular",
-         lambda bench: calling(bench, STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
-         lambda bench: calling(bench, STABLE, file="_core.so", tag=OWN), at=".so",
+         calling(STABLE, file="_core.cpython-310-x86_64-linux-gnu.so", tag=OWN),
+         calling(STABLE, file="_core.so", tag=OWN), at=".so",
          says="is found only by cp310, but the wheel is installed for cp311-cp311"),
     Case("LB309", "an abi3t wheel whose module hands over a PyModuleDef",
-         lambda bench: calling(bench, "PyModuleDef_Init", tag=ABI3T, file="_core.abi3t.so"),
-         lambda bench: bench.wheel({"latenn/_core.abi3t.so": exporting(bench, "PyModExport__core")}, tag=ABI3T),
-         at="!latenn/_core.abi3t.so", says="PyModuleDef_Init is for CPython with the GIL alone"),
+         calling("PyModuleDef_Init", tag=ABI3T, file="_core.abi3t.so"),
+         wheel({"latenn/_core.abi3t.so": exporting("PyModExport__core")}, tag=ABI3T), at="!latenn/_core.abi3t.so",
+         says="PyModuleDef_Init is for CPython with the GIL alone"),
     Case("LB309", "an abi3t wheel whose module uses what is no part of the stable ABI",
-         lambda bench: calling(bench, PRIVATE, tag=ABI3T, file="_core.abi3t.so"),
-         lambda bench: calling(bench, NEWER, tag=ABI3T, file="_core.abi3t.so"),
+         calling(PRIVATE, tag=ABI3T, file="_core.abi3t.so"), calling(NEWER, tag=ABI3T, file="_core.abi3t.so"),
          at="!latenn/_core.abi3t.so", says=f"cp315-abi3.abi3t with 1 import: {PRIVATE}", severity="warning"),
-    Case("LB310", "an abi3t module under a tag that older CPythons install",
-         lambda bench: calling(bench, STABLE, file="_core.abi3t.so"),
-         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
+    Case("LB310", "an abi3t module under a tag that older CPythons install", calling(STABLE, file="_core.abi3t.so"),
+         calling(STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
          says="is not found by CPython 3.10, which knows no .abi3t.so"),
-    Case("LB310", "an abi3 module under an abi3t tag", lambda bench: calling(bench, STABLE, tag=ABI3T),
-         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.so"), at="!latenn/_core.abi3.so",
+    Case("LB310", "an abi3 module under an abi3t tag", calling(STABLE, tag=ABI3T),
+         calling(STABLE, tag=ABI3T, file="_core.so"), at="!latenn/_core.abi3.so",
          says="is not found by free-threaded CPython 3.15, which knows no .abi3.so"),
     Case("LB310", "an abi3t module under the tag of one CPython",
-         lambda bench: calling(bench, STABLE, tag="cp315-cp315-manylinux_2_28_x86_64", file="_core.abi3t.so"),
-         lambda bench: calling(bench, STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
+         calling(STABLE, tag="cp315-cp315-manylinux_2_28_x86_64", file="_core.abi3t.so"),
+         calling(STABLE, tag=ABI3T, file="_core.abi3t.so"), at="!latenn/_core.abi3t.so",
          says="excludes all other CPythons", severity="warning"),
-    Case("LB310", "a stable-ABI module under the tag of one CPython", lambda bench: calling(bench, STABLE, tag=OWN),
-         lambda bench: calling(bench, STABLE), at="!latenn/_core.abi3.so", says="excludes all other CPythons",
-         severity="warning"),
+    Case("LB310", "a stable-ABI module under the tag of one CPython", calling(STABLE, tag=OWN), calling(STABLE),
+         at="!latenn/_core.abi3.so", says="excludes all other CPythons", severity="warning"),
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.audit.cases.case import Case
+from tests.audit.cases.case import Case, contents, dll, import_library, made_by, wheel, windows, windows_runtime
 from tests.audit.cases.symbols import ONLY_LATENN
 from tests.audit.cases.tags import NEWER, STABLE, caller
 from tests.audit.corpus import RUNTIME, USER, WINDOWS_ARM, WINDOWS_TAG, Bench
@@ -29,27 +29,32 @@ def whole(bench: Bench):
     return bench.windows(bench.dll())
 
 
+@made_by
 def made(bench: Bench, source: str, *flags: str | Path, exports: Sequence[str] = ("latenn_f",), **how) -> bytes:
     return bench.compiler.dll(source, *flags, exports=exports, name="latenn.dll", **how).read_bytes()
 
 
 def of(source: str, *flags: str, exports: Sequence[str] = ("latenn_f",), **how):
-    return lambda bench: bench.windows(made(bench, source, *flags, exports=exports, **how))
+    return windows(made(source, *flags, exports=exports, **how))
 
 
+@made_by
 def linked(bench: Bench, source: str = USER, *flags: str) -> bytes:
     library = bench.compiler.import_library(bench.windows_runtime())
-    return made(bench, source, library, *flags, exports=["latenn_bind"])
+    return made(source, library, *flags, exports=["latenn_bind"])(bench)
 
 
+@made_by
 def odd(bench: Bench, name: str = "odd.dll", source: str = ODD, export: str = "odd") -> Path:
     return bench.compiler.dll(source, exports=[export], name=name)
 
 
+@made_by
 def with_odd(bench: Bench, name: str = "odd.dll") -> bytes:
-    return made(bench, STRANGER, bench.compiler.import_library(odd(bench, name)))
+    return made(STRANGER, bench.compiler.import_library(odd(name)(bench)))(bench)
 
 
+@made_by
 def module(bench: Bench, name: str, tags: str, file: str = "_core.pyd", *, python: str = "python3.dll"):
     source = f"void *{name}(void *given) {{ return given; }}\n"
     library = bench.compiler.import_library(bench.compiler.dll(source, exports=[name], name=python))
@@ -60,9 +65,10 @@ def module(bench: Bench, name: str, tags: str, file: str = "_core.pyd", *, pytho
 def forwards(bench: Bench):
     # lld-link wants the target to exist when it writes the import library.
     library = bench.compiler.import_library(bench.windows_runtime())
-    return bench.windows(made(bench, f"{FORWARD}{F}", library))
+    return bench.windows(made(f"{FORWARD}{F}", library)(bench))
 
 
+@made_by
 def native(bench: Bench, data: bytes):
     return bench.nupkg({NATIVE: data})
 
@@ -76,52 +82,41 @@ ENTRY = "int CreateEpFactories(void) { return 1; }\n"
 SECOND = "int ReleaseEpFactory(void) { return 1; }\n"
 BOTH = ["CreateEpFactories", "ReleaseEpFactory"]
 CASES = [
-    row("LB101", "linked", lambda bench: bench.windows(linked(bench)), of(LATE), "import of onnxruntime.dll"),
-    row("LB101", "linked with delay", lambda bench: bench.windows(linked(bench, DELAYED, "-delayload:onnxruntime.dll")),
-        of(LATE), "delay import of onnxruntime.dll"),
+    row("LB101", "linked", windows(linked()), of(LATE), "import of onnxruntime.dll"),
+    row("LB101", "linked with delay", windows(linked(DELAYED, "-delayload:onnxruntime.dll")), of(LATE),
+        "delay import of onnxruntime.dll"),
     row("LB101", "forwarded", forwards, of(LATE), "OrtGetApiBase is forwarded to onnxruntime.OrtGetApiBase"),
     row("LB101", "linked under a name in capitals",
-        lambda bench: bench.windows(made(bench, USER,
-                bench.compiler.import_library(bench.windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
+        windows(made(USER, import_library(windows_runtime("ONNXRUNTIME.dll")), exports=["latenn_bind"])),
         of(LATE), "import of ONNXRUNTIME.dll"),
-    row("LB103", "the runtime lies in the wheel",
-        lambda bench: bench.wheel({"latenn/onnxruntime.dll": bench.windows_runtime().read_bytes()}),
-        lambda bench: bench.wheel({"latenn/onnxruntime-genai.dll": bench.dll()}), "exports OrtGetApiBase",
-        at="!latenn/onnxruntime.dll"),
-    row("LB104", "a copy under another name", lambda bench: bench.windows(bench.windows_runtime().read_bytes()),
-        of(LATE), "export table of onnxruntime.dll"),
+    row("LB103", "the runtime lies in the wheel", wheel({"latenn/onnxruntime.dll": contents(windows_runtime())}),
+        wheel({"latenn/onnxruntime-genai.dll": dll()}), "exports OrtGetApiBase", at="!latenn/onnxruntime.dll"),
+    row("LB104", "a copy under another name", windows(contents(windows_runtime())), of(LATE),
+        "export table of onnxruntime.dll"),
     row("LB104", "a copy with another name inside", of(RUNTIME, exports=["OrtGetApiBase"]), of(LATE),
         "exports OrtGetApiBase"),
     row("LB105", "the runtime's own text", of(MARKER), of(LATE), ".?AVInferenceSession@onnxruntime@@"),
     row("LB106", "the library of the package lacks the symbol",
-        lambda bench: bench.wheel({LIB: with_odd(bench),
-                "latenn/odd.dll": odd(bench, "odd.dll", F, "latenn_f").read_bytes()}),
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/odd.dll": odd(bench).read_bytes()}),
-        "imports 1 symbol that odd.dll does not export"),
-    row("LB107", "a needed library is nowhere", lambda bench: bench.windows(with_odd(bench)),
-        lambda bench: bench.wheel({LIB: with_odd(bench), "latenn/Odd.dll": odd(bench).read_bytes()}, tag=WINDOWS_TAG),
-        "import of odd.dll"),
-    row("LB107", "Python's DLL in a package without any module",
-        lambda bench: bench.windows(with_odd(bench, "python311.dll")),
-        lambda bench: bench.windows(with_odd(bench, "KERNEL32.dll")), "python311.dll"),
-    row("LB107", "the print system is part of Windows, another driver is not",
-        lambda bench: bench.windows(with_odd(bench, "odd.drv")),
-        lambda bench: bench.windows(with_odd(bench, "winspool.drv")),
-        "import of odd.drv"),
-    row("LB111", "the C++ run-time library", lambda bench: bench.windows(with_odd(bench, "MSVCP140.dll")),
-        lambda bench: bench.wheel({LIB: with_odd(bench, "MSVCP140.dll"), "latenn/msvcp140.dll": b"MZ"}),
+        wheel({LIB: with_odd(), "latenn/odd.dll": contents(odd("odd.dll", F, "latenn_f"))}),
+        wheel({LIB: with_odd(), "latenn/odd.dll": contents(odd())}), "imports 1 symbol that odd.dll does not export"),
+    row("LB107", "a needed library is nowhere", windows(with_odd()),
+        wheel({LIB: with_odd(), "latenn/Odd.dll": contents(odd())}, tag=WINDOWS_TAG), "import of odd.dll"),
+    row("LB107", "Python's DLL in a package without any module", windows(with_odd("python311.dll")),
+        windows(with_odd("KERNEL32.dll")), "python311.dll"),
+    row("LB107", "the print system is part of Windows, another driver is not", windows(with_odd("odd.drv")),
+        windows(with_odd("winspool.drv")), "import of odd.drv"),
+    row("LB111", "the C++ run-time library", windows(with_odd("MSVCP140.dll")),
+        wheel({LIB: with_odd("MSVCP140.dll"), "latenn/msvcp140.dll": b"MZ"}),
         "which Windows does not include: MSVCP140.dll", severity="warning"),
-    row("LB111", "the part that CPython installs, in a nupkg",
-        lambda bench: native(bench, with_odd(bench, "VCRUNTIME140.dll")),
-        lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140.dll")), "VCRUNTIME140.dll", at=f"!{NATIVE}",
-        severity="warning"),
+    row("LB111", "the part that CPython installs, in a nupkg", native(with_odd("VCRUNTIME140.dll")),
+        windows(with_odd("VCRUNTIME140.dll")), "VCRUNTIME140.dll", at=f"!{NATIVE}", severity="warning"),
     row("LB112", "a debug build next to the library that the package uses",
-        lambda bench: bench.wheel({LIB: bench.dll(), "latenn/toold.dll": with_odd(bench, "ucrtbased.dll")},
-            tag=WINDOWS_TAG), whole, "import of ucrtbased.dll", at="!latenn/toold.dll", severity="warning"),
-    row("LB112", "the debug run-time library", lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1D.dll")),
-        lambda bench: bench.windows(with_odd(bench, "VCRUNTIME140_1.dll")), "VCRUNTIME140_1D.dll"),
-    row("LB112", "the debug build of Python", lambda bench: bench.windows(with_odd(bench, "python311_d.dll")),
-        lambda bench: bench.windows(with_odd(bench, "python311.dll")), "python311_d.dll"),
+        wheel({LIB: dll(), "latenn/toold.dll": with_odd("ucrtbased.dll")}, tag=WINDOWS_TAG), whole,
+        "import of ucrtbased.dll", at="!latenn/toold.dll", severity="warning"),
+    row("LB112", "the debug run-time library", windows(with_odd("VCRUNTIME140_1D.dll")),
+        windows(with_odd("VCRUNTIME140_1.dll")), "VCRUNTIME140_1D.dll"),
+    row("LB112", "the debug build of Python", windows(with_odd("python311_d.dll")), windows(with_odd("python311.dll")),
+        "python311_d.dll"),
     row("LB201", "a function of the loader is exported",
         of(f"{F}int lb_bind(void) {{ return 1; }}\n", exports=["latenn_f", "lb_bind"]),
         of(f"{F}int lb_bind(void) {{ return 1; }}\n"), "lb_bind", policy=ONLY_LATENN),
@@ -131,27 +126,23 @@ CASES = [
     row("LB203", "a variable is exported", of("int latenn_counter = 3;\n", exports=["latenn_counter,data"]),
         of("static int counter = 3;\nint *latenn_counter(void) { return &counter; }\n", exports=["latenn_counter"]),
         "latenn_counter", severity="note"),
-    row("LB302", "an arm64 library in an amd64 wheel", lambda bench: bench.windows(bench.dll(WINDOWS_ARM)),
-        lambda bench: bench.windows(bench.dll(WINDOWS_ARM), "py3-none-win_arm64"), "is pe aarch64"),
-    row("LB302", "an arm64 library in the folder of win-x64", lambda bench: native(bench, bench.dll(WINDOWS_ARM)),
-        lambda bench: native(bench, bench.dll()), "win-x64", at=f"!{NATIVE}"),
+    row("LB302", "an arm64 library in an amd64 wheel", windows(dll(WINDOWS_ARM)),
+        windows(dll(WINDOWS_ARM), "py3-none-win_arm64"), "is pe aarch64"),
+    row("LB302", "an arm64 library in the folder of win-x64", native(dll(WINDOWS_ARM)), native(dll()), "win-x64",
+        at=f"!{NATIVE}"),
     row("LB306", "an extension module in a py3-none wheel",
         of("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
-        lambda bench: bench.windows(made(bench, "void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]),
-            "cp311-abi3-win_amd64"), "PyInit__core", severity="warning"),
-    row("LB309", "a function of CPython 3.11 under cp310-abi3", lambda bench: module(bench, NEWER, "cp310-abi3"),
-        lambda bench: module(bench, NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11",
-        at="!latenn/_core.pyd"),
-    row("LB309", "functions from the library of one CPython",
-        lambda bench: module(bench, STABLE, "cp310-abi3", python="python311.dll"),
-        lambda bench: module(bench, STABLE, "cp310-abi3"), "imports python311.dll", at="!latenn/_core.pyd"),
+        windows(made("void *PyInit__core(void) { return 0; }\n", exports=["PyInit__core"]), "cp311-abi3-win_amd64"),
+        "PyInit__core", severity="warning"),
+    row("LB309", "a function of CPython 3.11 under cp310-abi3", module(NEWER, "cp310-abi3"),
+        module(NEWER, "cp311-abi3"), "PyType_GetName is new in CPython 3.11", at="!latenn/_core.pyd"),
+    row("LB309", "functions from the library of one CPython", module(STABLE, "cp310-abi3", python="python311.dll"),
+        module(STABLE, "cp310-abi3"), "imports python311.dll", at="!latenn/_core.pyd"),
     row("LB309", "functions from python3.dll under abi3t, which is not free-threaded CPython's",
-        lambda bench: module(bench, STABLE, "cp315-abi3.abi3t"),
-        lambda bench: module(bench, STABLE, "cp315-abi3.abi3t", python="python3t.dll"), "imports python3.dll",
-        at="!latenn/_core.pyd"),
-    row("LB310", "a module of one CPython under an abi3 tag",
-        lambda bench: module(bench, STABLE, "cp310-abi3", "_core.cp311-win_amd64.pyd"),
-        lambda bench: module(bench, STABLE, "cp311-cp311", "_core.cp311-win_amd64.pyd"), "is found only by cp311",
+        module(STABLE, "cp315-abi3.abi3t"), module(STABLE, "cp315-abi3.abi3t", python="python3t.dll"),
+        "imports python3.dll", at="!latenn/_core.pyd"),
+    row("LB310", "a module of one CPython under an abi3 tag", module(STABLE, "cp310-abi3", "_core.cp311-win_amd64.pyd"),
+        module(STABLE, "cp311-cp311", "_core.cp311-win_amd64.pyd"), "is found only by cp311",
         at="!latenn/_core.cp311-win_amd64.pyd"),
     row("LB604", "a library that was cut off", lambda bench: bench.windows(bench.dll()[:-100]), whole, "cut off"),
     row("LB610", "__FILE__ of the build machine",

@@ -3,7 +3,6 @@
 import html
 import json
 import re
-from pathlib import Path
 
 import chromium
 import msgspec
@@ -13,7 +12,6 @@ from latebind.verify.report.report import Provenance, Report
 
 from tests.verify.reports import HOSTILE, large, report, row
 
-ROOT = Path(__file__).resolve().parents[3]
 LOG = f"$ install\n{HOSTILE}\nthe end"
 
 

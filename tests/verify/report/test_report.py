@@ -122,13 +122,6 @@ def test_many_failures_are_counted_not_listed():
     assert "- and 10 more\n" in text
 
 
-def test_the_exit_status_tells_failure_and_nothing_run_from_success():
-    passed, not_run, failed = row(), row("not run"), row("failed")
-    refused = row(scenario="absent")
-    statuses = [report(*rows).exit_status for rows in ((refused, not_run), (passed, failed), (passed, not_run), ())]
-    assert statuses == [1, 1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("rows", "why"),
     [
@@ -202,11 +195,6 @@ def test_what_is_no_report_of_ours_is_refused_with_its_place(tmp_path, text, wor
         read_report(file)
     assert str(file) in str(caught.value)
     assert "Run latebind verify, or give a verify.json that it wrote." in str(caught.value)
-
-
-def test_a_report_that_is_not_there_is_told(tmp_path):
-    with pytest.raises(InputError, match="No such file"):
-        read_report(tmp_path / "nope.json")
 
 
 def test_files_are_written_with_the_logs_and_earlier_logs_go(tmp_path):

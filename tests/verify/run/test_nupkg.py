@@ -6,12 +6,13 @@ import zipfile
 
 import msgspec
 import pytest
-from latebind.errors import InputError, NotRun, ToolError
+from latebind.errors import InputError, ToolError
 from latebind.system.run import run
 from latebind.verify.run.native import build_here
 from latebind.verify.run.nupkg import unpack
 
 from tests.dotnet_support import LATENN, RID, spoiled_cases, without
+from tests.programs import not_run
 
 SOURCE = LATENN / "verify" / "c"
 pytestmark = pytest.mark.usefixtures("packages")
@@ -83,10 +84,8 @@ def test_without_the_runtime_the_sentence_names_the_command(tmp_path, packages, 
 def test_without_a_compiler_the_cell_is_not_run(tmp_path, packages, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
 
-    with pytest.raises(NotRun) as caught:
+    with not_run("no-compiler"):
         build_c(unpack(packages, tmp_path / "p"), tmp_path / "build")
-
-    assert caught.value.reason == "no-compiler"
 
 
 def test_what_is_no_package_is_refused(tmp_path):

@@ -1,12 +1,13 @@
 """What a library does when it is loaded, seen in real libraries that a compiler made."""
 
 import json
-import subprocess
 import sys
 
 import pytest
 from broken import loading, natives
 from latebind.verify.run.environment import _ONLOAD as _PROGRAM
+
+from tests.programs import did, ran
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")
 
@@ -15,8 +16,7 @@ def loaded(folder, source):
     """What was printed, the status, and what had changed; None when the process did not get so far."""
     library, out = folder / "liblatenn_helper.so", folder / "changed.json"
     library.write_bytes(natives.compiled(source))
-    argv = [sys.executable, "-I", str(_PROGRAM), str(out), str(library)]
-    ended = subprocess.run(argv, capture_output=True, text=True, check=False)
+    ended = ran(sys.executable, "-I", _PROGRAM, out, library)
     changed = json.loads(out.read_text("utf-8")) if out.is_file() else None
     return ended.stdout + ended.stderr, ended.returncode, changed
 
@@ -41,5 +41,5 @@ def test_what_loading_alone_does_is_seen(tmp_path, source, printed, status, chan
 def test_what_is_no_library_does_nothing(tmp_path):
     text, out = tmp_path / "a.so", tmp_path / "changed.json"
     text.write_text("a text")
-    subprocess.run([sys.executable, "-I", str(_PROGRAM), str(out), str(text)], check=True)
+    did(sys.executable, "-I", _PROGRAM, out, text)
     assert json.loads(out.read_text("utf-8")) == []

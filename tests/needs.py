@@ -1,0 +1,44 @@
+"""What tests need of the machine: where it is missing, the test is skipped with the reason."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import ort_header
+import pytest
+from debian import NotAvailableError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_Made = TypeVar("_Made")
+
+
+def available(make: Callable[..., _Made], *arguments: object) -> _Made:
+    """What a program of ci/ makes."""
+    try:
+        return make(*arguments)
+    except NotAvailableError as reason:
+        pytest.skip(f"not run: {reason}")
+
+
+def official_header(folder: Path, version: str = "1.21") -> Path:
+    """ONNX Runtime's C header of a version, with its other headers in the same folder."""
+    return available(ort_header.fetch, folder / "ort-header", version)
+
+
+def runtime_folder() -> Path:
+    """The folder of the installed ONNX Runtime's library."""
+    return Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))
+
+
+def needed(*names: str) -> list[str]:
+    """The paths of programs."""
+    found = {name: shutil.which(name) for name in names}
+    for name, path in found.items():
+        if path is None:
+            pytest.skip(f"not run: there is no {name} here")
+    return list(found.values())

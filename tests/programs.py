@@ -1,0 +1,50 @@
+"""Runs programs for tests, and judges how they ended."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from latebind.errors import NotRun
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CLI = (sys.executable, "-m", "latebind.cli")
+"""The words that start latebind."""
+
+
+def ran(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """How a program ended, and what it printed."""
+    return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
+
+
+def did(*command: object, **options: Any) -> str:
+    """What a program printed that must succeed."""
+    return succeeded(ran(*command, **options))
+
+
+def succeeded(done: subprocess.CompletedProcess[str]) -> str:
+    """What was printed; hold that nothing went wrong."""
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
+    """Hold that latebind refused a command line: with one error, which says all of this."""
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stderr.startswith("usage: ") or done.stderr.count("latebind: ") == 1, done.stderr
+    for text in says:
+        assert text in done.stderr
+
+
+@contextmanager
+def not_run(reason: str, match: str | None = None) -> Iterator[pytest.ExceptionInfo[NotRun]]:
+    """Hold that a step is not run, for one of the known reasons and with these words."""
+    with pytest.raises(NotRun, match=match) as caught:
+        yield caught
+    assert caught.value.reason == reason
