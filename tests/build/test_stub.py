@@ -139,7 +139,7 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     row = target(rid)
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
-    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
+    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O2", "-s", "-Wall", "-Werror", "-fPIC", "-shared"]
     command = [find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -172,7 +172,18 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
-    words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
+    words = [
+        "-std=c99",
+        "-O2",
+        "-s",
+        "-Wall",
+        "-Werror",
+        *tmp_path.glob("*.c"),
+        "-ldl",
+        "-pthread",
+        "-o",
+        tmp_path / "two",
+    ]
     done = subprocess.run(list(map(str, [find_zig(), "cc", *words])), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     capi = Path(str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/capi")))

@@ -36,7 +36,18 @@ NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows":
 
 def compiled(rid, *words):
     row = target(rid)
-    command = [find_zig(), "cc", "-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", *words]
+    command = [
+        find_zig(),
+        "cc",
+        "-target",
+        zig_triple(row, row.floor),
+        "-std=c99",
+        "-O2",
+        "-s",
+        "-Wall",
+        "-Werror",
+        *words,
+    ]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -31,7 +31,7 @@ def library(tmp_path_factory):
             row = target(rid)
             (folder / "one.c").write_text(SOURCE)
             path = folder / f"{rid}-{len(made)}.bin"
-            command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O1", *kind, "-o", path, "one.c"]
+            command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O2", "-s", *kind, "-o", path, "one.c"]
             done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
             made[rid, kind] = path.read_bytes()
@@ -250,7 +250,7 @@ def heads32(tmp_path_factory):
     names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
-    words = ["-target", "x86-linux-musl", "-static", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
+    words = ["-target", "x86-linux-musl", "-O2", "-s", "-static", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
     done = subprocess.run([zig, "cc", *words, *sources, "-o", program], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     try:
