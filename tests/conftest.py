@@ -14,11 +14,16 @@ from pathlib import Path
 import hypothesis
 import msgspec
 import pytest
+from latebind.compilers.zig import find_zig, zig_variables
 
 from tests.client import write_client
 
 ROOT = Path(__file__).resolve().parent.parent
 _SKIPPED = []
+
+# Tests that call zig themselves take its standard libraries from where latebind's builds keep them.
+if zig := find_zig():
+    os.environ.update(zig_variables(zig, ROOT / ".latebind"))
 
 # How long one case takes says nothing where other workers keep the processors busy.
 hypothesis.settings.register_profile("latebind", deadline=None)

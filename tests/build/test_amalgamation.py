@@ -9,7 +9,7 @@ import pytest
 from latebind.binary.read import read_image
 from latebind.compilers.choose import require
 from latebind.compilers.zig import find_zig
-from latebind.tables.targets import target, zig_triple
+from latebind.tables.targets import host_rid, target, zig_triple
 
 from tests.conftest import ROOT
 from tests.needs import needed, runtime_folder
@@ -107,7 +107,9 @@ int main() {
 
 
 def zig(*tools):
-    return [[str(find_zig()), tool] for tool in tools]
+    row = target(host_rid())
+    floor = {"linux": "2.28"}.get(row.system, row.floor)  # as new projects have it: zig has its C++ library already
+    return [[str(find_zig()), tool, "-target", zig_triple(row, floor), "-s"] for tool in tools]
 
 
 def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):

@@ -2,10 +2,12 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import lief
 import pytest
 from latebind.binary.read import read_image
+from latebind.build.inputs import SourceBoundary
 from latebind.build.native import stage_target
 from latebind.build.sources import hash_sources
 from latebind.build.stage import open_stage
@@ -256,14 +258,58 @@ def test_what_editors_leave_behind_does_no_harm(tiny):
     assert stage(tiny).manifest.key == before
 
 
-def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch):
-    for name in ("HOME", "XDG_CACHE_HOME", "ZIG_GLOBAL_CACHE_DIR", "LATEBIND_CACHE"):
+@pytest.fixture
+def own_cache(monkeypatch):
+    """As for a user whose environment says nothing of zig."""
+    for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LIB_DIR"):
         monkeypatch.delenv(name, raising=False)
-    assert library(stage(tiny)).is_file()
-    assert (tiny / "build" / "zig-cache").is_dir()
 
 
-def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_bytes(tmp_path, monkeypatch, capsys):
+def test_without_a_home_zig_keeps_its_cache_beside_the_build(tiny, monkeypatch, own_cache):
+    for name in ("HOME", "XDG_CACHE_HOME", "LATEBIND_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    environment = toolchain("zig", target("linux-x64")).environment(tiny / "build" / "linux-x64")
+    cache = tiny / "build" / "zig-cache"
+    assert environment["ZIG_GLOBAL_CACHE_DIR"] == str(cache)
+    assert Path(environment["ZIG_LIB_DIR"]).is_relative_to(cache)
+    assert Path(environment["ZIG_LIB_DIR"], "libc", "mingw").is_dir()
+
+
+def test_another_environments_zig_takes_its_libraries_from_the_same_place(tmp_path, monkeypatch, own_cache):
+    """Else zig compiles those for Windows once more, for a minute."""
+    monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
+    copied = tmp_path / "env" / "zig"
+    copied.parent.mkdir()
+    shutil.copy(find_zig(), copied)
+    (copied.parent / "lib").symlink_to(find_zig().resolve().parent / "lib")
+    first = zig.zig_variables(find_zig(), tmp_path)
+    assert Path(first["ZIG_LIB_DIR"]).is_relative_to(tmp_path / "cache")
+    assert zig.zig_variables(copied, tmp_path) == first
+
+
+def test_a_cache_that_cannot_hold_zigs_libraries_costs_time_only(tmp_path, own_cache, monkeypatch):
+    monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "cache" / "zig").mkdir(parents=True)
+    (tmp_path / "cache" / "zig" / "latebind").write_text("in the way")
+    own = find_zig().resolve().parent / "lib"
+    assert zig.zig_variables(find_zig(), tmp_path)["ZIG_LIB_DIR"] == str(own)
+
+
+def test_zigs_headers_may_be_in_the_checkout(tiny, monkeypatch, own_cache):
+    monkeypatch.setenv("LATEBIND_CACHE", str(tiny / "cache"))
+    (tiny / ".git").mkdir()
+    environment = toolchain("zig", target("linux-x64")).environment(tiny / "build" / "linux-x64")
+    config = load(tiny / "latebind.toml")
+    header = Path(environment["ZIG_LIB_DIR"], "include", "stddef.h")
+    folders = toolchain("zig", target("linux-x64")).folders(tiny / "build" / "linux-x64")
+    SourceBoundary(config, [], folders).refuse_outside([header])
+    with pytest.raises(BuildError, match="from outside native/"):
+        SourceBoundary(config, [], []).refuse_outside([header])
+
+
+def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_bytes(
+    tmp_path, monkeypatch, capsys, own_cache
+):
     monkeypatch.setattr(zig, "_WORTH_ANNOUNCING", 1)
     before = stage(write_client(tmp_path / "before"))
     announced = "zig compiles its C standard library for linux-x64 once per user; this takes about 1 minute"
@@ -277,14 +323,13 @@ def test_two_projects_share_one_cache_and_its_place_changes_neither_key_nor_byte
     assert (tmp_path / "cache" / "zig" / "o").is_dir()
 
 
-def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeypatch, capsys):
+def test_a_build_that_failed_announces_the_one_time_work_again(tmp_path, monkeypatch, capsys, own_cache):
     monkeypatch.setattr(zig, "_WORTH_ANNOUNCING", 1)
     monkeypatch.setenv("LATEBIND_CACHE", str(tmp_path / "cache"))
-    root = write_client(tmp_path / "tiny", tiny="int f(void) { return b; }\n")
-    (root / "native" / "more.cpp").touch()
+    chosen = toolchain("zig", target("linux-x64"))
     for _ in range(2):
-        with pytest.raises(BuildError):
-            stage(root)
+        with pytest.raises(BuildError), chosen.first_use(target("linux-x64"), "2.28", tmp_path / "t", [Path("a.cpp")]):
+            raise BuildError("no")
         shown = capsys.readouterr().err
         assert "zig compiles its C and C++ standard libraries for linux-x64 once per user" in shown
 

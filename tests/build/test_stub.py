@@ -127,7 +127,7 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     row = target(rid)
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
-    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", "-fPIC", "-shared"]
+    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-s", "-Wall", "-Werror", "-fPIC", "-shared"]
     did(find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
@@ -158,8 +158,8 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
-    words = ["-std=c99", "-Wall", "-Werror", *tmp_path.glob("*.c"), "-ldl", "-pthread", "-o", tmp_path / "two"]
-    did(find_zig(), "cc", *words)
+    words = ["-O1", "-s", "-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
+    did(find_zig(), "cc", *tmp_path.glob("*.c"), *words)
     for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
         first, second = did(tmp_path / "two", env=env).splitlines()

@@ -112,7 +112,7 @@ def test_delvewheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
 def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes_it(tools, tmp_path):
     (tmp_path / "runtime.c").write_text("int OrtGetApiBase(void) { return 1; }\n")
     (tmp_path / "user.c").write_text("int OrtGetApiBase(void);\nint use(void) { return OrtGetApiBase(); }\n")
-    zig = [find_zig(), "cc", "-target", "x86_64-linux-gnu.2.28", "-shared", "-fPIC"]
+    zig = [find_zig(), "cc", "-target", "x86_64-linux-gnu.2.28", "-O2", "-s", "-shared", "-fPIC"]
     runtime, user = tmp_path / "libonnxruntime.so.1", tmp_path / "libuser.so"
     did(*zig, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
     did(*zig, "-o", user, tmp_path / "user.c", runtime)

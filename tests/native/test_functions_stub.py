@@ -36,7 +36,8 @@ NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows":
 
 def compiled(rid, *words):
     row = target(rid)
-    did(find_zig(), "cc", "-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-Wall", "-Werror", *words)
+    flags = ("-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-s", "-Wall", "-Werror")
+    did(find_zig(), "cc", *flags, *words)
 
 
 def made(latebind, folder, rid):

@@ -32,7 +32,7 @@ def library(tmp_path_factory):
             row = target(rid)
             (folder / "one.c").write_text(SOURCE)
             path = folder / f"{rid}-{len(made)}.bin"
-            did(zig, "cc", "-target", zig_triple(row, row.floor), "-O1", *kind, "-o", path, "one.c", cwd=folder)
+            did(zig, "cc", "-target", zig_triple(row, row.floor), "-O1", "-s", *kind, "-o", path, "one.c", cwd=folder)
             made[rid, kind] = path.read_bytes()
         return made[rid, kind]
 
@@ -248,7 +248,7 @@ def heads32(tmp_path_factory):
     names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
-    words = ["-target", "x86-linux-musl", "-static", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
+    words = ["-target", "x86-linux-musl", "-static", "-O1", "-s", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
     did(zig, "cc", *words, *sources, "-o", program)
     try:
         subprocess.run([program], check=False)

@@ -88,7 +88,7 @@ class NativeBuild:
 
         request_codemodel(tree)
         files = native_files(self.config, workdir)
-        boundary = SourceBoundary(self.config, files, self.folder)
+        boundary = SourceBoundary(self.config, files, [self.folder, *self.toolchain.folders(tree)])
         with self.toolchain.first_use(self.target, self.floor, tree, files):
             step("-S", self.config.cmake_source, "-B", tree, "-G", "Ninja", *arguments)
             model = read_codemodel(ninja, tree, self.config.cmake_source)

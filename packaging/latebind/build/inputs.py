@@ -49,16 +49,16 @@ class SourceBoundary:
     """The files that native code may be made from: the key of a stage is a hash of them, and the sdist carries them.
 
     Both would miss any other file of the project. Headers of the system, of compilers and of other installations are
-    not the project's; `made` is the folder of what is made from the sources.
+    not the project's; `apart` are folders of what is made from the sources, and of the compiler.
     """
 
-    def __init__(self, config: Config, files: Sequence[Path], made: Path) -> None:
+    def __init__(self, config: Config, files: Sequence[Path], apart: Iterable[Path]) -> None:
         self._config = config
         self._native = config.native_source.resolve()
         self._files = {path.resolve() for path in files}
         roots = (folder for folder in (config.root, *config.root.parents) if (folder / ".git").exists())
         self._repository = next(roots, config.root)
-        self._apart = [made.resolve(), (config.root / "loader").resolve(), cmake_dir().resolve()]
+        self._apart = [path.resolve() for path in (*apart, config.root / "loader", cmake_dir())]
 
     def refuse_outside(self, inputs: Iterable[Path]) -> None:
         """Raises BuildError that names the files of the project that are not among the sources."""

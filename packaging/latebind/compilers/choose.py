@@ -52,6 +52,9 @@ class Toolchain(Protocol):
     def environment(self, tree: Path) -> Mapping[str, str]:
         """The environment in which CMake and the compiler run for a build tree."""
 
+    def folders(self, tree: Path) -> tuple[Path, ...]:
+        """Folders of the compiler's own files, which may be in a project's checkout."""
+
     def first_use(
         self, target: Target, floor: str, tree: Path, sources: Iterable[Path]
     ) -> AbstractContextManager[None]:

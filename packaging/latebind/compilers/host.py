@@ -55,6 +55,9 @@ class _Host:
     def environment(self, tree: Path) -> Mapping[str, str]:  # noqa: ARG002  # the host's compiler keeps nothing
         return dict(os.environ)
 
+    def folders(self, tree: Path) -> tuple[Path, ...]:  # noqa: ARG002  # they are the system's
+        return ()
+
     def first_use(self, *_: object) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
+import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +32,7 @@ ZIG_REQUIREMENT = "ziglang==0.17.0"
 """Pinned: another zig makes other bytes."""
 
 _CACHE_VARIABLE = "ZIG_GLOBAL_CACHE_DIR"
+_LIBRARY_VARIABLE = "ZIG_LIB_DIR"
 _CXX = frozenset({".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".mm"})
 _WORTH_ANNOUNCING = 30
 """Seconds."""
@@ -58,11 +61,43 @@ def zig_toolchain(target: Target) -> Toolchain:
     return _Zig(zig)
 
 
-def _zig_cache(tree: Path) -> Path:
-    """Where zig keeps its compiled standard libraries: the user's cache folder, else a folder next to the tree."""
-    stated = os.environ.get(_CACHE_VARIABLE)
-    cache = user_cache()
-    return Path(stated) if stated else cache / "zig" if cache else tree.parent / "zig-cache"
+def zig_variables(zig: Path, made: Path) -> dict[str, str]:
+    """Where zig keeps its compiled standard libraries and has their sources: the same places for every project.
+
+    `made` is the folder of builds; it has the cache of a user who has no folder for caches. What the caller's
+    environment says of these places stands.
+    """
+    user = user_cache()
+    cache = os.environ.get(_CACHE_VARIABLE) or str(user / "zig" if user else made / "zig-cache")
+    library = os.environ.get(_LIBRARY_VARIABLE) or str(_kept_library(zig, Path(cache)))
+    return {_CACHE_VARIABLE: cache, _LIBRARY_VARIABLE: library}
+
+
+def _kept_library(zig: Path, cache: Path) -> Path:
+    """zig's headers and sources in the cache: links to an environment's, or copies where the disk is another.
+
+    zig takes C libraries for Windows from its cache only if their sources are where they were (it passes itself that
+    folder as -isystem). Each new environment, such as that of an isolated build, would compile them for a minute.
+    """
+    own = zig.resolve().parent / "lib"
+    kept = cache / "latebind" / f"zig-{compiler_version(zig, 'version')}" / "lib"
+    if kept.is_dir() or not own.is_dir():
+        return kept if kept.is_dir() else own
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as aside:
+            made = Path(shutil.copytree(own, Path(aside) / "lib", copy_function=_link))
+            made.rename(kept)
+    except (OSError, shutil.Error):  # another process was quicker, or the disk is full: the environment's own does
+        return kept if kept.is_dir() else own
+    return kept
+
+
+def _link(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # on another disk
+        shutil.copyfile(source, target)
 
 
 def _quoted(path: Path) -> str:
@@ -95,7 +130,8 @@ class _Zig:
         return [f"-DCMAKE_TOOLCHAIN_FILE={file}"]
 
     def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
-        maps = f"-DLATEBIND_PREFIX_MAP={self.zig.resolve().parent}=zig;{made}=build"
+        library = Path(zig_variables(self.zig, made)[_LIBRARY_VARIABLE])
+        maps = f"-DLATEBIND_PREFIX_MAP={library}=zig/lib;{made}=build"
         if not target.linker_scripts:
             return [maps]
         script = folder / "symbols.ld"
@@ -112,14 +148,18 @@ class _Zig:
 
     def environment(self, tree: Path) -> Mapping[str, str]:
         kept = {key: value for key, value in os.environ.items() if not steers(key)}
-        return {**kept, _CACHE_VARIABLE: str(_zig_cache(tree)), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+        return {**kept, **zig_variables(self.zig, tree.parent), "ZIG_LOCAL_CACHE_DIR": str(tree / ".zig-cache")}
+
+    def folders(self, tree: Path) -> tuple[Path, ...]:
+        return (Path(zig_variables(self.zig, tree.parent)[_LIBRARY_VARIABLE]),)
 
     @contextmanager
     def first_use(self, target: Target, floor: str, tree: Path, sources: Iterable[Path]) -> Iterator[None]:
         cxx = any(path.suffix.lower() in _CXX for path in sources)
         work = {"C": target.zig_c_seconds, **({"C++": target.zig_cxx_seconds} if cxx else {})}
         name = f"{compiler_version(self.zig, 'version')}-{zig_triple(target, floor)}"
-        marks = {language: _zig_cache(tree) / "latebind" / f"{name}-{language}" for language in work}
+        cache = Path(zig_variables(self.zig, tree.parent)[_CACHE_VARIABLE])
+        marks = {language: cache / "latebind" / f"{name}-{language}" for language in work}
         missing = [language for language, mark in marks.items() if not mark.is_file()]
         seconds = sum(work[language] for language in missing)
         if seconds >= _WORTH_ANNOUNCING:
