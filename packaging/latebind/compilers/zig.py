@@ -64,8 +64,8 @@ def zig_toolchain(target: Target) -> Toolchain:
 def zig_variables(zig: Path, made: Path) -> dict[str, str]:
     """Where zig keeps its compiled standard libraries and has their sources: the same places for every project.
 
-    `made` is the folder of builds; it has the cache of a user who has no folder for caches. What the caller's
-    environment says of these places stands.
+    `made` is the folder of builds, which holds the cache where the user has no folder for caches. Variables that the
+    caller has set are kept.
     """
     user = user_cache()
     cache = os.environ.get(_CACHE_VARIABLE) or str(user / "zig" if user else made / "zig-cache")
