@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, TypeVar
 import ort_header
 import pytest
 from debian import NotAvailableError
+from latebind.compilers.zig import find_zig
+from latebind.model import Rid
+from latebind.tables.targets import host_rid, target, zig_triple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,3 +45,12 @@ def needed(*names: str) -> list[str]:
         if path is None:
             pytest.skip(f"not run: there is no {name} here")
     return list(found.values())
+
+
+def zig(rid: str = "", *, tool: str = "cc", floor: str = "") -> list[str]:
+    """The words that start zig for a target, or for this machine, as latebind's builds do: they share its libraries."""
+    found = find_zig()
+    if found is None:
+        pytest.skip("not run: the ziglang package is missing")
+    row = target(Rid(rid) if rid else host_rid())
+    return [str(found), tool, "-target", zig_triple(row, floor or row.floor), "-O1", "-s"]

@@ -53,14 +53,16 @@ VERSIONS = ["1.0", "1.0rc1", "1.0.0-rc.1", "1.0.0-alpha.2", "v1.0.0", "01.2.3", 
 NAMES = ["Tiny", "tiny-pack", "tiny_pack", "tiny.pack", "Tiny__Pack", "tiny-._pack"]
 SPLIT = '{ id = "Tiny.Core", split = true }'
 VARIANTS = [
-    *(Variant(version=version) for version in VERSIONS),
-    *(Variant(name=name, nuget="") for name in NAMES),
+    *(Variant(version=version) for version in VERSIONS[len(NAMES) :]),
+    *(Variant(version=version, name=name) for version, name in zip(VERSIONS, NAMES, strict=False)),
     *(Variant(nuget=nuget, wheel=False) for nuget in (SPLIT, SPLIT.replace("true", "false"), '{ id = "Tiny.Core" }')),
     Variant(nuget=SPLIT, version="1.0.0-rc.1", rids=("linux-x64", "win-x64"), wheel=False),
     Variant(nuget=SPLIT, rids=ALL),
     Variant(nuget=f'{SPLIT}\nnpm = {{ name = "@acme/tiny" }}', version="1.0.0-rc.1", rids=ALL, wheel=False),
-    *(Variant(glibc=glibc, nuget="") for glibc in ("2.17", "2.31", "2.40")),
-    *(Variant(macos=macos, rids=("osx-arm64",), nuget="") for macos in ("12.0", "13.0", "26.0")),
+    *(
+        Variant(glibc=glibc, macos=macos, rids=("linux-x64", "osx-arm64"), nuget="")
+        for glibc, macos in (("2.17", "12.0"), ("2.31", "13.0"), ("2.40", "26.0"))
+    ),
     *(Variant(rids=(rid,), version="1.0.0-rc.1") for rid in ALL[1:]),
     Variant(rids=ALL, sdk=True, version="v1.0.0-rc.1"),
     Variant(rids=("linux-x64", "linux-musl-x64"), runtime=True),

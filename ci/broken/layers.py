@@ -19,14 +19,17 @@ from latebind.verify.verify import verify
 from broken.packages import LINUX, Packages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from latebind.audit.policy import Policy
     from latebind.config.config import Config
-    from latebind.model import Artifact
+    from latebind.model import Artifact, AuditReport
     from latebind.verify.report.report import CellResult
 
     from broken.packages import Way
+
+    Audit = Callable[[Sequence[Path], Policy], AuditReport]
 
 Kind = Literal["wheel", "nupkg", "npm"]
 CONSUMERS: Mapping[Kind, str] = {"wheel": "python", "nupkg": "dotnet-build", "npm": "node"}
@@ -69,10 +72,10 @@ def broken(way: Way, good: Path, scratch: Path) -> Path:
     return folder
 
 
-def audited(folder: Path, config: Config) -> dict[str, str]:
+def audited(folder: Path, config: Config, audit: Audit = audit_paths) -> dict[str, str]:
     """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
     found: dict[str, str] = {}
-    for row in audit_paths([folder], project_policy(config)).findings:
+    for row in audit([folder], project_policy(config)).findings:
         found[row.code] = min(row.severity, found.get(row.code, row.severity), key=_SEVERITIES.index)
     return dict(sorted(found.items()))
 

@@ -3,20 +3,21 @@
 import importlib.metadata
 import re
 import subprocess
+import sys
 
 import latebind as package
 import pytest
 from latebind.binary.read import read_image
 from latebind.compilers.choose import require
-from latebind.compilers.zig import find_zig
-from latebind.tables.targets import host_rid, target, zig_triple
 
 from tests.conftest import ROOT
-from tests.needs import needed, runtime_folder
+from tests.needs import needed, runtime_folder, zig
 from tests.programs import refused, succeeded
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
+FLOOR = "2.28" if sys.platform == "linux" else ""
+"""As new projects have it: zig has the C++ library for that."""
 OTHERS = ("linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64")
 
 
@@ -43,9 +44,7 @@ def single(latebind, tmp_path_factory):
 
 @pytest.mark.parametrize("rid", ["linux-x64", *(pytest.param(rid, marks=pytest.mark.slow) for rid in OTHERS)])
 def test_it_compiles_for_every_target_without_a_warning(single, tmp_path, rid):
-    row = target(rid)
-    words = ["-target", zig_triple(row, row.floor), "-std=c99", *STRICT]
-    compiled(find_zig(), "cc", *words, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
+    compiled(*zig(rid), "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
 
 
 def test_it_has_its_version_and_licence(single):
@@ -60,7 +59,10 @@ def test_a_cpp_program_binds_onnx_runtime_and_catches_why_it_cannot(single, tmp_
     page = (ROOT / "loader" / "README.md").read_text("utf-8")
     program = page.partition("`which_runtime.cpp`:\n\n```cpp\n")[2].partition("```")[0]
     (tmp_path / "program.cpp").write_text(program)
-    cc, cxx = ([name] for name in needed("cc", "c++")) if compiler == "system" else zig("cc", "c++")
+    if compiler == "system":
+        cc, cxx = ([name] for name in needed("cc", "c++"))
+    else:
+        cc, cxx = (zig(tool=tool, floor=FLOOR) for tool in ("cc", "c++"))
     compiled(*cc, "-std=c99", *STRICT, "-c", single / "latebind.c", "-o", tmp_path / "latebind.o")
     words = ["-std=c++11", *STRICT, "-I", single, tmp_path / "program.cpp", tmp_path / "latebind.o", "-ldl", "-pthread"]
     compiled(*cxx, *words, "-o", tmp_path / "program")
@@ -104,12 +106,6 @@ int main() {
               none, std::strlen(moved.json()) > 2, moved->sentence);
 }
 """
-
-
-def zig(*tools):
-    row = target(host_rid())
-    floor = {"linux": "2.28"}.get(row.system, row.floor)  # as new projects have it: zig has its C++ library already
-    return [[str(find_zig()), tool, "-target", zig_triple(row, floor), "-s"] for tool in tools]
 
 
 def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):

@@ -6,12 +6,10 @@ import pytest
 from latebind.binary.read import read_image
 from latebind.build.stub import IN_FRONT
 from latebind.compilers.choose import require
-from latebind.compilers.zig import find_zig
 from latebind.system.archive import sha256
-from latebind.tables.targets import target, zig_triple
 
 from tests.conftest import ROOT
-from tests.needs import needed, official_header, runtime_folder
+from tests.needs import needed, official_header, runtime_folder, zig
 from tests.programs import did, refused, succeeded
 
 # How public projects look for the runtime and link it.
@@ -124,11 +122,10 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     licence = (ROOT / "LICENSE").read_text("utf-8")
     assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
     assert licence.splitlines()[0] in source.read_text("utf-8")
-    row = target(rid)
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
-    flags = ["-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-s", "-Wall", "-Werror", "-fPIC", "-shared"]
-    did(find_zig(), "cc", *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
+    flags = ["-std=c99", "-Wall", "-Werror", "-fPIC", "-shared"]
+    did(*zig(rid), *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
         assert exported == {"used"}
@@ -158,8 +155,8 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
         assert latebind("stub", runtime, "--source", "--output", tmp_path).returncode == 0
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
-    words = ["-O1", "-s", "-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
-    did(find_zig(), "cc", *tmp_path.glob("*.c"), *words)
+    words = ["-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
+    did(*zig(), *tmp_path.glob("*.c"), *words)
     for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
         first, second = did(tmp_path / "two", env=env).splitlines()

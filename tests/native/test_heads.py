@@ -4,11 +4,10 @@ import struct
 import subprocess
 
 import pytest
-from latebind.compilers.zig import find_zig
-from latebind.tables.targets import target, zig_triple
 
 from tests.native import pe
 from tests.native.building import ROOT
+from tests.needs import zig
 from tests.programs import did
 
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
@@ -18,9 +17,6 @@ SOURCE = "int one(void);\nint one(void) { return 1; }\n"
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     """Compile a library or, with the word -c, an object file for a target; once for each."""
-    zig = find_zig()
-    if zig is None:
-        pytest.skip("not run: the ziglang package is missing")
     folder = tmp_path_factory.mktemp("heads")
     made = {}
 
@@ -29,10 +25,9 @@ def library(tmp_path_factory):
         if "-c" not in kind and "-shared" not in kind:
             kind = ("-shared", *kind)
         if (rid, kind) not in made:
-            row = target(rid)
             (folder / "one.c").write_text(SOURCE)
             path = folder / f"{rid}-{len(made)}.bin"
-            did(zig, "cc", "-target", zig_triple(row, row.floor), "-O1", "-s", *kind, "-o", path, "one.c", cwd=folder)
+            did(*zig(rid), *kind, "-o", path, "one.c", cwd=folder)
             made[rid, kind] = path.read_bytes()
         return made[rid, kind]
 
@@ -241,15 +236,12 @@ def test_damaged_run_paths_never_crash(read, library):
 @pytest.fixture(scope="module")
 def heads32(tmp_path_factory):
     """The readers, built for a processor of 32 bits: it runs here where the kernel runs its programs."""
-    zig = find_zig()
-    if zig is None:
-        pytest.skip("not run: the ziglang package is missing")
     program = tmp_path_factory.mktemp("heads32") / "heads"
     names = ("file_head", "macho_head", "macho_paths", "pe_head", "imports", "ld_cache", "memory")
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
     words = ["-target", "x86-linux-musl", "-static", "-O1", "-s", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
-    did(zig, "cc", *words, *sources, "-o", program)
+    did(zig()[0], "cc", *words, *sources, "-o", program)
     try:
         subprocess.run([program], check=False)
     except OSError as reason:

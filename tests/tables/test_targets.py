@@ -4,11 +4,11 @@ import re
 
 import pytest
 from latebind.build.native import stage_target
-from latebind.compilers.zig import find_zig
 from latebind.config.file import load
-from latebind.tables.targets import target, targets, wheel_tag, zig_triple
+from latebind.tables.targets import target, targets, wheel_tag
 
 from tests.client import write_portable
+from tests.needs import zig
 from tests.programs import did
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
@@ -53,28 +53,18 @@ def test_a_runner_is_of_the_targets_system(rid):
     assert "latest" not in row.runner  # what moves by itself breaks a release by itself
 
 
-@pytest.fixture
-def zig():
-    found = find_zig()
-    if found is None:
-        pytest.skip("not run: the ziglang package is missing")
-    return found
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", targets())
-def test_zig_compiles_for_every_triple(rid, zig, tmp_path):
+def test_zig_compiles_for_every_triple(rid, tmp_path):
     row = target(rid)
     (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
-    command = [zig, "cc", "-target", zig_triple(row, row.floor), "-O1", "-s", "-shared", "-o", "one.bin", "one.c"]
-    did(*command, cwd=tmp_path, timeout=300)
+    did(*zig(rid), "-shared", "-o", "one.bin", "one.c", cwd=tmp_path, timeout=300)
     assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[row.system])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rid", SIX)
-def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, zig, tmp_path):
-    assert zig
+def test_a_cmake_project_that_names_no_platform_builds_for_every_target(rid, tmp_path):
     row = target(rid)
     write_portable(tmp_path, [rid])
     staged = stage_target(load(tmp_path / "latebind.toml"), row, tmp_path)
