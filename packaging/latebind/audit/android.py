@@ -30,7 +30,8 @@ _RIDS = ("android-arm64", "android-x64")
 def small_pages(package: Contents) -> Iterator[Hit | Skip]:
     """Newer Android devices have pages of 16 KB, and their loader refuses 64-bit libraries with smaller alignment.
 
-    Google Play requires it of apps for Android 15 and newer. It is the only rule of Android that latebind judges.
+    Google Play requires 16 KB alignment in apps for Android 15 and newer. This is the only Android rule that latebind
+    checks.
     """
     tagged = package.wheel is not None and any(map(_TAG.fullmatch, package.wheel.platforms))
     for file in package.native:

@@ -32,7 +32,7 @@ _MOST_DEATHS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One package to audit. `lost` maps each file that ended a worker before to how it ended it."""
+    """One package to audit. `lost` maps each file that has ended a worker to how that worker ended."""
 
     path: Path
     kind: SubjectKind
@@ -57,11 +57,11 @@ def audit_paths(
     limits: WorkerLimits | None = None,
     work: Callable[[Task, Callable[[str], None]], Result] | None = None,
 ) -> AuditReport:
-    """Audit packages, folders and binaries; in a folder every package below it.
+    """Audit packages, folders and binaries; for a folder, also every package below it.
 
-    `jobs` is the number of worker processes, 0 for the CPU count. The report depends neither on it nor on the order
-    of the paths; its `subjects` counts packages, folders and bare binaries. `work` replaces what a worker does, for
-    tests that need one that dies.
+    `jobs` is the number of worker processes, 0 for the CPU count. The report depends neither on it nor on the order of
+    the paths; its `subjects` counts packages, folders and bare binaries. `work` replaces the worker's function, for
+    tests in which a worker must die.
 
     Raises InputError when a path is missing or cannot be audited, and LatebindError when third-party checks cannot be
     loaded.
@@ -118,7 +118,7 @@ def audit_package(task: Task, report: Callable[[str], None]) -> Result:
 
 
 def _asks(code: str, policy: Policy) -> bool:
-    """Whether what this check looks for is to be searched. Checks of other distributions may look for it, too."""
+    """Whether to search for what this check needs. Third-party checks may need it too."""
     return policy.choice.takes(code) or any(row.origin for row in checks().values())
 
 
@@ -126,7 +126,7 @@ def find_subjects(paths: Sequence[Path]) -> list[tuple[Path, SubjectKind]]:
     """The packages, folders and binaries to audit, each once, sorted by path.
 
     A folder stands for the packages below it, and for itself when it holds native files outside of packages, or no
-    package. Archives of debug symbols are audited only where they are named. Raises InputError.
+    package. Archives of debug symbols are audited only if `paths` names them. Raises InputError.
     """
     found: dict[Path, SubjectKind] = {}
     for path in paths:
@@ -159,7 +159,7 @@ def _holds_symbols(path: Path) -> bool:
 
 
 def _files(folder: Path) -> Iterator[Path]:
-    """The regular files below a folder. Raises InputError when a folder below cannot be read."""
+    """The regular files below a folder. Raises InputError when one of its subfolders cannot be read."""
 
     def refuse(error: OSError) -> None:
         raise InputError(f"cannot be read: {error.strerror}", where=str(error.filename))
@@ -182,9 +182,9 @@ def _run(
     limits: WorkerLimits,
     work: Callable[[Task, Callable[[str], None]], Result],
 ) -> list[Result]:
-    """Run the tasks. A task whose worker died is repeated without the file that ended it, to audit all the others."""
+    """Run the tasks. If a worker dies, its task runs again without the file that ended it, to audit the others."""
     results: dict[int, Result] = {}
-    # The largest first: the workers then end at nearly the same time.
+    # Largest first, so that the workers finish at nearly the same time.
     pending = dict(sorted(enumerate(tasks), key=lambda row: -_size(row[1].path)))
     with Pool(work, min(jobs, len(tasks)), limits) as pool:
         while pending:

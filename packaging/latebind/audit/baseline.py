@@ -23,7 +23,7 @@ _FORMAT = 1
 
 
 class _Entry(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
-    """A known finding. `message` is for readers alone."""
+    """A known finding. `message` is only for readers."""
 
     code: str
     subject: str
@@ -49,7 +49,7 @@ class Baseline:
 
 
 def read_baseline(path: Path) -> Baseline:
-    """Raises InputError for a file that cannot be read, and for one that is not a baseline of this version."""
+    """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
     advice = f"Write a new one: latebind audit --write-baseline {path}"
     try:
         file = msgspec.json.decode(path.read_bytes(), type=_File)
@@ -64,7 +64,7 @@ def read_baseline(path: Path) -> Baseline:
 
 
 def baseline_text(findings: Iterable[Finding]) -> str:
-    """The file with these findings as known, a line for each."""
+    """The text of a baseline with these findings, one per line."""
     rows = sorted({entry.key: entry for entry in map(_entry, findings)}.values())
     lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(row), ensure_ascii=False)}" for row in rows)
     inner = f"\n{lines}\n  " if lines else ""
@@ -74,7 +74,7 @@ def baseline_text(findings: Iterable[Finding]) -> str:
 def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> AuditReport:
     """The report without the findings of the baseline.
 
-    Entries that no longer occur are listed, if their package was audited and their check was chosen.
+    Its `gone` lists the entries that no longer occur, if their package was audited and their check was chosen.
     """
     entries = {entry.key: entry for entry in baseline.entries}
     keys = {row: _entry(row).key for row in report.findings}

@@ -35,8 +35,8 @@ _MAY_LACK = re.compile(r"\bExists\s*\(", re.IGNORECASE)
 def build_path_lacking(package: Contents) -> Iterator[Hit | Skip]:
     """MSBuild silently copies nothing for a pattern that matches no file.
 
-    The application builds, but does not find the library when it runs. A path without a pattern breaks the build of
-    everyone who uses the package.
+    The application builds, but does not find the library when it runs. A missing path without a pattern breaks the
+    build of everyone who uses the package.
     """
     names = [file.name.lower() for file in package.files]
     for inner, data in sorted(package.texts.items()):

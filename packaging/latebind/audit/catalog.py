@@ -115,11 +115,11 @@ def _declared(place: object) -> Iterator[Check]:
 
 
 def explain(code: str) -> Check:
-    """The check of that code, in any case. Raises LatebindError naming the nearest and all the others."""
+    """The check with that code, in upper or lower case. Raises LatebindError, which names the nearest and all codes."""
     known = checks()
     if code.upper() in known:
         return known[code.upper()]
-    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first of those with most places equal
+    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first with the most equal characters
     raise LatebindError(
         f"{code} is not a check",
         advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",

@@ -21,11 +21,11 @@ _SIZE = re.compile(r"\b\d[\d,]*(?:\.\d+)? (?:[kMG]B|bytes?)\b")
 _COUNT = re.compile(r"(?<![\w.-])\d[\d,]*(?![\w.-])")
 _PLURAL = re.compile(r"s\b")
 _RELEASE = re.compile(r"[-.]\d.*")
-"""In the name of a package, all that follows the project's name."""
+"""Everything after the project's name in a package's file name."""
 _WHEEL = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)-.*?(?P<platform>[^-]+)\.whl")
 _VERSION = (_WHEEL, re.compile(r"[^-]+-(?P<version>.+)\.tar\.gz"), re.compile(r".+?\.(?P<version>\d+\..+)\.s?nupkg"))
 _FLOOR = re.compile(r"(?<=linux)(?:1|20\d\d)(?=_)|_\d+(?=_)")
-"""The oldest system in a platform tag: of manylinux_2_28_x86_64, manylinux2014_x86_64, macosx_11_0_arm64."""
+"""The oldest system in a platform tag: manylinux_2_28_x86_64, manylinux2014_x86_64, macosx_11_0_arm64."""
 _PYTHON = re.compile(r"(?<=\.cpython-)3\d+t?|(?<=\.cp)3\d+t?(?=-)")
 """The version of Python in the file name of a module."""
 
@@ -71,7 +71,7 @@ def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
     """The causes of each package, those with errors first.
 
     Packages of one project, such as its wheels for each platform, have most causes in common. A cause is listed with
-    the first of them.
+    the first package that has it.
     """
     projects: dict[str, list[Finding]] = {}
     for row in report.findings:
@@ -85,7 +85,7 @@ def sections(report: AuditReport) -> dict[str, tuple[Cause, ...]]:
 
 
 def package_of(subject: str, packages: Collection[str]) -> str:
-    """The one of the packages, folders and binaries that a subject belongs to; of several, the innermost."""
+    """The package, folder or binary that a subject belongs to; the innermost if there are several."""
     head = subject.partition("!")[0]
     if head in packages:
         return head
@@ -103,7 +103,7 @@ def cause_id(finding: Finding) -> str:
 def finding_identity(finding: Finding) -> str:
     """What must stay equal for a finding to count as the same.
 
-    For an error that is all that it says, apart from sizes; for the others its cause.
+    For an error, that is its whole text apart from sizes; for a warning or note, its cause.
     """
     if finding.severity != "error":
         return cause_id(finding)
@@ -113,7 +113,7 @@ def finding_identity(finding: Finding) -> str:
 
 
 def stable(text: str, package: str) -> str:
-    """Text without what differs between builds and releases: versions, platforms' floors, hashes of grafted files."""
+    """Text without the parts that differ between builds and releases: versions, floors, hashes of grafted files."""
     short, version = _known(package)
     if version is not None:
         text = version.sub("*", text.replace(package, short))
@@ -122,7 +122,7 @@ def stable(text: str, package: str) -> str:
 
 @cache
 def _known(package: str) -> tuple[str, re.Pattern[str] | None]:
-    """The name of a package in a baseline, and what finds its version in other text."""
+    """The name of a package in a baseline, and the pattern that finds its version in other text."""
     found = next((match for form in _VERSION if (match := form.fullmatch(package))), None)
     if found is None:
         return package, None

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class Choice:
     """Which checks run: those of `profile`, or those of `select`, without those of `ignore`.
 
-    `select` and `ignore` hold codes and prefixes of codes, such as `LB1`. Where both name a check, the longer one
-    counts, and `ignore` where they are equal. ALWAYS is left out only where `ignore` names the whole code.
+    `select` and `ignore` hold codes and prefixes of codes, such as `LB1`. If both match a check, the longer one counts;
+    if both are equal, `ignore` does. A check in ALWAYS is left out only if `ignore` names its whole code.
     """
 
     profile: Profile = "all"
@@ -29,7 +29,7 @@ class Choice:
     ignore: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """The options for it: `--profile loads: 37 of 61 checks`; `--profile all` for all."""
+        """The options of this choice, with a count unless all checks run: `--profile loads: 37 of 61 checks`."""
         chosen = f"--select {','.join(self.select)}" if self.select else f"--profile {self.profile}"
         if self.ignore:
             chosen += f" --ignore {','.join(self.ignore)}"
@@ -49,7 +49,7 @@ def _longest(code: str, prefixes: Iterable[str]) -> int:
 
 
 def read_codes(words: Iterable[str], where: str) -> tuple[str, ...]:
-    """Codes and prefixes as users write them, in any case, separated by commas or not.
+    """Codes and prefixes as users write them: in upper or lower case, with or without commas.
 
     Raises LatebindError, naming the nearest code, for one that matches no check.
     """

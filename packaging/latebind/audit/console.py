@@ -16,16 +16,16 @@ if TYPE_CHECKING:
     from latebind.model import AuditReport, Skipped
 
 _MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 110
-"""How many causes of a check are shown: the first number with which the package's section is short enough."""
+"""How many causes of a check are shown: the first of these numbers that makes the package's section short enough."""
 _MOST_LINES = 36
-"""Of a package's section: with its name and the last line, a report of one package stays below 40 lines."""
+"""The limit for a package's section. With the name and the last line, a report on one package stays below 40 lines."""
 _INDENT = " " * 10
 
 
 def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
-    """For each package errors, then warnings, by cause.
+    """The errors of each package, then its warnings, grouped by cause.
 
-    With `verbose` also notes, and all places, all evidence and skipped checks.
+    `verbose` adds notes, all places, all evidence and skipped checks.
     """
     lines: list[str] = []
     for package, found in sections(report).items():
@@ -97,7 +97,7 @@ def _everything(row: Cause, report: AuditReport) -> Iterator[str]:
 
 
 def _differing(messages: Sequence[str]) -> list[str]:
-    """Each message without the words that all begin and end with."""
+    """Each message without the first and last words that all of them share."""
     rows = [message.split() for message in messages]
     least = min(map(len, rows))
     before = next((n for n in range(least) if len({row[n] for row in rows}) > 1), least)

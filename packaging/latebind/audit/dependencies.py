@@ -59,9 +59,9 @@ def dependency_contradicts(package: Contents, policy: Policy, runtime: RuntimePr
     cure="Move each distribution to an extra of its own: cpu, gpu, directml, ...",
 )
 def supplier_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
-    """Several distributions install the runtime in the same folder, and two of them overwrite each other.
+    """Several distributions install the runtime in the same folder, so any two of them overwrite each other.
 
-    An unconditional requirement installs the plain one next to the user's own choice, such as the GPU build.
+    An unconditional requirement installs the plain one next to the one that the user chose, such as the GPU build.
     """
     inner = f"{package.dist_info}/METADATA"
     names = {canonicalize_name(name) for name in runtime.python.extras.values()}
@@ -130,7 +130,7 @@ def _dependencies(package: Contents, ids: set[str], minimum: str) -> Iterator[Hi
 
 
 def _peer(package: Contents, name: str, minimum: str) -> Iterator[Hit]:
-    """The main package's peer; those of one platform have none."""
+    """The main package's peer; packages for one platform have none."""
     manifest = read_manifest(package)
     if manifest is None or manifest.platform[0]:
         return

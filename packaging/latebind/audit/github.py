@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
 _MOST = 10
-"""GitHub shows this many annotations of each level and step, and drops the rest."""
+"""GitHub shows this many annotations per level and step, and drops the rest."""
 
 
 def audit_github(report: AuditReport) -> str:

@@ -48,7 +48,7 @@ def text_relocations(image: Image) -> Iterator[Hit | Skip]:
     "LB608",
     "RELRO missing",
     "note",
-    because="It weakens a protection, and nothing fails.",
+    because="It weakens a protection, but nothing fails.",
     example="liblatenn.so has no GNU_RELRO segment",
     cure="Link with -Wl,-z,relro,-z,now.",
 )

@@ -30,7 +30,7 @@ _SECRET_NAMES = re.compile(
     r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
 )
 _KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
-"""Often without a secret: settings of npm, certificates, public strong names."""
+"""These often hold no secret: npm settings, certificates, public strong names."""
 _PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
 _TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
 _HARMLESS = (".env.example", ".env.sample", ".env.template")
@@ -45,7 +45,7 @@ _HARMLESS = (".env.example", ".env.sample", ".env.template")
     cure="Build or download the package again.",
 )
 def unreadable(package: Contents) -> Iterator[Hit | Skip]:
-    """An unreadable file cannot be installed. If installers read it differently from the audit, it was not audited."""
+    """An unreadable file cannot be installed, or an installer reads it differently and installs unaudited content."""
     if package.damage:
         yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
     for problem in package.problems:
@@ -143,8 +143,8 @@ def reader_died(package: Contents) -> Iterator[Hit | Skip]:
     """Files are read in worker processes with limits on time and memory.
 
     If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. A reader
-    that only took too long is a warning: the audit of this file is not finished. The limit is one of CPU time, so a
-    busy machine does not change the result.
+    that only took too long is a warning: the audit of this file is not finished. The limit is on CPU time, so a busy
+    machine does not change the result.
     """
     for file in package.files:
         if file.died:
@@ -193,7 +193,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
     "LB611",
     "Secret included",
     "error",
-    because="A secret lets others in. A warning for key stores, which may have none; a note for test data.",
+    because="A secret gives others access. A warning for key stores, which may hold none; a note for test data.",
     kinds=(*ARCHIVES, "folder"),
     example="latenn/.env",
     cure="Remove the file, revoke the secrets in it, and delete the published package.",
@@ -201,7 +201,7 @@ def build_path(package: Contents) -> Iterator[Hit | Skip]:
 def secret(package: Contents) -> Iterator[Hit | Skip]:
     """Published packages are searched for keys within minutes. The report does not show the content.
 
-    Keys in folders of tests and examples are usually made for them.
+    Keys in folders with tests or examples are usually made for that purpose.
     """
     for file in package.files:
         if file.base.lower() in _HARMLESS:
@@ -222,7 +222,7 @@ def secret(package: Contents) -> Iterator[Hit | Skip]:
     "LB616",
     "Native library in a nested archive",
     "note",
-    because="What is inside was not audited, and loads only where something unpacks it.",
+    because="The files inside were not audited, and load only if something unpacks them.",
     example="latenn/native.zip with libonnxruntime.so",
     cure="Install the library as a file of the package, where its loader and other tools find it.",
 )

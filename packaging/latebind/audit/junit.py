@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def audit_junit(report: AuditReport) -> str:
     """One suite per package, one case per finding and per skipped check.
 
-    What fails the audit is a failure: errors, by default. The others pass, and carry their text. A
-    clean report has one case that passed, because an empty file looks like a run that did not happen.
+    Findings that fail the audit, by default errors, are failures. All other cases pass and carry their text. A clean
+    report has one case that passed, because an empty file looks like a run that did not happen.
     """
     root = ET.Element("testsuites", name="latebind audit")
     for package, rows in groupby(report.findings, key=lambda row: row.subject.partition("!")[0]):

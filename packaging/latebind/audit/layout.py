@@ -1,4 +1,4 @@
-"""Checks LB401-LB405, LB408 and LB409: where a package keeps its files, and what installers make of that."""
+"""Checks LB401-LB405, LB408 and LB409: where a package keeps its files, and how installers treat them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def rid_folder(name: str) -> str:
 
 
 def promised_rid(package: Contents, file: File) -> str:
-    """The RID that a folder of a nupkg, or the name of an SDK archive, promises a file to; "" for none."""
+    """The RID for which a nupkg's folder or an SDK archive's name promises a file; "" for none."""
     if package.sdk is not None:
         return package.sdk["rid"]
     return rid_folder(file.name) if package.kind == "nupkg" else ""
@@ -58,7 +58,7 @@ def native_place(name: str) -> tuple[str, str]:
 def nested_native(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet copies all of `runtimes/<rid>/native/` into one folder.
 
-    Files that look for each other in a subfolder are not found, and two files of the same name overwrite each other.
+    A file that looks for another in a subfolder does not find it, and files with the same name overwrite each other.
     """
     for file in package.files:
         rid, rest = native_place(file.name)
@@ -155,7 +155,7 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "LB404",
     "Same library twice",
     "note",
-    because="It costs space. A warning if different libraries have one name, since a process loads only the first.",
+    because="It costs space. A warning if different libraries share a name, since a process loads only the first.",
     kinds=("wheel", "nupkg"),
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
     cure="Keep one file: install only the name that is opened. Wheels and nupkgs cannot contain links.",
@@ -163,15 +163,15 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
 
-    Most often they are links of the build tree, which become copies in an archive. Two different libraries of one name
-    are a warning.
+    Most such duplicates were links in the build tree, which archives store as copies. Two different libraries with the
+    same name are a warning.
     """
     groups: dict[tuple[str, str, str], list[File]] = defaultdict(list)
     for file in package.native:
         rid = rid_folder(file.name)
         groups["sha256", file.sha256, rid].append(file)
         for image in file.images:
-            if image.soname and image.format != "pe":  # Windows knows a library by its file name alone
+            if image.soname and image.format != "pe":  # Windows identifies a library by its file name only
                 groups[own_name(image), image.arch, rid].append(file)
     reported: set[tuple[str, ...]] = set()
     for (why, _, _), files in groups.items():
@@ -197,7 +197,7 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     cure="Keep exactly one well-formed .nuspec at the root, with id, version, authors and description.",
 )
 def nuspec_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet reads the nuspec first. A file without exactly one at its root is not a package."""
+    """NuGet reads the nuspec first. A file that does not have exactly one nuspec at its root is not a package."""
     names = [file.name for file in package.files if file.name.lower().endswith(".nuspec")]
     root = [name for name in names if "/" not in name]
     if len(root) != 1:
@@ -254,7 +254,7 @@ def outside_package(package: Contents) -> Iterator[Hit | Skip]:
     cure="Move it to runtimes/<rid>/native/.",
 )
 def native_misplaced(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet chooses files by platform in `runtimes/<rid>/native/` only. Anywhere else they are for all or for none."""
+    """NuGet chooses by platform only in `runtimes/<rid>/native/`. Files elsewhere are for all platforms or none."""
     for file in package.native:
         rid, _ = native_place(file.name)
         if not rid and not file.name.lower().startswith(_OTHER_NATIVE_PLACES):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
 _PEP_639 = Version("2.4")
-"""The version of the metadata that has License-Expression and License-File."""
+"""The metadata version that introduced License-Expression and License-File."""
 
 
 @check(
@@ -61,16 +61,16 @@ def license_missing(package: Contents) -> Iterator[Hit | Skip]:
     "LB507",
     "Metadata that the index refuses",
     "warning",
-    because="It installs, and the package index refuses the upload. A note for an SBOM that cannot be read.",
+    because="It installs, but the package index refuses the upload. A note for an SBOM that cannot be read.",
     kinds=("wheel",),
     example="License-File: LICENSE in METADATA, and no file latenn-1.0.dist-info/licenses/LICENSE",
     cure="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
 )
 def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
-    """Metadata 2.4 names the license by an SPDX expression and the files that have its text (PEP 639).
+    """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).
 
-    The index compares these fields with the wheel's files when it is uploaded. An SBOM in `.dist-info/sboms`
-    (PEP 770) is JSON in UTF-8; scanners skip what they cannot read.
+    The index compares these fields with the wheel's files during the upload. An SBOM in `.dist-info/sboms` (PEP 770) is
+    JSON in UTF-8; scanners skip what they cannot read.
     """
     name = f"{package.dist_info}/METADATA"
     try:

@@ -42,11 +42,11 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
     """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
 
     On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
-    come from the package or from another needed library. Weak symbols may stay undefined, and so may `Py*` in Python
-    packages, and in add-ons of Node.js what its program exports. A glibc function that is used without its library is
-    a note, since Python has loaded that library. On
-    macOS the check covers symbols that are looked up in every image (`-undefined dynamic_lookup`). On macOS and
-    Windows it also covers symbols bound to a library of the package that does not export them.
+    come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
+    packages and, in add-ons for Node.js, the symbols that its program exports. A glibc function whose library is not
+    linked is a note, since Python has loaded that library. On macOS the check covers symbols that are looked up in
+    every image (`-undefined dynamic_lookup`). On macOS and Windows it also covers symbols bound to a library of the
+    package that does not export them.
     """
     yield from _bound_and_missing(package, image)
     open_names = {row.name for row in image.open_imports}
@@ -77,7 +77,7 @@ def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy
 
 
 def _has_unknown_library(package: Contents, image: Image) -> bool:
-    """Whether it needs a library whose symbols are not known: one outside the package, on macOS a framework, too."""
+    """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
     inside = {name for row in provided_libraries(package) for name in (row, row.lower())}
     known = is_glibc if image.format == "elf" else _is_c_library_of_macos
     return any(posixpath.basename(name) not in inside and not known(name) for name in image.needed)
@@ -88,7 +88,7 @@ def _is_c_library_of_macos(name: str) -> bool:
 
 
 def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
-    """Imports that a library of the package should define and does not, in formats that bind each to a library."""
+    """Imports that a library of the package should define but does not, in formats that bind each to a library."""
     if image.format == "elf":
         return
     wanted: dict[str, set[str]] = {}
@@ -99,7 +99,7 @@ def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
         base = posixpath.basename(library).lower()
         suppliers = [other for file, other in package.images if file.base.lower() == base]
         if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
-            continue  # what it passes on from others is not known
+            continue  # the names that it passes on from others are not known
         missing = sorted(names - {row.name for other in suppliers for row in other.exports})
         if missing:
             yield Hit(
@@ -159,7 +159,7 @@ def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
 
 
 def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | None:
-    """Where a library is expected from, if that is known."""
+    """Where a library should come from, if that is known."""
     text = f"needs {name}, expected"
     if found := supplier(package, file, image, name):
         if found.extra:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from latebind.binary import Image
 
 _DELOCATED = "/DLC/"
-"""delocate gives the libraries that it copies names in this folder, which no system has."""
+"""delocate gives the libraries that it copies install names in this folder, which no system has."""
 
 
 @check(
@@ -32,8 +32,8 @@ _DELOCATED = "/DLC/"
 def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
     """Everything that links the library records its install name, and looks for it only there.
 
-    An absolute path is correct only for system libraries. Any other leaks the build machine's layout, and anyone who
-    can write there can inject code.
+    An absolute path is correct only for system libraries. Any other path leaks the build machine's layout, and anyone
+    who can write to it can inject code.
     """
     name = image.soname
     if name.startswith("/") and not name.startswith(_DELOCATED) and not platforms.is_macos(name):
@@ -50,10 +50,10 @@ def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
     cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the floor, or raise the tag.",
 )
 def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
-    """dyld loads a library that was built for a newer macOS, and fails when it needs a function that is missing.
+    """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
 
-    Installers choose by the tag alone, so they install the package there anyway. The floor of arm64 slices is at
-    least 11.0, the first macOS for these machines.
+    Installers look only at the tag, so they install the package on older systems anyway. The floor of arm64 slices is
+    at least 11.0, the first macOS for these machines.
     """
     needed = floors.needed_macos(image)
     if not needed:

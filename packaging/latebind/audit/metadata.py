@@ -40,8 +40,8 @@ _UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
 def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
     """RECORD lists every file of a wheel with its hash and size.
 
-    Installers uninstall by it, and strict ones verify it. A file that is not listed is never uninstalled, and one that
-    differs was changed after the build.
+    Installers use it to uninstall, and strict ones verify it. A file that is not listed is never uninstalled, and one
+    that differs was changed after the build.
     """
     info = package.dist_info
     name = f"{info}/RECORD"
@@ -185,7 +185,7 @@ def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) ->
     cure="Pack again. Never rename a nupkg by hand.",
 )
 def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
-    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if they differ."""
+    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""
     found = readable_nuspec(package)
     if found is None:
         return
@@ -202,7 +202,7 @@ def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _normal(text: str) -> str:
-    """A NuGet version as in file names: at least three numbers, no fourth that is 0, no leading zeros."""
+    """A NuGet version as in file names: at least three numbers, without leading zeros or a fourth number of 0."""
     numbers, dash, label = text.partition("+")[0].partition("-")
     parts = [part.lstrip("0") or "0" for part in numbers.split(".")]
     parts += ["0"] * (3 - len(parts))

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _OWN_ENTRY = ("PyInit_", "PyModExport_")
 _EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
 _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
-"""What takes a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
+"""Functions that take a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
 
 
 @check(
     "LB309",
     "Extension module outside the stable ABI",
     "error",
-    because="Some Pythons that the tag includes cannot import it. A warning if they all happen to have the names.",
+    because="Some Pythons that the tag includes cannot import it. A warning if they all happen to export the names.",
     formats=EVERY_FORMAT,
     kinds=("wheel",),
     example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
@@ -35,13 +35,13 @@ _DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefA
 def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
     """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
 
-    Only names of the stable ABI are there in all of them, each since the version that added it. With any other name
-    the import or the first call fails in some of these Pythons, or behaves differently. It is a warning if every
-    CPython so far exports the name. On Windows the names must come from python3.dll, or from python3t.dll under
-    abi3t, because python311.dll exists in CPython 3.11 only.
+    Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
+    import or the first call fails or behaves differently in some of these Pythons. It is a warning if every CPython so
+    far exports the name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
+    python311.dll exists in CPython 3.11 only.
 
-    Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Whether
-    the code uses the layout of PyObject, which abi3t hides, leaves no trace in a binary and is not judged.
+    Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
+    uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so it is not checked.
     """
     floor = _floor(wheel)
     if floor is None:

@@ -29,16 +29,16 @@ _MOST_INFLATED = 128 * 1024**2
 
 
 def is_archive(name: str, head: bytes) -> bool:
-    """Whether a file is a zip or a tar, by its first bytes, and by its name where it is compressed."""
+    """Whether a file is a zip or a tar, by its first bytes and, if it is a compressed tar, by its name."""
     if head.startswith(_ZIP) or head[_TAR_MAGIC_AT : _TAR_MAGIC_AT + len(_TAR_MAGIC)] == _TAR_MAGIC:
         return True
     return head.startswith(tuple(_PACKED)) and _PACKED_TAR.search(name) is not None
 
 
 def native_members(data: bytes) -> tuple[str, ...]:
-    """The native files that an archive has. A zip is not inflated; of a tar, its first 128 MiB are.
+    """The native files in an archive. A zip is not inflated; a tar is, up to its first 128 MiB.
 
-    A damaged archive has those that can be listed.
+    For a damaged archive, the files that can be listed.
     """
     found: list[str] = []
     try:

@@ -18,7 +18,7 @@ _PLATFORM = re.compile(
     r"(?P<whole>.+?)[/-](?P<os>aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32)"
     r"-(?P<cpu>arm|arm64|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64)(-[a-z]+)*"
 )
-"""How packages for one platform are called: Node's process.platform and process.arch at the end."""
+"""The names of packages for one platform, which end with Node's process.platform and process.arch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +29,12 @@ class Manifest:
     fields: Mapping[str, Any]
 
     def text(self, key: str) -> str:
-        """The value of a key that is a text, else ""."""
+        """The value of a key if it is a string, else ""."""
         value = self.fields.get(key)
         return value if isinstance(value, str) else ""
 
     def table(self, key: str) -> Mapping[str, Any]:
-        """The value of a key that is a table, else an empty one."""
+        """The value of a key if it is an object, else an empty one."""
         value = self.fields.get(key)
         return value if isinstance(value, dict) else {}
 
@@ -46,7 +46,7 @@ class Manifest:
 
     @property
     def platform(self) -> tuple[str, str, str]:
-        """The main package, the system and the processor by the package's name; three empty texts for other names."""
+        """The main package, the system and the processor in the package's name; three empty strings for other names."""
         match = _PLATFORM.fullmatch(self.text("name"))
         return (match["whole"], match["os"], match["cpu"]) if match else ("", "", "")
 
@@ -68,7 +68,7 @@ def admits(chosen: tuple[str, ...], value: str) -> bool:
 
 
 def manifest_path(package: Contents) -> str:
-    """The path of package.json in the tarball, whose folders npm leaves out up to the first; "" if there is none."""
+    """The path of package.json in the tarball, below the one folder that npm strips; "" if there is none."""
     return next((name for name in sorted(package.texts) if name.count("/") == 1 and name.endswith(f"/{MANIFEST}")), "")
 
 
@@ -81,7 +81,7 @@ def read_manifest(package: Contents) -> Manifest | None:
 
 @lru_cache(maxsize=1)
 def _parsed(text: bytes) -> object:
-    """Several checks ask for the same one."""
+    """Cached, since several checks ask for the same one."""
     try:
         return json.loads(text.decode("utf-8-sig"))
     except (ValueError, RecursionError):

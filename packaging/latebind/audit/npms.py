@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from latebind.model import Severity
 
 _NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
-"""What npm installs; for new packages it takes lower case only."""
+"""The names that npm installs; new packages need lower-case names."""
 _VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
 _FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
 _ON_INSTALL = ("preinstall", "install", "postinstall")
 _ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
 _OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
-"""The conditions by which Node.js chooses a file of `exports`."""
+"""The conditions by which Node.js chooses a file in `exports`."""
 _MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
 _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
 
@@ -41,7 +41,7 @@ _TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
     "LB901",
     "package.json missing, broken or of another package",
     "error",
-    because="npm does not install it. A warning if only the file is named otherwise.",
+    because="npm does not install it. A warning if only the file's name differs.",
     kinds=("npm",),
     example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
     cure="Make the tarball with latebind pack or npm pack.",
@@ -78,7 +78,7 @@ def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
     cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
 )
 def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """npm chooses packages of one platform by `os` and `cpu` alone. Their names, too, end with both."""
+    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
     manifest = read_manifest(package)
     if manifest is None:
         return
@@ -104,7 +104,7 @@ def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
-    """What a native file is where the fields admit no system that loads it, else ""."""
+    """The format and CPUs of a native file that no system admitted by the fields loads, else ""."""
     if not file.images:
         return ""
     systems = npm_systems(file.format or "")
@@ -125,9 +125,9 @@ def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
     cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
 )
 def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
-    """Binaries for glibc do not load on musl systems, such as Alpine, and the other way round.
+    """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
 
-    npm installs both on each Linux, if `libc` does not say which.
+    If `libc` does not say which one a package is for, npm installs it on every Linux.
     """
     manifest = read_manifest(package)
     if manifest is None or not admits(manifest.chosen("os"), "linux"):
@@ -152,15 +152,15 @@ def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
     "LB904",
     "Install script",
     "warning",
-    because="npm 12 and --ignore-scripts leave it out. A note for scripts that only installing from git runs.",
+    because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git.",
     kinds=("npm",),
     example='"postinstall": "node install.js"',
     cure="Put the native file into packages of one platform each, and find it with require.resolve().",
 )
 def install_script(package: Contents) -> Iterator[Hit | Skip]:
-    """A package that needs its script does not work where scripts are blocked, and those are the safe settings.
+    """A package that needs its script does not work where scripts are blocked, which is the safe setting.
 
-    A binding.gyp at the root is one as well: npm runs node-gyp for it.
+    A binding.gyp at the root counts as a script: npm runs node-gyp for it.
     """
     manifest = read_manifest(package)
     if manifest is None:
@@ -192,7 +192,7 @@ def install_script(package: Contents) -> Iterator[Hit | Skip]:
 def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     """npm leaves out links, and unpacks all folders of the tarball into one.
 
-    Packages below node_modules are installed from there if `bundleDependencies` names them, and are dead weight else.
+    Packages below node_modules are installed only if `bundleDependencies` names them; otherwise they are dead weight.
     """
     if package.links:
         what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
@@ -213,11 +213,11 @@ def not_installed(package: Contents) -> Iterator[Hit | Skip]:
     "error",
     because="Importing the package fails. A warning for types, and for what Node.js does not use.",
     kinds=("npm",),
-    example='"main": "./index.cjs", and the tarball lacks it',
+    example='"main": "./index.cjs", which the tarball lacks',
     cure="Correct main, exports, types and bin in package.json, or add the file.",
 )
 def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """Node.js opens the file that `exports` names for the way of importing, without it that of `main`."""
+    """Node.js opens the file that `exports` names for the kind of import or, without `exports`, the file in `main`."""
     manifest = read_manifest(package)
     if manifest is None:
         return
@@ -236,7 +236,7 @@ def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _named(manifest: Manifest) -> Iterator[tuple[str, str, tuple[str, ...], Severity]]:
-    """Each file that package.json names as an entry point: the key, the file, how its name may go on."""
+    """Each file that package.json names as an entry point: the key, the file, its possible suffixes, the severity."""
     if main := manifest.text("main"):
         yield "main", main, _MAIN_ENDS, "warning" if "exports" in manifest.fields else "error"
     for key in ("types", "typings"):

@@ -21,7 +21,7 @@ _LARGEST_ICON = 1024**2
 
 
 def creation_errors(package: Contents, spec: ParsedNuspec) -> Refused:
-    """Everything for which NuGet writes no package."""
+    """Every problem for which NuGet refuses to write a package."""
     yield from _no_platform_version(package, spec)
     yield from _icon(package, spec)
     yield from _readme(package, spec)
@@ -59,7 +59,7 @@ def _readme(package: Contents, spec: ParsedNuspec) -> Refused:
 
 
 def _missing(package: Contents, wanted: str, what: str, codes: tuple[str, str]) -> Refused:
-    """A file that the nuspec names: the first code where it is missing, the second where it is empty."""
+    """Check a file that the nuspec names: the first code if it is missing, the second if it is empty."""
     sizes = {file.name: file.size for file in package.files}
     if wanted and _normal(wanted) not in sizes:
         yield codes[0], "", f"the {what} {wanted} is not in the package"

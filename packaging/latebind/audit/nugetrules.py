@@ -44,7 +44,7 @@ _SAMPLES = {
     "releaseNotes": "Summary of changes made in this release of the package.",
     "description": "Package description",
 }
-"""What `nuget spec` writes for its user to replace."""
+"""The sample values that `nuget spec` writes for the user to replace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Rule:
     cure="Look up the code in NuGet's reference of errors and warnings, which has a fix for each.",
 )
 def nuget_rule_broken(package: Contents) -> Iterator[Hit | Skip]:
-    """NuGet warns about these when it packs: part of the package is ignored, or older clients cannot read it.
+    """NuGet warns about a broken rule when it packs: part of the package is ignored, or older clients cannot read it.
 
     Tools that write the archive themselves do not run these rules, so you never see the warnings.
     """
@@ -196,7 +196,7 @@ def short(framework: str) -> str:
 
 
 def _references(package: Contents, spec: ParsedNuspec) -> Broken:
-    """The names in `<references>` against the files of ref/, for each framework; "" names those of every framework."""
+    """Compare the names in `<references>` with the files of ref/ for each framework; "" stands for every framework."""
     names: dict[str, set[str]] = {}
     for row in spec.references:
         names.setdefault(short(row.framework), set()).add(row.file.lower())
@@ -221,7 +221,7 @@ def _refused(code: str) -> Rule:
 
 
 def _files(pattern: str, message: str) -> Callable[[Contents, ParsedNuspec], Broken]:
-    """A rule that files whose whole name matches a pattern break, in upper or lower case."""
+    """A rule broken by files whose whole name matches a pattern, in upper or lower case."""
     wrong = re.compile(pattern, re.IGNORECASE | re.DOTALL)
     return lambda package, _: ((name, message) for name in _names(package) if wrong.fullmatch(name))
 

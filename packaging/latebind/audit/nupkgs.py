@@ -36,7 +36,8 @@ _PORTABLE = b"BSJB"
 def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet imports `<id>.props` and `<id>.targets` of a build folder and silently ignores every other file.
 
-    Files that it should have copied are then missing when the application runs. `nuget pack` warns with NU5129.
+    Files that the ignored file should have copied are then missing when the application runs. `nuget pack` warns with
+    NU5129.
     """
     found = readable_nuspec(package)
     if found is None:
@@ -89,7 +90,7 @@ def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
 def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
     """NuGet's public feed takes packages of up to 250 MB, and so do many other feeds.
 
-    Native libraries for several targets are what makes a package large, and each user needs those of one target.
+    Native libraries for several targets make a package large, and each user needs only those for one target.
     """
     size = package.path.stat().st_size
     if size > FEED_LIMIT:

@@ -30,7 +30,7 @@ class ParsedDependency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedReference:
-    """An assembly that projects refer to, of all in ref/ and lib/."""
+    """An assembly in ref/ or lib/ that the nuspec lists for projects to reference."""
 
     file: str
     framework: str

@@ -67,4 +67,4 @@ findings and how to suppress them. The site has the same pages. A profile choose
 | warning | It fails, or will fail, for some of its users |
 | note | Hygiene: nothing fails |
 
-A check has one severity, and its clearer and milder cases have others. Each row gives the reason."""
+Each check has one severity; clearer or milder cases may have another. Each row gives the reason."""

@@ -91,7 +91,7 @@ def tag_format(platform: str) -> str:
 
 
 def rid_arch(rid: str) -> str:
-    """The architecture that a RID names in the spelling of wheel tags, or ""."""
+    """The architecture that a RID names, spelled as in wheel tags, or ""."""
     return data().rid_archs.get(rid.rpartition("-")[2], "")
 
 
@@ -145,7 +145,7 @@ def is_common(library: str) -> bool:
 
 
 def is_unjudged(platform: str) -> bool:
-    """Whether a platform tag is of a system whose rules latebind does not know, such as Android."""
+    """Whether a platform tag is for a system whose rules latebind does not know, such as Android."""
     return platform.startswith(data().unjudged_tags)
 
 
@@ -182,7 +182,7 @@ def is_musl(library: str) -> bool:
 
 def is_libc_symbol(name: str) -> bool:
     """Whether a symbol is in a part of glibc that was a separate library before 2.34, or in libm."""
-    # libm has most functions for float and long double, too: hypotf, hypotl.
+    # libm also has most functions for float and long double: hypotf, hypotl.
     names = (name, name[:-1]) if name.endswith(("f", "l")) else (name,)
     return any(fnmatchcase(one, glob) for one in names for glob in data().libc_symbols)
 

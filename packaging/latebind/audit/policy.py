@@ -85,7 +85,7 @@ def _table(value: object) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """The rules of one audit run. The default fits any package: all known runtimes, no rules of a project."""
+    """The rules of one audit run. The default fits any package: all known runtimes, no project rules."""
 
     runtimes: tuple[RuntimePreset, ...] = field(default_factory=lambda: tuple(presets().values()))
     minimums: Mapping[str, str] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Policy:
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Allowed exports: a glob of library file names, or the name of a distribution or package, to symbol globs."""
     twins: tuple[Mapping[str, str], ...] = ()
-    """Packages that contain the same native files: kind to the distribution, the NuGet id, or npm's name."""
+    """Packages that contain the same native files: kind to distribution, NuGet id or npm name."""
     glibc: str = ""
     """The configured floor of everything without a tag: nupkgs, folders, bare files. "" for none."""
     macos: str = ""

@@ -214,7 +214,7 @@ def _limit_memory(size: int) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """End this process after so much CPU time from now on, by SIGPROF, also in native code."""
+    """End this process after that much more CPU time, by SIGPROF, which also works in native code."""
     if sys.platform != "win32":
         signal.setitimer(signal.ITIMER_PROF, seconds)
 

@@ -1,4 +1,4 @@
-"""Declares which checks each profile applies: the one table of it."""
+"""Declares which checks each profile applies, in one table."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROFILES: Mapping[Profile, str] = {
 """The values of `--profile`, from the narrowest to the widest."""
 
 ALWAYS = frozenset({"LB601", "LB604", "LB605"})
-"""Checks that every choice applies: what cannot be read was not judged, and a report must not hide that."""
+"""Checks that every choice applies: an unreadable file was not judged, and a report must not hide that."""
 
 _CODES: Mapping[Profile, tuple[str, ...]] = {
     "loads": (
@@ -50,7 +50,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
 }  # fmt: skip
 """The checks of `loads` and `runtime`; below `all`, those that are in neither."""
 DECLARED = ALWAYS.union(*_CODES.values())
-"""Every check that the table places."""
+"""Every check in the table."""
 
 
 def profiles_of(code: str) -> tuple[Profile, ...]:

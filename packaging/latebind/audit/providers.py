@@ -72,7 +72,7 @@ def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
     "LB803",
     "Helper of an execution provider missing",
     "warning",
-    because="The library can still be registered by a path that the user finds out.",
+    because="Users can still register the library if they find out its path.",
     kinds=("wheel", "nupkg"),
     example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
     cure="Make the packages from an `ep` table with latebind pack, or add the functions.",
@@ -81,7 +81,7 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     """Applications ask the package for the path of its library and the names of its providers.
 
     In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
-    `GetEpNames()` of an assembly. ONNX Runtime's guide for plugin execution providers has them.
+    `GetEpNames()` of an assembly. All four are from ONNX Runtime's guide for plugin execution providers.
     """
     found = package.providers
     if not found or package.is_symbols:
@@ -106,8 +106,8 @@ def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
     "error",
     because="Registering the library fails for every user.",
     kinds=("wheel",),
-    example="get_library_path() gives libacme_ep.so, and the wheel holds libacme_ep.so.1",
-    cure="Name the file that the wheel of this platform holds.",
+    example="get_library_path() returns libacme_ep.so, but the wheel holds libacme_ep.so.1",
+    cure="Name the file that the wheel for this platform contains.",
 )
 def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     """The module of a wheel gives the path of its library, whose file name differs between platforms."""
@@ -126,13 +126,13 @@ def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
     "LB805",
     "Helper and library disagree on the provider's name",
     "warning",
-    because="Applications that select devices by that name find none; but a library may compose its name when it runs.",
+    because="Applications that select by that name find no device, unless the library composes the name at run time.",
     kinds=("wheel", "nupkg"),
-    example="get_ep_names() gives AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
+    example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
     cure="Return the name that the library's factory returns.",
 )
 def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
-    """Devices are found by `device.ep_name == get_ep_name()`. A name that the library does not contain matches none."""
+    """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches none."""
     inside = {name for row in package.providers for name in row.names}
     for inner, named in _names_given(package) if inside else ():
         wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
@@ -180,7 +180,7 @@ def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit 
     "LB807",
     "Supported versions of the runtime not documented",
     "warning",
-    because="Users learn it nowhere else. An error if a minimum is configured and not named.",
+    because="Users learn them nowhere else. An error if a minimum is configured but not named.",
     kinds=("wheel", "nupkg"),
     example="METADATA names no version of ONNX Runtime",
     cure='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
@@ -206,11 +206,11 @@ def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip
     "error",
     because="On that system the helper finds nothing.",
     kinds=("nupkg",),
-    example="runtimes/win-arm64/native/ holds acme_runtime.dll only",
+    example="runtimes/win-arm64/native/ holds only acme_runtime.dll",
     cure="Add the provider's library for the RID, or remove its folder.",
 )
 def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
-    """Every RID with native files needs the library itself; its companions alone are of no use."""
+    """Every RID with native files needs the library itself; its companions are useless without it."""
     own = {native_place(file.name)[0] for file in package.providers} - {""}
     seen: set[str] = set()
     for file in package.native if own else ():
@@ -236,8 +236,8 @@ def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
     """ONNX Runtime unloads a library when its provider is unregistered.
 
     On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
-    Without it, as in what zig links, the process runs them when it ends, and the code is no longer there. musl never
-    unloads a library.
+    Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl
+    never unloads a library.
     """
     names = {row.name for row in image.imports}
     is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names

@@ -31,7 +31,7 @@ _HEAD = 128
 _PEEK = 4096
 _MAX_TEXT = 64 * 1024**2
 _MAX_SDK_TEXT = 16 * 1024**2
-"""Import libraries stay below it; static ones, which have the same suffix, need not be kept."""
+"""Import libraries are smaller; static libraries, which have the same suffix, need not be kept."""
 _MAX_BINARY = 2 * 1024**3
 _MAX_IN_MEMORY = 64 * 1024**2
 
@@ -129,7 +129,7 @@ def _is_text(name: str, kind: SubjectKind) -> bool:
 
 
 def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
-    """Read one file, and give its bytes if they are needed. Raises LatebindError if there is no room for them."""
+    """Read one file, and return its bytes if they are needed. Raises LatebindError if there is no room for them."""
     try:
         # In memory, since joining a list of blocks would copy it once more; a huge file is mapped from the disk.
         with io.BytesIO() if keep or raw.size <= _MAX_IN_MEMORY else tempfile.TemporaryFile() as whole:
@@ -153,7 +153,7 @@ def _read(raw: Raw, died: str, *, keep: bool) -> tuple[File, Data | None]:
 
 
 def _copy(raw: Raw, whole: IO[bytes], died: str, *, keep: bool) -> tuple[File, bool]:
-    """Write the bytes that are needed to `whole`, and say whether they are."""
+    """Copy a file to `whole` if its bytes are needed, and return whether they are."""
     digest = hashlib.sha256()
     head, size, problem = b"", 0, ""
     kept = keep and raw.size <= _MAX_TEXT

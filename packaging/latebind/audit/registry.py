@@ -40,7 +40,7 @@ class Hit:
     message: str
     evidence: tuple[str, ...] = ()
     fix: str = ""
-    """How to fix this very case; "" for the check's own `cure`."""
+    """How to fix this case; "" for the check's own `cure`."""
     inner: str | None = None
     """The file inside the package; None for the file that is checked."""
     severity: Severity | None = None
@@ -63,7 +63,7 @@ class Check:
     title: str
     severity: Severity
     because: str
-    """Why it has this severity, and when another one."""
+    """Why it has this severity, and when it has another one."""
     scope: Scope
     kinds: tuple[SubjectKind, ...]
     formats: tuple[Format, ...]
@@ -125,7 +125,7 @@ class Check:
         )
 
     def provided_by(self, distribution: str) -> Check:
-        """The same check as a distribution's own."""
+        """The same check, with the distribution that provides it."""
         return replace(self, origin=distribution)
 
 
@@ -144,7 +144,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
     """Declare the decorated function as a check. Its docstring is the rationale that users read.
 
     The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
-    the parameters decide on the scope.
+    the parameters decide the scope.
     Raises LatebindError for a code of another form and for a parameter that the scope does not have.
     """
 
@@ -180,7 +180,7 @@ def check(  # noqa: PLR0913  # the declaration of a check is a table row
 
 
 def _scope_of(parameters: tuple[str, ...]) -> Scope:
-    """The scope that has what a check asks for: only a binary check is given a file, only one of a set all packages."""
+    """The scope that has a check's parameters: only a binary check gets a file, and only a set check all packages."""
     if "packages" in parameters:
         return "set"
     return "binary" if {"file", "image"} & {*parameters} else "package"

@@ -27,7 +27,7 @@ _VERSIONED = re.compile(r"\d+(\.\d+)*$|\.\d")
     cure="Use the portable RID: osx-x64, linux-x64, win-x64.",
 )
 def not_portable(package: Contents) -> Iterator[Hit | Skip]:
-    """Since .NET 8 only portable RIDs are used. Folders of a distribution or of an OS version are ignored."""
+    """Since .NET 8 only portable RIDs are used. Folders for a distribution or an OS version are ignored."""
     for rid, inner in _rids(package):
         if _judge(rid) == "not portable":
             yield Hit(

@@ -61,7 +61,7 @@ def runtime_version_needed(package: Contents, file: File, image: Image, runtime:
 
     With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
     """
-    # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol is the runtime's alone.
+    # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol identifies the runtime.
     entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
     rows = [
         (library, version)
@@ -123,7 +123,7 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
 def runtime_renamed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A copy under another name is still a copy.
 
-    Its SONAME or install name gives it away, or the entry symbol that it exports.
+    Its SONAME, its install name or the entry symbol that it exports gives it away.
     """
     if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
         return
@@ -148,7 +148,7 @@ def runtime_renamed(package: Contents, file: File, image: Image, runtime: Runtim
 def runtime_embedded(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
-    It is recognized by strings that only the runtime's own code contains, never by names that its users contain too.
+    It is recognized by strings that only the runtime's own code contains, never by names that its users also contain.
     """
     found = [marker for marker in runtime.markers if marker in file.markers]
     named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
@@ -164,7 +164,7 @@ def runtime_embedded(package: Contents, file: File, image: Image, runtime: Runti
 
 
 def fits_any(name: str, globs: Iterable[str]) -> bool:
-    """Whether a name or path fits one of the globs; case is ignored, as Windows and macOS do. "" fits none."""
+    """Whether a name or path matches one of the globs, ignoring case as Windows and macOS do. "" matches none."""
     small = name.lower()
     return bool(name) and any(fnmatchcase(small, glob.lower()) for glob in globs)
 
@@ -186,13 +186,13 @@ def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
 
 
 def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
-    """Whether the package is one that supplies the runtime, so that it has to contain it."""
+    """Whether the package supplies the runtime, and therefore has to contain it."""
     suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids, runtime.npm)}
     return package.project.lower() in suppliers - {""}
 
 
 def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
-    """Whether an execution provider may contain the runtime: it is the vendor's own, and not the one that it is for."""
+    """Whether an execution provider may contain the runtime: its vendor's own, but not the one that it plugs into."""
     return EP_EXPORTS[0] in package.exported and not runtime.plugin_symbols
 
 

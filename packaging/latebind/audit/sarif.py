@@ -24,7 +24,8 @@ _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sa
 def audit_sarif(report: AuditReport) -> str:
     """A SARIF log with one run. Skipped checks are notifications.
 
-    Waived findings, and those of the baseline, are suppressed results. Results of one cause have its fingerprint.
+    Waived findings, and those of the baseline, are suppressed results. Results with the same cause have the same
+    fingerprint.
     """
     known = checks()
     numbers = {code: number for number, code in enumerate(known)}

@@ -29,7 +29,7 @@ _FALLBACK = "setuptools.build_meta:__legacy__"
 def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     """Installers build an sdist with the backend that the pyproject.toml at its root names.
 
-    Without that file they use setup.py and setuptools, which may build a different package. Without both they fail.
+    Without that file they use setup.py and setuptools, which may build a different package. Without either, they fail.
     A setup.py next to another backend is a second build system, which older tools run.
     """
     roots = {file.name.partition("/")[0] for file in package.files}

@@ -42,7 +42,7 @@ class SdkPath:
 
     @property
     def is_absolute(self) -> bool:
-        """Whether it is one of some machine."""
+        """Whether it is absolute, and therefore specific to one machine."""
         return self.path.startswith("/") or self.path[1:2] == ":"
 
 
@@ -54,13 +54,13 @@ def sdk_texts(package: Contents, *suffixes: str) -> Iterator[tuple[str, str]]:
 
 
 def sdk_paths(package: Contents) -> Iterator[SdkPath]:
-    """The paths in all CMake and pkg-config files, each once for a line."""
+    """The paths in all CMake and pkg-config files, each once per line."""
     for name, text in sdk_texts(package, ".cmake", ".pc"):
         yield from dict.fromkeys(_of_cmake(name, text) if name.endswith(".cmake") else _of_pc(name, text))
 
 
 def included(text: str) -> tuple[str, ...]:
-    """The headers that a header includes in quotes: its own, where those in angle brackets may be the system's."""
+    """The headers that a header includes in quotes. Those in angle brackets may be the system's."""
     return tuple(dict.fromkeys(_INCLUDE.findall(text)))
 
 
@@ -93,7 +93,7 @@ def _of_cmake(file: str, text: str) -> Iterator[SdkPath]:
 
 
 def _expanded(text: str, values: Mapping[str, str]) -> str | None:
-    """A normal path, of a text that begins with a known variable and holds no unknown ones."""
+    """The normalized path of a text that begins with a known variable and contains no unknown ones."""
     match = _VARIABLE.match(text)
     if match is None or match[1] not in values:
         return None
@@ -102,7 +102,7 @@ def _expanded(text: str, values: Mapping[str, str]) -> str | None:
 
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
-    """A text with the values of its variables; "$" for one that is too long for a path: values can double."""
+    """A text with its variables replaced; "$" if it grows too long for a path, since values can double."""
     if len(text) <= _LONGEST:
         text = _VARIABLE.sub(lambda found: values.get(found[1], found[0]), text)
     return text if len(text) <= _LONGEST else "$"

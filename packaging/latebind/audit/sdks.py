@@ -41,10 +41,10 @@ def _top(package: Contents) -> str:
     cure="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}. latebind pack does.",
 )
 def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
-    """Users unpack an SDK anywhere, and package managers move it once more.
+    """Users unpack an SDK anywhere, and package managers move it again.
 
-    An absolute path in a .cmake or .pc file is one of the build machine, and a path that leaves the archive's folder
-    finds something else, or nothing.
+    An absolute path in a .cmake or .pc file exists only on the build machine, and a path that leaves the archive's
+    folder finds something else, or nothing.
     """
     top = _top(package)
     for row in sdk_paths(package):
@@ -64,13 +64,14 @@ def _is_inside(path: str, top: str) -> bool:
     "error",
     because="No program can be compiled, linked or started with it. A warning for a header, which #if may leave out.",
     kinds=("sdk",),
-    example="latenn-config.cmake names lib/liblatenn.so, and the archive has lib/liblatenn.so.1",
+    example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
     cure="Install the file, or correct the path. latebind pack writes both from the staged files.",
 )
 def names_missing(package: Contents) -> Iterator[Hit | Skip]:
-    """CMake and the linker find nothing at a path that is not there.
+    """CMake and the linker find nothing at a path that does not exist.
 
-    A SONAME must be there as well: the linker writes it into programs, whose loader looks for a file of that name.
+    The archive also needs a file named like the SONAME: the linker writes that name into programs, and their loader
+    looks for it.
     """
     names = {*(file.name for file in package.files), *package.links}
     folders = {posixpath.dirname(name) for name in names}
@@ -96,7 +97,7 @@ def names_missing(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
-    """The linker writes a library's own name into programs, whatever CMake files have to report about it."""
+    """The linker writes a library's own name into programs, whatever name the CMake files use."""
     for file, image in package.images:
         own = posixpath.basename(image.soname)
         is_linked = file.base.startswith("lib") and file.folder.endswith("/lib")
@@ -136,7 +137,7 @@ def _parents(folder: str) -> Iterator[str]:
     cure="Pack the archive again from one version: latebind pack.",
 )
 def other_version(package: Contents) -> Iterator[Hit | Skip]:
-    """Users ask for a version in CMake and pkg-config, and the file name promised it."""
+    """Users request a version in CMake and pkg-config, and the archive's file name promises that version."""
     if package.sdk is None:
         return
     name = package.sdk["version"]

@@ -36,7 +36,7 @@ def search_path_outside(package: Contents, file: File, image: Image) -> Iterator
 
     An empty or relative entry means the current folder, and `/tmp` is for all users: anyone who can write there can
     inject code. `@executable_path` is the folder of the program, such as Python, and never the package's. An entry is a
-    note where the package or the system has every needed library, unless it is in some user's folder.
+    note where the package or the system has every needed library, unless the path is in a user's folder.
     """
     for table, paths in search_paths(image):
         bad = [path for path in paths if not _stays_inside(package, file, path)]
@@ -65,7 +65,7 @@ def _is_writable(path: str) -> bool:
 
 
 def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_unsafe: bool) -> Severity:
-    """A warning where something is searched there, or where a user who has that name can put it."""
+    """A warning if a library is searched there, or if a user with the folder's name could put one there."""
     searched = image.needed if image.format == "elf" else [row for row in image.needed if row.startswith("@rpath/")]
     if image.format == "macho" and not searched:
         return "note"
@@ -89,7 +89,7 @@ def _path_severity(package: Contents, image: Image, paths: Iterable[str], *, is_
 def search_path_present(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """A late-binding library needs no search path. With one, the loader can pick up a stray copy next to it.
 
-    Libraries that need each other use it on purpose.
+    Libraries that need each other have one on purpose.
     """
     inside = provided_libraries(package)
     serves = any(posixpath.basename(name) in inside for name in image.needed)
@@ -113,6 +113,6 @@ def _stays_inside(package: Contents, file: File, path: str) -> bool:
     else:
         return False
     if package.kind in ("binary", "folder"):
-        return True  # where it will be installed is not known
+        return True  # the place where it will be installed is not known
     joined = posixpath.normpath(posixpath.join("/root", file.folder, rest))
     return joined == "/root" or joined.startswith("/root/")

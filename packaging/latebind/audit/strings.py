@@ -38,7 +38,7 @@ _MAX_NAMES = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """What is searched in the bytes of each binary, each in a pass of its own."""
+    """What to search for in the bytes of each binary, each in its own pass."""
 
     markers: tuple[str, ...] = ()
     """These strings."""
@@ -63,7 +63,7 @@ def find_strings(data: Data, format_: Format | None, sought: Sought) -> tuple[tu
 
 
 def _windows(data: Data) -> Iterator[tuple[int, int]]:
-    """Parts of a mapped file, which overlap; what was searched of it need not stay in memory."""
+    """Overlapping parts of a mapped file, so that parts already searched need not stay in memory."""
     if isinstance(data, bytes):
         yield 0, len(data)
         return
@@ -74,7 +74,7 @@ def _windows(data: Data) -> Iterator[tuple[int, int]]:
 
 
 def provider_names(data: Data) -> tuple[str, ...]:
-    """What in a binary looks like the name of an execution provider."""
+    """The strings in a binary that look like names of execution providers."""
     return _words(_PROVIDER.findall(data))
 
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
 
 GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
-"""The hash that auditwheel, delvewheel and others add to the name of a library, which differs in each build, and on
-Linux the library's version."""
+"""The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
+library's version."""
 
 BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
 """Where NuGet looks for build files, in lower case."""
@@ -132,7 +132,7 @@ class Contents:
 
     @property
     def project(self) -> str:
-        """The distribution, the NuGet id by the file name, npm's name, for a part the whole's; `<name>-sdk`, or ""."""
+        """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
         if self.wheel is not None:
             return self.wheel.project
         if self.sdk is not None:
@@ -144,7 +144,7 @@ class Contents:
 
     @cached_property
     def sdk(self) -> re.Match[str] | None:
-        """Name, version and RID by the name of an SDK archive; None for anything else."""
+        """Name, version and RID in the name of an SDK archive; None for anything else."""
         return SDK_FILE.fullmatch(self.path.name) if self.kind == "sdk" else None
 
     @property
@@ -175,7 +175,7 @@ class Contents:
 
     @cached_property
     def exported(self) -> frozenset[str]:
-        """Every name that some image of the package exports."""
+        """Every name that any image of the package exports."""
         return frozenset(row.name for _, image in self.images for row in image.exports)
 
     @cached_property
@@ -212,7 +212,7 @@ class Contents:
 
     @cached_property
     def entries(self) -> Mapping[str, frozenset[str]]:
-        """By format, the files by which it is used on a system: its Python modules, or what no other file needs."""
+        """For each format, the files that users load: its Python modules, or what no other file needs."""
         found: dict[str, frozenset[str]] = {}
         for form in {image.format for _, image in self.images}:
             rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]

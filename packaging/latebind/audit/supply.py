@@ -39,7 +39,7 @@ _MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "mach
 _EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 _NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
 _SHORTEST = 4
-"""A shorter name of a distribution is part of too many file names."""
+"""Shorter names of distributions occur in too many file names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
     return _requirements(package.texts.get(f"{package.dist_info}/METADATA", b""))
 
 
-@lru_cache(maxsize=1)  # a package is judged as a whole, and many of its files ask
+@lru_cache(maxsize=1)  # many files of one package ask in a row
 def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
     rows: list[tuple[str, Requirement]] = []
     with contextlib.suppress(InputError):
@@ -68,7 +68,7 @@ def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
 
 
 def dependencies(package: Contents) -> tuple[Supplier, ...]:
-    """What installers install with the package on some system of its tags."""
+    """What installers install with the package on any system that its tags cover."""
     if manifest := read_manifest(package):
         names = (name for key in _NPM_KEYS for name in manifest.table(key))
         return tuple(Supplier(name=name.rpartition("/")[2]) for name in names)

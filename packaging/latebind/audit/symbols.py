@@ -64,7 +64,7 @@ def export_outside_policy(package: Contents, file: File, image: Image, policy: P
     "LB202",
     "C++ symbols exported",
     "note",
-    because="Clashes need a second library with the same names. A warning for operator new and delete.",
+    because="They clash only with a second library that has the same names. A warning for operator new and delete.",
     formats=EVERY_FORMAT,
     example="libspeech.so exports _Znwm (operator new)",
     cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
@@ -128,7 +128,7 @@ def data_exported(image: Image) -> Iterator[Hit | Skip]:
     cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
 )
 def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
-    """A name without a wildcard in `exports` is a promise. Without it, loading or the first call fails.
+    """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
 
     One library of the package must export it on each platform. Applies if the configuration lists what a package
     exports.

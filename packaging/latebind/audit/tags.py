@@ -35,8 +35,8 @@ _EVERY_SYSTEM = {"elf", "macho", "pe"}
 def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
     """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
 
-    Installers choose by the tag alone, so they install the package there anyway. A library that neither a module nor
-    the whole package needs is a warning, unless no other one fits.
+    Installers look only at the tag, so they install the package there anyway. A library that no module loads and
+    that the package works without is a warning, unless no other one fits.
     """
     versions = floors.glibc_versions(image)
     if "GLIBC_PRIVATE" in versions:
@@ -92,7 +92,7 @@ def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
 
 
 def _must_fit(package: Contents, file: File) -> bool:
-    """Whether the platform needs this very file: no other fits, Python imports it, or a file that fits needs it."""
+    """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
     others = [other for other in package.native if other is not file and not _misses(package, other)]
     if package.kind != "wheel" or not others:
         return True
@@ -134,7 +134,7 @@ def _runs_as(arch: str, archs: list[str]) -> bool:
     cure="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
 )
 def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """Installers install a wheel tagged `any` on every system, and a pure wheel in a folder without native code.
+    """Installers install a wheel tagged `any` on every system, and put a pure wheel in a folder without native code.
 
     Code for Linux, macOS and Windows in one wheel is a note.
     """
@@ -169,7 +169,7 @@ def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
     cure="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
 )
 def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
-    """A manylinux floor implies a version of libstdc++. Such systems lack newer GLIBCXX or CXXABI versions."""
+    """A manylinux floor implies a version of libstdc++. Systems at the floor lack newer GLIBCXX or CXXABI versions."""
     tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
     if not tags:
         return
@@ -235,7 +235,7 @@ def _has_other_libc(package: Contents, promised: set[str]) -> bool:
     cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
 )
 def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
-    """An extension module loads only in the CPython it was built for. `none` promises that it uses no Python ABI."""
+    """An extension module loads only in the CPython it was built for, but the tag `none` promises every Python."""
     is_tied = pythonabi.module_abi(file.base).startswith("cp")
     if image.python_module and "none" in wheel.abis:
         yield Hit(
@@ -249,7 +249,7 @@ def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Itera
     "LB307",
     "Platform tag without a floor",
     "warning",
-    because="Package indexes refuse it, and it may need a newer system than its user has.",
+    because="Package indexes refuse it, and it may need a newer system than the user has.",
     kinds=("wheel",),
     example="latenn-1.0-py3-none-linux_x86_64.whl",
     cure="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 TwinKind = Literal["wheel", "nupkg", "npm", "sdk"]
 _KINDS: tuple[TwinKind, ...] = ("wheel", "nupkg", "npm")
-"""An SDK archive holds libraries of several packages, and is nobody's twin."""
+"""An SDK archive holds libraries of several packages, so it is not a twin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,13 +41,13 @@ class TwinFacts:
     version: str
     native: Mapping[str, Mapping[str, tuple[str, str]]]
     id: str = ""
-    """The own id of a nupkg, the own name of an npm package."""
+    """The nupkg's own id, or the npm package's own name."""
     pins: tuple[tuple[str, str], ...] = ()
     """Id and range of the parts that it depends on."""
 
     @property
     def exactly(self) -> str:
-        """The range that allows its own version alone."""
+        """The range that allows only its own version."""
         return f"[{self.version}]" if self.kind == "nupkg" else self.version
 
 
@@ -145,7 +145,7 @@ def twins_differ(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit 
 
 
 def _differing(one: TwinFacts, two: TwinFacts) -> Iterator[Hit]:
-    """The libraries of one name that differ."""
+    """The libraries that have the same name but differ."""
     for rid in sorted(one.native.keys() & two.native.keys()):
         ours, theirs = one.native[rid], two.native[rid]
         for name in sorted(ours.keys() & theirs.keys()):
@@ -186,9 +186,10 @@ def twin_lacks(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[Hit | 
     cure="Pack the whole and its parts together with latebind pack, and publish the parts first.",
 )
 def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
-    """A package that keeps its native files in one package per target does not work without them.
+    """A package that keeps its native files in other packages, one per target, does not work without them.
 
-    A part of another version restores and builds, but the managed code then calls a library that does not fit it.
+    With a part of another version, a project restores and builds, but the managed code then calls a library that does
+    not match it.
     """
     for whole in packages:
         parts = [
@@ -217,7 +218,7 @@ def split_incomplete(packages: Sequence[TwinFacts]) -> Iterator[Hit | Skip]:
 
 
 def _is_needed(whole: TwinFacts, part: str, parts: Sequence[TwinFacts]) -> bool:
-    """Whether the audit must include a part: npm installs one of many, so only another version of it says something."""
+    """Whether the audit must include a part. Of npm's parts only one is installed, so only a wrong version counts."""
     return whole.kind == "nupkg" or any(row.id == part for row in parts)
 
 
@@ -268,7 +269,7 @@ def _wholes(packages: Sequence[TwinFacts]) -> list[TwinFacts]:
 
 
 def _pairs(packages: Sequence[TwinFacts], policy: Policy) -> Iterator[tuple[TwinFacts, TwinFacts]]:
-    """Twins: packages of one version whose names the configuration pairs, or whose letters are the same."""
+    """Twins: packages of one version whose names the configuration pairs, or whose names have the same letters."""
     for one, two in product(_wholes(packages), repeat=2):
         if _KINDS.index(one.kind) < _KINDS.index(two.kind) and _version(one.version) == _version(two.version):
             named = any(

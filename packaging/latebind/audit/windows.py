@@ -60,7 +60,7 @@ def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
 def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
     """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
 
-    A debug build next to others, which the package works without, is a warning.
+    It is a warning if the package also works without the debug build.
     """
     rows = [name for name in image.needed if platforms.is_debug_runtime(name)]
     if rows:

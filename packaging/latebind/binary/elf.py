@@ -43,7 +43,7 @@ def read_elf(data: Data) -> Image:
     """The image in `data`. Raises InputError, ValueError, IndexError or struct.error when it is damaged or cut off."""
     file = ElfFile(data)
     arch = _ARCH.get(file.machine, f"unknown-{file.machine}")
-    # The code of what `objcopy --only-keep-debug` makes is a section without bytes. Its segments end after the file.
+    # After `objcopy --only-keep-debug`, code is a section without bytes, and the segments end after the file.
     if any(row.kind == _SHT_NOBITS and row.flags & _SHF_EXECINSTR for row in file.sections):
         return Image(format="elf", file_type="object", arch=arch, has_debug_info=True)
     file.refuse_what_loaders_refuse()

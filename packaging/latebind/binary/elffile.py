@@ -82,7 +82,7 @@ class ElfFile:
             yield Segment(kind, flags, offset, address, size, room, page)
 
     def refuse_what_loaders_refuse(self) -> None:
-        """Raise InputError if the file ends before its segments do, or a segment cannot be mapped."""
+        """Raise InputError if the file ends before its segments do, or if a segment cannot be mapped."""
         for row in self.segments:
             end = row.offset + row.size
             if row.kind == _PT_LOAD and end > len(self.data):

@@ -32,8 +32,8 @@ _SHN_UNDEF, _SHN_ABS = 0, 0xFFF1
 class Versions:
     """The versions of the symbols of a file.
 
-    `needs` has the versions that must be there of each library. glibc loads a file without the versions that are marked
-    weak (VER_FLG_WEAK).
+    `needs` has the versions that each library must have. glibc loads a file without the versions that are marked weak
+    (VER_FLG_WEAK).
     """
 
     def __init__(self, file: ElfFile) -> None:
@@ -70,7 +70,7 @@ class Versions:
             yield from self._rows(self._file.place_of(address), self._file.last(number), link)
 
     def _rows(self, place: int, count: int, link: int) -> Iterator[int]:
-        """The places of rows, each of which has the distance to the next one at `link`."""
+        """The places of rows, each of which stores the distance to the next one at `link`."""
         for _ in range(count):
             self._left -= 1
             if self._left < 0:
@@ -126,7 +126,7 @@ def _tables(file: ElfFile) -> tuple[Iterator[tuple[int, ...]], Sequence[int]]:
 
 
 def _count(file: ElfFile, start: int, size: int) -> int:
-    """How many symbols there are. The dynamic table does not say it; section headers and hash tables do."""
+    """The number of symbols, from section headers or hash tables: the dynamic table does not have it."""
     for row in file.sections:
         if row.kind == _SHT_DYNSYM and row.offset == start:
             return row.size // size

@@ -19,7 +19,7 @@ LinkKind = Literal["normal", "weak", "reexport", "upward", "delay"]
 EXECUTABLE = "(executable)"
 """The library of an import that the program itself must define (Mach-O bundles)."""
 HEXAGON = "hexagon"
-"""Qualcomm's coprocessor: a driver loads its ELF libraries there, from the files next to those of the system."""
+"""Qualcomm's coprocessor: a driver loads ELF libraries into it, from files next to the system's."""
 
 
 class Import(NamedTuple):  # a package has 100,000 of these, and a frozen dataclass takes three times as long
@@ -54,7 +54,7 @@ class Image:
     arch: str
     """`x86_64`, `aarch64`, `i386`, ... as wheel platform tags spell it; "unknown-<number>" otherwise."""
     slice: str = ""
-    """Apple's name of the architecture in a file with several: `arm64`, `x86_64`."""
+    """Apple's name for the architecture in a file with several: `arm64`, `x86_64`."""
     soname: str = ""
     """SONAME, install name, or the name in a PE's export table."""
     needed: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Image:
     """DT_RPATH, or LC_RPATH."""
     runpath: tuple[str, ...] = ()
     version_needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Library to the symbol versions that the image needs of it."""
+    """Library to the symbol versions that the image needs from it."""
     interpreter: str = ""
     is_static: bool = False
     """Whether it names neither an interpreter nor a library to load."""
@@ -100,7 +100,7 @@ class Image:
 
     @property
     def is_firmware(self) -> bool:
-        """Whether it is code of a coprocessor, which a driver loads there and no process of the system does."""
+        """Whether it is code for a coprocessor, which only a driver loads and no process of the system."""
         return self.arch == HEXAGON
 
     @property

@@ -11,7 +11,7 @@ _ARCHS = {0x14C: "i386", 0x8664: "x86_64", 0xAA64: "aarch64", 0x1C4: "armv7"}
 
 
 def import_library(data: bytes) -> tuple[frozenset[str], frozenset[str]] | None:
-    """The CPUs that the members are for, and the DLLs, in lower case, that its short imports name; None for no archive.
+    """The members' CPUs, and the DLLs that the short imports name, in lower case; None if it is not an archive.
 
     Members that are damaged are left out.
     """

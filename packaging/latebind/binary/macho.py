@@ -25,7 +25,7 @@ _THIN: Mapping[bytes, tuple[Literal["<", ">"], bool]] = {
     bytes.fromhex("feedfacf"): (">", True),
 }
 _ARCHIVE = b"!<arch>\n"
-# CPU type to the names of wheel tags and of Apple.
+# CPU type to the names in wheel tags and by Apple.
 _CPUS: Mapping[int, tuple[str, str]] = {
     7: ("i686", "i386"),
     12: ("armv7l", "armv7"),

@@ -13,14 +13,14 @@ from latebind.binary.pefile import PeFile
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# As wheel platform tags spell them. Files with code of two processors are marked AMD64 or ARM64.
+# As wheel platform tags spell them. Files with code for two processors are marked AMD64 or ARM64.
 _ARCH = {0x14C: "i686", 0x1C4: "armv7l", 0x8664: "x86_64", 0xAA64: "aarch64", 0xA641: "arm64ec", 0xA64E: "arm64x"}
 _HYBRID = {"x86_64": "arm64ec", "aarch64": "arm64x"}
 _DLL, _NX = 0x2000, 0x100
 _EXPORTS, _IMPORTS, _SIGNATURE, _DEBUG, _LOAD_CONFIG, _DELAYED = 0, 1, 4, 6, 10, 13
 _CODEVIEW = 2
 _CHPE_METADATA = 200
-"""Where the load configuration of a 64-bit file points to what describes code of two processors."""
+"""Where the load configuration of a 64-bit file points to the description of code for two processors."""
 
 
 def read_pe(data: Data) -> Image:
@@ -119,7 +119,7 @@ def _exports(file: PeFile) -> Iterator[Export]:
 
 
 def _is_hybrid(file: PeFile) -> bool:
-    """Whether the file has code of two processors: ARM64EC or ARM64X."""
+    """Whether the file has code for two processors: ARM64EC or ARM64X."""
     address, _ = file.directory(_LOAD_CONFIG)
     if not address or not file.is_64:
         return False

@@ -90,7 +90,7 @@ class PeFile:
 
     @property
     def has_dwarf(self) -> bool:
-        """Whether it has debug information of GCC or Clang."""
+        """Whether it has debug information from GCC or Clang."""
         return any(self._long_name(row.name).startswith(b".debug_info") for row in self._sections)
 
     @property

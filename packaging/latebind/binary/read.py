@@ -28,7 +28,7 @@ _READERS: Mapping[Format, Callable[[Data], tuple[Image, ...]]] = {
 _PE32_PLUS = 0x20B
 _CLI_DIRECTORY = 14
 PEEK = 4096
-"""This many first bytes decide the format."""
+"""The number of first bytes that decide the format."""
 
 
 def sniff(head: bytes) -> Format | None:
@@ -63,7 +63,7 @@ def is_managed(head: bytes) -> bool:
 
 
 def read_images(data: Data, name: str) -> tuple[Image, ...]:
-    """The images in `data`: several of a universal Mach-O file, none if it is not a native binary.
+    """The images in `data`: several for a universal Mach-O file, none if it is not a native binary.
 
     Raises InputError, with `name`, when the file is damaged.
     """

@@ -18,7 +18,7 @@ _VERSION_LIMIT = 120.0
 _VERSION = re.compile(r"\d+\.\d+\.\d+")
 _ADVICE = "Install a .NET SDK, 8.0 or newer."
 _FIRST_UNIFIED = 5
-"""From .NET 5 on the short name is net5.0, before it netcoreapp3.1."""
+"""The short name is net5.0 from .NET 5 on, and netcoreapp3.1 before that."""
 _NUGET_CONFIG = """<?xml version="1.0" encoding="utf-8"?>
 <configuration>
   <packageSources>
@@ -34,10 +34,10 @@ _QUIET = {
     "DOTNET_PRINT_TELEMETRY_MESSAGE": "false",
     "DOTNET_SKIP_FIRST_TIME_EXPERIENCE": "1",
     "DOTNET_GENERATE_ASPNET_CERTIFICATE": "false",
-    # No server outlives a build: it would keep folders busy and see another environment.
+    # Build servers must not outlive a build: they would keep folders busy and see another environment.
     "MSBUILDDISABLENODEREUSE": "1",
     "UseSharedCompilation": "false",
-    # Profiling costs a process that lives for seconds more than it gives: a quarter of a build.
+    # In a process that lives for seconds, profiling costs more than it gives: a quarter of a build's time.
     "DOTNET_TieredPGO": "0",
     "DOTNET_CLI_UI_LANGUAGE": "en",
     # The framework's own texts need no ICU, which bare machines lack.
@@ -94,6 +94,6 @@ def private(environment: Mapping[str, str], home: Path) -> dict[str, str]:
 
 
 def write_nuget_config(path: Path, sources: Sequence[str], *, alone: bool = True) -> None:
-    """Write a NuGet.config that knows these sources; when they are `alone` no others, whatever the machine has."""
+    """Write a NuGet.config with these sources; `alone` excludes the machine's other sources."""
     rows = [f"    <add key={quoteattr(f'source{i}')} value={quoteattr(value)} />\n" for i, value in enumerate(sources)]
     write_text(path, _NUGET_CONFIG.format(rows="".join([*(["    <clear />\n"] if alone else []), *rows])))

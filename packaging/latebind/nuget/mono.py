@@ -31,7 +31,7 @@ class Mono:
 def find(environment: Mapping[str, str]) -> Mono:
     """The `mono` on the PATH of an environment.
 
-    Raises NotRun (`no-mono`) when there is none, or one without the reference assemblies: a runtime alone.
+    Raises NotRun (`no-mono`) when there is none, or only a runtime without the reference assemblies.
     """
     program = which("mono", path=environment.get("PATH", ""))
     if program is None:
@@ -43,6 +43,6 @@ def find(environment: Mapping[str, str]) -> Mono:
 
 
 def version(mono: Mono, environment: Mapping[str, str]) -> str:
-    """What it calls itself: `Mono JIT compiler version 6.8.0.105 (…)`. Raises ToolError when it does not start."""
+    """Its own version line: `Mono JIT compiler version 6.8.0.105 (…)`. Raises ToolError when it does not start."""
     output = run([mono.program, "--version"], env=environment, timeout=_VERSION_LIMIT).output
     return next(iter(output.splitlines()), "")

@@ -1,7 +1,7 @@
 """Checks the metadata of a nupkg in NuGet's own terms, and renders it as a nuspec.
 
-NuGet's schema rejects unknown elements and a missing id, but neither a wrong version nor a wrong licence: those are
-refused here, with what would be right.
+NuGet's schema rejects unknown elements and a missing id, but neither a wrong version nor a wrong license. This module
+refuses those and names the correct form.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PHASES = {"a": "alpha", "b": "beta", "rc": "rc"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Dependency:
-    """A package that another needs, with NuGet's range notation: `1.19.0` is "that or newer"."""
+    """A package that another needs, in NuGet's range notation: `1.19.0` means "that or newer"."""
 
     id: str
     range: str
@@ -54,15 +54,15 @@ class Nuspec:
 def render_nuspec(nuspec: Nuspec) -> bytes:
     """The nuspec as XML.
 
-    Raises BuildError with every problem: an id, a version, a licence, a tag or a text that feeds would refuse.
+    Raises BuildError with every problem: an id, a version, a license, a tag or a text that feeds would refuse.
     """
     return _rendered("nuget.nuspec.j2", nuspec)
 
 
 def render_symbols(nuspec: Nuspec) -> bytes:
-    """The nuspec of the symbol package of a package, with the elements that `dotnet pack` writes there.
+    """The nuspec of a package's symbol package, with the elements that `dotnet pack` writes there.
 
-    Raises BuildError as render_nuspec().
+    Raises BuildError like render_nuspec().
     """
     return _rendered("symbols.nuspec.j2", nuspec)
 
@@ -83,12 +83,12 @@ def _rendered(template: str, nuspec: Nuspec) -> bytes:
 
 
 def semantic_version(version: str) -> str:
-    """A PEP 440 version in NuGet's normalised form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
+    """A PEP 440 version in NuGet's normalized form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
 
     Development releases get a number first, since SemVer sorts numbers before words and they must come before
     alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
 
-    Raises BuildError for what NuGet cannot say: epochs, local versions, development releases of pre-releases.
+    Raises BuildError for what NuGet cannot express: epochs, local versions, development releases of pre-releases.
     """
     try:
         parsed = Version(version)
@@ -107,7 +107,7 @@ def semantic_version(version: str) -> str:
             raise BuildError(f"version {version} has {what}, which NuGet cannot express", advice="Use the form 1.2.3.")
     if parsed.post is not None:
         release.append(parsed.post)
-    if release[3:] == [0]:  # NuGet normalises 1.2.3.0 to 1.2.3
+    if release[3:] == [0]:  # NuGet normalizes 1.2.3.0 to 1.2.3
         release.pop()
     text = ".".join(map(str, release))
     if parsed.pre:
@@ -129,7 +129,7 @@ def same_minor(version: str) -> str:
 
 
 def exactly(version: str) -> str:
-    """The range of that version alone, of the parts of one split package; `version` is NuGet's."""
+    """The range of exactly that version, for the parts of a split package; `version` is in NuGet's form."""
     return f"[{version}]"
 
 
@@ -151,7 +151,7 @@ def canonical_license(expression: str) -> str:
 
 
 def license_url(expression: str) -> str:
-    """The address that older clients are to be shown; a feed refuses an expression without it.
+    """The license address for older clients; feeds refuse an expression without it.
 
     NuGet/NuGetGallery#6530 and #6679: it must be exactly this, with spaces as %20.
     """
@@ -171,7 +171,7 @@ def long_framework(short: str) -> str:
 
 
 def _problems(nuspec: Nuspec) -> list[str]:
-    """What the schema lets through and feeds or clients do not."""
+    """Problems that the schema accepts, but feeds or clients do not."""
     ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
     found = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
     found += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]

@@ -40,15 +40,15 @@ _KNOWN_TYPES = {
 _FILE_TYPE = "application/octet"
 _RESERVED = frozenset({"_rels", "package"})
 _UNPORTABLE = re.compile(r'[<>:"|?*\x00-\x1f\x7f]|[. ](/|$)|%[0-9A-Fa-f]{2}')
-"""What Windows cannot name, and what NuGet would decode into another name."""
+"""Text that names on Windows cannot contain, or that NuGet would decode into another name."""
 
 
 def write_nupkg(path: Path, nuspec: Nuspec, text: bytes, files: Sequence[Entry]) -> None:
-    """Write a nupkg whose bytes depend on the arguments and SOURCE_DATE_EPOCH alone; `text` is the nuspec as XML.
+    """Write a nupkg whose bytes depend only on the arguments and SOURCE_DATE_EPOCH; `text` is the nuspec as XML.
 
-    The archive is written aside and renamed. Raises InputError when a name is not a plain relative path, has
-    characters that some system cannot store, is in a place of OPC's own parts, is there twice, or differs from
-    another by case alone (part names are equal then: ECMA-376 part 2, 6.2.2.3).
+    The archive is written to a temporary file and renamed. Raises InputError when a name is not a plain relative path,
+    has characters that some system cannot store, is reserved for OPC's own parts, is there twice, or differs from
+    another only by case (part names are then equal: ECMA-376 part 2, 6.2.2.3).
     """
     manifest = f"{nuspec.id}.nuspec"
     _check_names([manifest, *(file.name for file in files)], where=str(path))
@@ -73,7 +73,7 @@ _STEP = 128
 def _age(version: str) -> int:
     """Seconds that grow with a version, as long as its second and third number are below 100.
 
-    A final release comes after all its pre-releases, these in their order; a fourth number counts on.
+    Pre-releases come in their order before their final release; a fourth number counts on from there.
     """
     numbers, _, pre = version.partition("-")
     major, minor, patch, fourth = [*(int(number) for number in numbers.split(".")), 0, 0, 0][:4]

@@ -1,4 +1,4 @@
-"""The public surface of a release, exports and C headers, and what changed of it since the last one."""
+"""The public surface of a release, exports and C headers, and its changes since the last release."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Surface(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiChange:
-    """One difference between two surfaces. A breaking one is seen by a caller that was not built again."""
+    """One difference between two surfaces. A breaking one affects callers that were not built again."""
 
     what: str
     how: Literal["added", "removed", "changed"]
@@ -64,7 +64,7 @@ def api_json(found: Surface) -> bytes:
 
 
 def read_surface(file: Path) -> Surface:
-    """Read what `to_json` wrote. Raises InputError when it cannot be read, or is none of ours."""
+    """Read what `to_json` wrote. Raises InputError when it cannot be read or is another kind of file."""
     advice = "Give the api/api.json of an earlier release, or its folder."
     try:
         return msgspec.json.decode(file.read_bytes(), type=Surface)

@@ -24,7 +24,7 @@ def section(text: str, version: str) -> str:
 
 
 def names(text: str, version: str) -> bool:
-    """Whether the changelog has a section for just that version."""
+    """Whether the changelog has a section for exactly that version."""
     return any(heading["title"].casefold() == version.casefold() for heading in _HEADING.finditer(text))
 
 

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"([0-9a-f]{64})  ([^\0\n]+)")
 _SHOWN = 3
-_FROM_A_COPY = "Take the file from the release again, and hold SHA256SUMS against its attestation."
+_FROM_A_COPY = "Take the file from the release again, and check SHA256SUMS against its attestation."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What came out. `found` is None where the folder could not be read that far."""
+    """The result. `found` is None if the folder could not be read that far."""
 
     problems: tuple[Contradiction, ...]
     found: Derived | None
@@ -35,7 +35,7 @@ class Checked:
 
 
 def check_release(folder: Path) -> Checked:
-    """Check a folder that `make_release` made. Raises InputError when it is no such folder."""
+    """Check a folder that `make_release` made. Raises InputError when it is not such a folder."""
     if not folder.is_dir():
         raise InputError("is not a folder", where=str(folder), advice="Name the folder of a release.")
     if not (folder / SUMS).exists() and not (folder / RELEASE_MANIFEST).exists():
@@ -67,7 +67,7 @@ def _inside(folder: Path, where: str) -> str:
 
 
 def _sums(folder: Path) -> Iterator[Contradiction]:
-    """What SHA256SUMS says against the files that there are."""
+    """Compare SHA256SUMS with the files in the folder."""
     told: dict[str, str] = {}
     try:
         lines = (folder / SUMS).read_text("utf-8").splitlines()
@@ -94,7 +94,7 @@ def _sums(folder: Path) -> Iterator[Contradiction]:
 
 
 def _different(folder: Path, found: Derived, origin: Origin) -> Iterator[Contradiction]:
-    """Derived files that are not what the folder gives, and files that belong to no release."""
+    """Derived files that differ from what the folder gives, and files that belong to no release."""
     here = set(files_of(folder))
     for name in sorted(here - found.files.keys()):
         if not is_given(name):

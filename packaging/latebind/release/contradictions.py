@@ -53,7 +53,7 @@ def _version(package: ReleasePackage, version: str) -> Iterator[Contradiction]:
 
 
 def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction]:
-    """The range of each runtime in a package's SBOM is that of the configured minimum."""
+    """Check that each runtime's range in a package's SBOM is that of the configured minimum."""
     if not package.bill:
         return
     wanted = {use.name: use for use in found.config.document.runtime}
@@ -65,7 +65,7 @@ def _minimums(package: ReleasePackage, found: Derived) -> Iterator[Contradiction
 
 
 def _verified(found: Derived) -> Iterator[Contradiction]:
-    """The packages that were verified are these, byte for byte."""
+    """Check that exactly these packages were verified, byte for byte."""
     verified = {row.file: row.sha256 for row in found.report.packages}
     here = {row.artifact.path.name: row.artifact for row in found.packages}
     cure = "Verify these packages: latebind verify --dist DIR --all, and make the release from that report."

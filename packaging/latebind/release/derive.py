@@ -1,6 +1,6 @@
 """All files of a release that follow from the given ones, as bytes: made when it is made, and again when it is checked.
 
-Nothing here starts a program or asks the network.
+Nothing here starts a program or uses the network.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Derived:
-    """What was read of a release's given files, and the files that follow, by their paths in the folder."""
+    """What was read from a release's given files, and the files that follow, by their paths in the folder."""
 
     config: Config
     packages: tuple[ReleasePackage, ...]

@@ -1,4 +1,4 @@
-"""What a release states of itself in its manifest, and what its parts have to do with one another."""
+"""What a release states about itself in its manifest, and how its parts relate to each other."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SHOWN = 5
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """What cannot be found out from the folder: it is stated, and kept."""
+    """Facts that the folder does not show, so the manifest states and keeps them."""
 
     commit: str = ""
     source_date_epoch: int = 0

@@ -1,4 +1,4 @@
-"""The declarations of a C header by name, freed of comments and layout, so that two versions can be compared."""
+"""The declarations of a C header by name, without comments and layout, so that two versions can be compared."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def declarations(text: str) -> dict[str, str]:
 
 
 def only_grew(old: str, new: str) -> bool:
-    """Whether a struct or enum has its earlier members as they were, and more behind them."""
+    """Whether a struct or enum keeps its earlier members unchanged and adds others after them."""
     if not (_TAGGED.match(old) and _TAGGED.match(new)):
         return False
     before, after = _members(old), _members(new)

@@ -18,7 +18,7 @@ _GIVEN = (CONFIG, CHANGES, VERIFICATION, PREVIOUS)
 
 
 def is_given(name: str) -> bool:
-    """Whether a file of the folder is what a release is made from: all others can be made again from those.
+    """Whether a release is made from this file of its folder. All others can be made again from such files.
 
     The manifest is both: the commit and the time in it are given, the rest follows.
     """

@@ -1,4 +1,4 @@
-"""Makes a release folder: copies what is given, derives the rest, writes it aside and puts it in place whole."""
+"""Makes a release folder: copies the given files, derives the rest, and replaces an earlier release only when done."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class GateError(LatebindError):
 def make_release(config: Config, sources: ReleaseInputs, output: Path, *, dry_run: bool) -> Derived:
     """Make the folder `output`; an earlier release there is replaced once the new one is whole.
 
-    A dry run makes it also while something blocks, and the manifest says what.
+    A dry run makes it even if something blocks the release, and the manifest says what.
 
     Raises InputError for what cannot be read and for an output that is not a release, GateError when parts contradict
     each other, or, except in a dry run, when the gate failed.
@@ -128,7 +128,7 @@ def _assert_sound(found: Derived, *, dry_run: bool) -> None:
 
 @contextmanager
 def _replacing(output: Path) -> Iterator[Path]:
-    """A folder to fill; when the block ends well it is `output`, else it is gone and an earlier one as it was."""
+    """A folder to fill. If the block succeeds it becomes `output`; otherwise it is removed and an earlier one stays."""
     is_taken = output.exists() and (not output.is_dir() or any(output.iterdir()))
     if is_taken and not (output / layout.RELEASE_MANIFEST).is_file():
         raise InputError("exists and is not a release", where=str(output), advice="Name another folder, or remove it.")

@@ -56,7 +56,7 @@ class ReleasePackage:
     name: str
     version: str
     targets: tuple[Rid, ...]
-    """Those that it has native files for; none for an sdist."""
+    """The targets that it has native files for; none for an sdist."""
     bill: bytes = b""
     """The SBOM inside; b"" where it has none."""
     bill_file: str = ""
@@ -68,7 +68,7 @@ class ReleasePackage:
 
 
 def read_packages(folder: Path) -> tuple[ReleasePackage, ...]:
-    """Every file of a folder of packages, by name, symbols in its folder `symbols` included.
+    """Every file of a folder of packages, by name, including those in its subfolder `symbols`.
 
     Raises InputError for a file that is not a package, and for one that cannot be read.
     """
@@ -140,7 +140,7 @@ def _npm_named(path: Path) -> tuple[Kind, str, str, tuple[Rid, ...]]:
 
 
 def _members(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """The files of a package, each with how to read it before the next one."""
+    """The files of a package, each with a function that reads it, to be called before the next one."""
     if path.suffix in (".tgz", ".gz"):
         for row, blocks in TarReader(path).files():
             yield row.name, partial(_joined, blocks)

@@ -1,1 +1,1 @@
-"""Installs packages into clean environments and shows that they work, or fail with the right words."""
+"""Installs packages into clean environments and shows that they work, or fail with the right message."""

@@ -31,8 +31,8 @@ _VERSION_AFTER_ID = re.compile(r"\.\d+(\.\d+)+(-[^/]*)?$")
 def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
     """The packages of a project that a folder holds and consumers install, sorted by name.
 
-    Raises InputError when it is not a folder, holds none, or holds one that cannot be read, is of another version, or
-    of another project: that one would be installed and tested instead.
+    Raises InputError when it is not a folder, holds none, or holds one that cannot be read or belongs to another
+    version or project: that one would be installed and tested instead.
     """
     if not folder.is_dir():
         raise InputError("is not a folder", where=str(folder), advice="Name the folder that holds the packages.")
@@ -52,7 +52,7 @@ def artifacts_in(folder: Path, config: Config) -> tuple[Artifact, ...]:
 
 
 def listed_in(folder: Path) -> tuple[Artifact, ...]:
-    """The packages of a folder that consumers install, sorted by name, of any project."""
+    """The packages of any project in a folder that consumers install, sorted by name."""
     return tuple(
         Artifact(path=path.resolve(), kind=kind, sha256=Sha256(sha256(path)), size=path.stat().st_size)
         for path, kind in _installed(folder)
@@ -102,7 +102,7 @@ def _not_our_wheel(name: str, config: Config) -> str:
 
 
 def _not_our_nupkg(name: str, config: Config) -> str:
-    """By its name: `<id>.<version>.nupkg`, `<id>.runtime.<rid>.<version>.nupkg` for one target of a split package."""
+    """Judged by name: `<id>.<version>.nupkg`, or `<id>.runtime.<rid>.<version>.nupkg` for a part of a split package."""
     ids = [package.nuget.id for package in config.packages.values() if package.nuget is not None]
     ours = {f"{one}{part}".lower() for one in ids for part in ("", *(f".runtime.{rid}" for rid in targets()))}
     whole, version = name.lower().removesuffix(".nupkg"), f".{semantic_version(config.project.version).lower()}"
@@ -114,7 +114,7 @@ def _not_our_nupkg(name: str, config: Config) -> str:
 
 
 def _not_our_npm(name: str, config: Config) -> str:
-    """By its name, which is that of the main package or of one target."""
+    """Judged by name, which is that of the main package or of one target."""
     names = [package.npm.name for package in config.packages.values() if package.npm is not None]
     every = [one for main in names for one in (main, *(npm_target(main, rid) for rid in targets()))]
     ours = [npm_file(one, config.project.version) for one in every]
@@ -126,7 +126,7 @@ def _not_our_npm(name: str, config: Config) -> str:
 
 
 def _not_our_sdk(name: str, config: Config) -> str:
-    """By its name, which has version and target."""
+    """Judged by name, which has the version and the target."""
     if name in {sdk_file(config, rid) for rid in targets()}:
         return ""
     other = name.startswith(f"{config.project.name}-")

@@ -29,24 +29,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Which cells are run, and how."""
+    """Which cells run, and how."""
 
     everything: bool = False
     """Each minor version of the runtimes, their other distributions, every CPython."""
     select: str = ""
     """An expression over cells (`select.py`)."""
     shard: tuple[int, int] = (1, 1)
-    """The share that is run, and of how many."""
+    """The share to run, and the number of shares."""
     jobs: int = 0
     """How many cells run at once; 0 for the CPU count."""
     fresh: bool = False
     """Whether cells that passed before run again."""
     machines: Mapping[Rid, Machine] = field(default_factory=dict)
-    """The machines of other targets."""
+    """The machines for other targets."""
     commit: str = ""
     """The commit of the sources, for the report."""
     date: str = ""
-    """Its date, for the report."""
+    """The commit's date, for the report."""
 
 
 def plan_cells(
@@ -97,7 +97,7 @@ def _check_scenarios(config: Config) -> None:
 
 
 def list_cells(config: Config, rids: Sequence[Rid], workdir: Path, options: Options) -> str:
-    """The cells one per line, with the reason for each that would not run here, and how many there are."""
+    """The cells, one per line, with a reason for each that would not run here; and their number."""
     tool, pythons = prepare(config, workdir / "build" / "verify")
     cells, answers = plan_cells(config, rids, tool, options, pythons)
     machines = {host_rid(): host_machine(pythons[0].path), **options.machines}
@@ -117,7 +117,7 @@ def _minor(machine: Machine | None) -> str:
 
 
 def prepare(config: Config, folder: Path) -> tuple[Installer, tuple[Interpreter, ...]]:
-    """An installer, and the CPythons that are installed here. The first is the ordinary one."""
+    """An installer, and the CPythons that are installed here, this environment's own first."""
     home = folder / "home"
     home.mkdir(parents=True, exist_ok=True)
     own = own_interpreter()

@@ -108,7 +108,7 @@ def _longest_first(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
 
 
 def _pinned(tool: Installer, wanted: str, python: Path) -> str:
-    """A requirement at the version that the index has now, so that a newer one is tried."""
+    """A requirement pinned to the index's current version, so that a newer release is tried."""
     if "==" in wanted:
         return wanted
     try:
@@ -174,7 +174,7 @@ def _oldest(run: _Run, planned: PlannedCell) -> str:
 
 
 def _sdk(config: Config) -> str:
-    """The versions of the SDK and Mono that build and run the consumers of nupkgs, if they are here."""
+    """The versions of the SDK and Mono that build and run the consumers of nupkgs, if they are installed."""
     found = []
     if config.document.verify.dotnet:
         with suppress(LatebindError):  # each cell that needs it reports it
