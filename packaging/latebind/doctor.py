@@ -138,7 +138,7 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
 
 
 def _runs(rid: Rid, machine: Machine | None) -> str | None:
-    """By what the target's packages run here: "" for this very machine, None where they do not."""
+    """What runs the target's packages here: "" for this machine itself, None where nothing does."""
     if rid == host_rid():
         return ""
     return f" by {machine.title}" if machine else None

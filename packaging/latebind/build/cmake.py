@@ -196,7 +196,7 @@ class NativeBuild:
 
 
 def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
-    """How a target is built here. Raises NotRun when there is no compiler for it, BuildError for an unfit Python."""
+    """How a target is built here. Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python."""
     chosen = toolchain(config.toolchain(target.rid), target)
     return NativeBuild(
         config=config,

@@ -24,7 +24,7 @@ _MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
 """packaging.python.org, "Names and normalization"."""
 _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
-"""What names of packages, variables and targets of CMake have in common."""
+"""The form that CMake's names of packages, variables and targets share."""
 
 
 def check_config(config: Config, reader: Reader) -> None:
@@ -50,7 +50,7 @@ def check_config(config: Config, reader: Reader) -> None:
 
 
 def check_source(config: Config, reader: Reader) -> None:
-    """That the native source is there, inside the project."""
+    """Check that the native source exists, inside the project."""
     document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
