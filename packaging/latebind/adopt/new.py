@@ -125,6 +125,6 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise InputError(f"{name} cannot be the name of a package", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
-        raise InputError(f"{name} is a word or a module of Python, which a package would hide", advice=advice)
+        raise InputError(f"{name} is a keyword or a module of Python, which a package would hide", advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):
         raise InputError(f"{name} is the name of another package or of a part of the project", advice=advice)

@@ -176,7 +176,7 @@ def _notes(found: Found) -> list[str]:
     ]
     notes += [
         f"{_place(found, row)}: openvino::runtime is the C++ interface, and only the C interface can be bound late; "
-        "what you use of C++ is named by the linker"
+        "the linker names what you use of C++"
         for row in found.of("link")
         if "openvino::runtime" in row.command.words
     ]

@@ -194,10 +194,10 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     if not package.sdk:
         return
     if package.ep is not None:
-        text = f"package {name} is an execution provider, which no program is linked with"
+        text = f"package {name} is an execution provider, and no program links one"
         reader.problem(here, text, "Take sdk out: its wheel and nupkg hold all that a program registers.")
     elif config.wheel_kind(name) not in ("", "py3-none"):
-        text = f"package {name} holds a Python module, which no program is linked with"
+        text = f"package {name} holds a Python module, and no program links one"
         reader.problem(here, text, "Write sdk = true for a package with a library of its own.")
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"

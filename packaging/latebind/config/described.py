@@ -270,7 +270,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
 def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
     if described.python is None:
         if not described.advice:
-            text = "no wheel supplies it, and there is no advice how to get it"
+            text = "no wheel supplies it, and there is no advice on how to get it"
             yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
         return
     folder = PurePosixPath(described.python.folder)

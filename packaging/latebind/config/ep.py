@@ -43,7 +43,7 @@ class EpConfig(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>; without it, and without "
-            "`nuget`, there is none.",
+            "`nuget`, no NuGet package is made.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""
