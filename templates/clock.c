@@ -1,6 +1,6 @@
 /*
- * clock.c: preloaded into every program of the second run of `latebind reproduce`, which then believes in another date.
- * Linux. What measures time that passes is left alone, and waits until a moment get the true one.
+ * clock.c: preloaded into every program of the second run of `latebind reproduce`, which then sees another date. Linux
+ * only. Clocks that measure elapsed time are left alone, and waits until a point in time get the true one.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ int timespec_get(struct timespec* now, int base) {
   return base == TIME_UTC && clock_gettime(CLOCK_REALTIME, now) == 0 ? base : 0;
 }
 
-/* A moment by the false clock is further off than any that someone waits for; one of the other clocks is not. */
+/* A moment by the false clock is further off than any wait; one by the other clocks is not. */
 static const struct timespec* truly(const struct timespec* until, struct timespec* moment) {
   struct timespec now;
   syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);

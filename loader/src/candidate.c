@@ -1,6 +1,6 @@
 /*
- * candidate.c: judges one candidate, in the order that is safest for the process: is it a library at all, does it
- * open, has it the entry symbol, is its version right. Must not decide where to look.
+ * candidate.c: judges one candidate, in the order that is safest for the process: is it a library at all, does it open,
+ * does it have the entry symbol, is its version right. Must not decide where to look.
  */
 #include <stdio.h>
 #include <string.h>

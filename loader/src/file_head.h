@@ -18,7 +18,7 @@ typedef struct lb_file {
   intptr_t handle; /* for `read` */
 } lb_file;
 
-/* Calls `use` for an open file; 0 when it cannot be opened (errno, GetLastError()). Of each system. */
+/* Calls `use` for an open file; 0 when it cannot be opened (errno, GetLastError()). Each system has its own. */
 int lb_with_file(const char* path, void (*use)(void* context, const lb_file* file), void* context);
 
 /* 1 when all bytes are there. */

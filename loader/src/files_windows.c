@@ -1,6 +1,6 @@
 /*
- * files_windows.c: os.h for Windows: paths, files and folders, through the wide functions alone; must not know what a
- * runtime is. Inside the loader a path has no \\?\ prefix; it gets one at the system's door when it is long.
+ * files_windows.c: os.h for Windows: paths, files and folders, only through the wide functions; must not know what a
+ * runtime is. Inside the loader a path has no \\?\ prefix; a long one gets it just before a call of the system.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "file_head.h"
 #include "os_windows.h"
 
-/* From here on a path may be too much for a function that appends to it: 260 less a short file name. */
+/* From this length on a path may be too long for a function that appends to it: 260 less a short file name. */
 enum { LB_LONG = 248 };
 
 static int lb_is_slash(char byte) {
@@ -33,7 +33,7 @@ wchar_t* lb_wide_path(const char* path) {
     return lb_wide(path);
   }
   for (size_t i = 0; !whole.failed && i < whole.length; i++) {
-    if (whole.data[i] == '/') whole.data[i] = '\\'; /* behind the prefix only this one divides */
+    if (whole.data[i] == '/') whole.data[i] = '\\'; /* after the prefix only this separator counts */
   }
   char* text = lb_text_take(&whole);
   wchar_t* wide = text ? lb_wide(text) : NULL;
@@ -128,7 +128,7 @@ char* lb_os_absolute(const char* path) {
   wchar_t* whole = room ? lb_allocate((size_t)room * sizeof *whole) : NULL;
   DWORD length = whole ? GetFullPathNameW(wide, room, whole, NULL) : 0;
   char* narrow = length && length < room ? lb_narrow_path(whole) : NULL;
-  if (wide && !room) narrow = lb_duplicate(path); /* not a path at all: let who opens it say so */
+  if (wide && !room) narrow = lb_duplicate(path); /* not a path at all: opening it reports that */
   lb_free(whole);
   lb_free(wide);
   return narrow;

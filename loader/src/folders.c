@@ -1,8 +1,8 @@
 /*
  * folders.c: lists of folders, as environment variables and files hold them; must not look whether they are there.
  *
- * Only absolute folders count. An empty element and a relative one mean the current folder to the systems' own loaders,
- * and there anybody may have put a library.
+ * Only absolute folders count. To the systems' own loaders an empty or relative element means the current folder, where
+ * anybody may have put a library.
  */
 #include <string.h>
 

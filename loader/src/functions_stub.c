@@ -1,5 +1,5 @@
 /*
- * functions_stub.c: what a program gets that links this instead of a C library: its functions by name, which bind the
+ * functions_stub.c: what a program that links this instead of a C library gets: its functions by name, which bind the
  * library at the first call. stub_table.h, which latebind writes, lists them.
  *
  * Each function is a jump through a table. Before binding, the table leads to trampolines; binding puts the runtime's
@@ -14,10 +14,10 @@
 #include "stub_bind.h"
 #include "trampolines.h"
 
-/* What a function does that cannot be called. */
+/* What a function does when it cannot be called. */
 typedef enum lb_failure {
-  LB_FAILURE_NUMBER,   /* gives a number, or 0 as a pointer */
-  LB_FAILURE_SENTENCE, /* gives the sentence, as text */
+  LB_FAILURE_NUMBER,   /* returns a number, or 0 as a pointer */
+  LB_FAILURE_SENTENCE, /* returns the sentence, as text */
   LB_FAILURE_ABORT     /* prints the sentence and ends the program */
 } lb_failure;
 
@@ -112,7 +112,7 @@ void LB_OF_STUB(path)(const char* path) {
 }
 
 /* Texts that the runtime exports as variables: the same in every version that has them. Weak, because older headers of
- * OpenVINO lack an "extern", and so define them once more in every file of C. */
+ * OpenVINO lack an "extern", and so define them again in every C file. */
 #if defined(_WIN32)
 #define LB_WEAK
 #else

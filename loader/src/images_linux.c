@@ -4,7 +4,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
-/* Parentheses around strchr and its like keep newer glibc headers from making C11 macros of them. */
+/* Parentheses around strchr and similar functions keep newer glibc headers from making C11 macros of them. */
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>

@@ -47,7 +47,7 @@ typedef struct lb_image {
 
 enum { LB_PATH_MAX = 4096, LB_PIECE = 512 };
 
-/* A copy of a name that dyld may give back meanwhile: the kernel copies it, and says when the memory is gone. */
+/* A copy of a name that dyld may free meanwhile: the kernel copies it, and reports when the memory is gone. */
 static char* lb_copy_name(const char* name) {
   char text[LB_PATH_MAX];
   for (size_t at = 0; at < sizeof text;) {

@@ -20,7 +20,7 @@ typedef struct lb_places {
   char* system;
 } lb_places;
 
-/* Contracts of the system (api-ms-win-..., ext-ms-...) are no files. */
+/* Contracts of the system (api-ms-win-..., ext-ms-...) are not files. */
 static int lb_is_contract(const char* name) {
   return _strnicmp(name, "api-ms-", 7) == 0 || _strnicmp(name, "ext-ms-", 7) == 0;
 }
@@ -51,7 +51,7 @@ static size_t lb_read_mapped(const lb_file* file, void* into, size_t size, uint6
   return count;
 }
 
-/* AddDllDirectory()'s folders: Windows reports nobody which they are, but maps a file from one of them, as data. */
+/* AddDllDirectory()'s folders: Windows has no list of them, but maps a file from one of them, as data. */
 static int lb_use_added(const char* name, void (*use)(void* imports, const lb_file* file), void* imports) {
   MEMORY_BASIC_INFORMATION region;
   wchar_t* wide = lb_wide(name);
@@ -158,7 +158,7 @@ void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* wh
   return (void*)module;
 }
 
-/* ISO C has no conversion from a function pointer to an object pointer; Windows says that the bytes agree. */
+/* ISO C has no conversion from a function pointer to an object pointer; Windows guarantees that the bytes agree. */
 void* lb_os_symbol(void* handle, const char* name) {
   FARPROC function = GetProcAddress((HMODULE)handle, name);
   void* address = NULL;

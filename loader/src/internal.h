@@ -61,7 +61,7 @@ typedef struct lb_record {
   size_t image_count;
   int bound;
   int raised;        /* environment variables are ignored: this process has more rights than its user */
-  int out_of_memory; /* something could not be written down: the outcome holds, the account is short */
+  int out_of_memory; /* something could not be recorded: the outcome holds, the record is incomplete */
   char* path;        /* of the bound file */
   char* version;
   char* sentence;
@@ -72,7 +72,7 @@ lb_record* lb_record_create(const lb_runtime* runtime, lb_version minimum);
 void lb_record_release(lb_record* record);
 void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, const char* path, const char* version,
                    const char* detail);
-/* The attempt that reports most about a failure; NULL when nothing was tried. */
+/* The attempt that explains a failure best; NULL when nothing was tried. */
 const lb_attempt* lb_record_telling(const lb_record* record);
 
 /* ---- sentence.c ------------------------------------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /*
  * ld_cache.c: looks up a library in glibc's /etc/ld.so.cache, as ldconfig writes it; must not open anything. Layout:
  * sysdeps/generic/dl-cache.h of glibc. Numbers are in this processor's order; texts are offsets from the newer header,
- * which stands alone or behind the older form (until glibc 2.31).
+ * which comes alone or after the older form (until glibc 2.31).
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * litert.c: LiteRT's version, which it reports nobody: so it is read from what each release exports for the first time.
- * Must not call anything in the runtime.
+ * litert.c: LiteRT's version, which LiteRT does not report: so it is read from what each release is the first to
+ * export. Must not call anything in the runtime.
  */
 #include "latebind/litert.h"
 
@@ -14,7 +14,7 @@ typedef struct lb_litert_release {
 
 static const lb_litert_release lb_litert_releases[] = {
     {"2.3.0", {"LiteRtAppendMetric", NULL}},
-    {"2.2.0", {"LiteRtCreateModelFromFd", "LiteRtGetCompiledModelEnvironment"}}, /* 2.1.3 had the second alone */
+    {"2.2.0", {"LiteRtCreateModelFromFd", "LiteRtGetCompiledModelEnvironment"}}, /* 2.1.3 had only the second */
     {"2.1.6", {"LiteRtCreateModelFromFd", NULL}},
     {"2.1.0", {"LiteRtCreateEnvironment", NULL}},
 };
@@ -26,7 +26,7 @@ static int lb_litert_is(const void* entry, const lb_litert_release* release) {
   return 1;
 }
 
-/* Kept: LiteRT does not survive being unloaded (2.3.0 crashes the process), as a copy that is too old would be. */
+/* Kept loaded: a copy that is too old would be unloaded, which LiteRT does not survive (2.3.0 crashes the process). */
 int lb_litert_read_version(void* entry, char* text, size_t size) {
   const char* version = NULL;
   size_t count = sizeof lb_litert_releases / sizeof *lb_litert_releases;

@@ -13,7 +13,7 @@
 #else
 #define LB_CPU "x86"
 #endif
-/* How .NET and Node.js call the platform. */
+/* What .NET and Node.js call the platform. */
 #if defined(_WIN32)
 #define LB_RID  "win-" LB_CPU
 #define LB_NODE "win32/" LB_CPU

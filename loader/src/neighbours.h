@@ -1,4 +1,4 @@
-/* neighbours.h: folders of other packages, found from the place of this one; nothing of it needs the host's help. */
+/* neighbours.h: folders of other packages, found from the place of this one; none of it needs the host's help. */
 #ifndef LATEBIND_NEIGHBOURS_H
 #define LATEBIND_NEIGHBOURS_H
 
@@ -21,10 +21,10 @@ typedef struct lb_neighbours {
 } lb_neighbours;
 
 /*
- * The folders that exist, nearest first: of a .NET application, around this library; of the npm package in the
- * node_modules and of `below` in each folder above this library, which finds it in the same site-packages, `pip install
- * --target` folder or frozen application; then `below` in the site-packages of the active environment and of the user,
- * for a library that is installed elsewhere (editable, or in a program's own folder).
+ * The folders that exist, nearest first: those of a .NET application, around this library; in each folder above this
+ * library, the npm package in its node_modules and `below` (the same site-packages, `pip install --target` folder or
+ * frozen application); then `below` in the site-packages of the active environment and of the user, for a library that
+ * is installed elsewhere (editable, or in a program's own folder).
  */
 lb_neighbours lb_neighbours_of(lb_packages packages);
 void lb_neighbours_clear(lb_neighbours* around);

@@ -8,7 +8,7 @@
 
 typedef const lb_ort_base*(LB_ORT_CALL* lb_ort_get_base)(void);
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX and Windows say that bytes agree. */
+/* ISO C has no conversion from an object pointer to a function pointer; POSIX and Windows guarantee equal bytes. */
 static const lb_ort_base* lb_ort_base_of(void* entry) {
   lb_ort_get_base get_base = NULL;
   memcpy(&get_base, &entry, sizeof get_base);

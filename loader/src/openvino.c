@@ -1,4 +1,4 @@
-/* openvino.c: OpenVINO's version; must not call anything else in the runtime but what frees that. */
+/* openvino.c: OpenVINO's version; must not call anything else in the runtime except what frees it. */
 #include "latebind/openvino.h"
 
 #include <string.h>

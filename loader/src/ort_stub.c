@@ -1,11 +1,11 @@
 /*
- * ort_stub.c: what a program gets that links this instead of ONNX Runtime: OrtGetApiBase(), whose function tables bind
+ * ort_stub.c: what a program that links this instead of ONNX Runtime gets: OrtGetApiBase(), whose function tables bind
  * the runtime at the first call.
  *
  * Before that, every entry of a table is a trampoline. Binding puts the runtime's own pointers in their place, so that
  * later calls cost what they cost in a linked program. Entries that the bound runtime is too old for stay trampolines:
- * they say which version has the function. Without a runtime, functions that give an OrtStatus* give one of ours, with
- * the loader's sentence; the others give 0.
+ * they say which version has the function. Without a runtime, functions that return an OrtStatus* return one of ours,
+ * with the loader's sentence; the others return 0.
  */
 #include "ort_stub.h"
 
@@ -30,7 +30,7 @@ static lb_ort_api lb_stub_api;     /* valid when the stub is filled: the tables 
 /* The runtime's tables, while calls are recorded: ours keep trampolines then. */
 static void* const* lb_theirs[LB_TABLE_COUNT];
 static int lb_is_recording;
-static int lb_has_own_status; /* a status of ours was given out; guarded by the lock of binding */
+static int lb_has_own_status; /* a status of ours was returned; guarded by the lock of binding */
 
 lb_function lb_stub_function(size_t slot) {
   return lb_os_load(&lb_ort.is_filled) ? lb_as_function(((void* const*)lb_stub_api.table)[slot]) : NULL;
@@ -46,7 +46,7 @@ static void* lb_own_table(size_t which) {
   return (void*)&lb_entries[lb_tables[which].first];
 }
 
-/* What gives out our copy of a table whose runtime knows less than we do; those who know as much give theirs. */
+/* Returns our copy of a table if the runtime knows less than we do; one that knows as much returns its own. */
 static const void* LB_ORT_CALL lb_editor_api(void) {
   return lb_own_table(0);
 }
@@ -65,7 +65,7 @@ static const lb_get_table lb_getters[] = {lb_editor_api, lb_compile_api, lb_inte
 
 /*
  * An older function that does the same as the one of a slot; else that slot. The official C++ header reads every tensor
- * by GetTensorData (1.23), which differs from its elder in a const alone.
+ * by GetTensorData (1.23), which differs from the older one only in a const.
  */
 static size_t lb_elder(const lb_table* table, size_t index) {
   return table->first + index == LB_MAIN + LB_SLOT_GetTensorData ? LB_SLOT_GetTensorMutableData : index;
@@ -113,7 +113,7 @@ static void lb_prepare(void) {
 /*
  * Up to 1.22, releasing anything after the runtime's static destructors crashes. Those of a linked runtime run last,
  * but of one that was opened later, before those of objects that were there already: a global
- * std::unique_ptr<Ort::Env>. What is released so late goes with the process.
+ * std::unique_ptr<Ort::Env>. What is released so late ends with the process.
  */
 enum { LB_FIRST_RELEASED_LATE = 23 };
 
@@ -158,7 +158,7 @@ static void lb_say_missing(size_t number, char* text, size_t size) {
   }
 }
 
-/* What a function gives that cannot be called: the runtime is missing, or too old for it. */
+/* What a function returns when it cannot be called: the runtime is missing, or too old for it. */
 static uintptr_t lb_failure(size_t number, lb_kind kind, int is_bound, uintptr_t first) {
   char missing[256];
   const char* sentence = lb_stub_sentence(&lb_ort);

@@ -27,7 +27,8 @@ typedef struct lb_slot {
 enum { LB_ORT_API(LB_ROW) LB_SLOT_COUNT };
 #undef LB_ROW
 
-/* Where each table begins in `lb_entries`. Behind each is room: a header newer than this file may have more slots. */
+/* Where each table begins in `lb_entries`. Each is followed by room: a header newer than this file may have more slots.
+ */
 enum { LB_EDITOR = 0, LB_COMPILE = 48, LB_INTEROP = 96, LB_EP = 144, LB_MAIN = 320 };
 
 typedef struct lb_table {

@@ -23,8 +23,8 @@ void lb_os_unlock(void);
 void lb_os_at_exit(void (*end)(void));
 
 /*
- * A pointer that one thread publishes, under the lock, and others read without it: who sees it sees all that was
- * written before. Here, because compilers have no common word for it in C99.
+ * A pointer that one thread publishes, under the lock, and others read without it: a thread that sees it sees all that
+ * was written before. It is here because compilers have no common form of it in C99.
  */
 void* lb_os_load(void* const volatile* place);
 void lb_os_publish(void* volatile* place, void* value);
@@ -45,19 +45,19 @@ typedef enum lb_place {
   LB_PLACE_REFUSED /* there may be something, but we may not look */
 } lb_place;
 
-/* What `path` is. `identity` reports files apart whatever they are called; `why` gets the system's words on failure. */
+/* What `path` is. `identity` distinguishes files by more than name; `why` gets the system's words on failure. */
 lb_place lb_os_look(const char* path, lb_identity* identity, char* why, size_t why_size);
 /* `path` made absolute without resolving links (a library may look for others next to the link). */
 char* lb_os_absolute(const char* path);
 char* lb_os_folder_of(const char* path); /* "/a" of "/a/b"; NULL where there is none */
 char* lb_os_join(const char* folder, const char* name);
-/* The names in a folder, sorted by nobody. Returns 0 on success; `each` returns non-zero to stop. */
+/* The names in a folder, unsorted. Returns 0 on success; `each` returns non-zero to stop. */
 int lb_os_list(const char* folder, int (*each)(void* context, const char* name), void* context, char* why,
                size_t why_size);
 
 /*
  * 1 when libraries in that place are never the runtime, though they would load: on Windows the system folder, where
- * copies belong to someone else and grow old.
+ * copies belong to other programs and get outdated.
  */
 int lb_os_is_refused(const char* path, char* why, size_t why_size);
 /*

@@ -91,7 +91,7 @@ void lb_os_at_exit(void (*end)(void)) {
   __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
 }
 #elif defined(__APPLE__)
-/* dyld does not take the handlers away when a library is unloaded, so a library that has some stays for ever. */
+/* dyld does not remove the handlers when a library is unloaded, so a library that has some stays for ever. */
 static int lb_watch_forks(void) {
   Dl_info info;
   if (!dladdr((const void*)&lb_mutex, &info) || !dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
@@ -126,7 +126,7 @@ void lb_os_unlock(void) {
 }
 
 #if !defined(__APPLE__) /* where that would keep each library that has a loader, used or not */
-/* A fork that has begun does not learn of handlers any more, so they are there before a second thread can lock. */
+/* A fork that has begun does not see new handlers, so they are there before a second thread can lock. */
 __attribute__((constructor)) static void lb_watch_forks_early(void) {
   if (!lb_os_lock()) lb_os_unlock();
 }
@@ -146,7 +146,7 @@ int lb_os_is_raised(void) {
 #if defined(__APPLE__)
   return issetugid() != 0;
 #else
-  return getauxval(AT_SECURE) != 0; /* the kernel's own word: for set-id programs and file capabilities */
+  return getauxval(AT_SECURE) != 0; /* the kernel's own answer: for set-id programs and file capabilities */
 #endif
 }
 
@@ -156,7 +156,7 @@ char* lb_os_environment(const char* name) {
 }
 
 static void lb_say_error(int error, char* why, size_t why_size) {
-  switch (error) { /* strerror() is not safe in threads and speaks the user's language: these are what people see */
+  switch (error) { /* strerror() is not thread-safe and uses the user's language: these are what people see */
     case ENOENT: snprintf(why, why_size, "no such file or folder"); break;
     case ENOTDIR: snprintf(why, why_size, "a part of the path is not a folder"); break;
     case EACCES:

@@ -30,7 +30,7 @@ void lb_os_at_exit(void (*end)(void)) {
   (void)end;
 }
 
-/* The intrinsics of MSVC, which the other compilers know as well; comparing with NULL changes nothing. */
+/* The intrinsics of MSVC, which the other compilers also know; comparing with NULL changes nothing. */
 void* lb_os_load(void* const volatile* place) {
   return InterlockedCompareExchangePointer((PVOID volatile*)(uintptr_t)place, NULL, NULL);
 }
@@ -60,7 +60,7 @@ char* lb_narrow(const wchar_t* text) {
 typedef BOOL(WINAPI* lb_open_token)(HANDLE process, DWORD access, HANDLE* token);
 typedef BOOL(WINAPI* lb_get_token)(HANDLE token, TOKEN_INFORMATION_CLASS kind, void* into, DWORD size, DWORD* needed);
 
-/* By name: anyone who holds this loader needs to link nothing but KERNEL32. */
+/* By name, so that a library with this loader links nothing but KERNEL32. */
 int lb_is_elevated(void) {
   lb_open_token open_token = NULL;
   lb_get_token get_token = NULL;

@@ -23,7 +23,7 @@ char* lb_module_path(HMODULE module);
 /* The module that holds an address, with a reference or without one. */
 HMODULE lb_module_at(const void* address, int with_reference);
 
-/* 1 when UAC elevated this process above what its user has otherwise, and when nobody can tell. */
+/* 1 when UAC gave this process more rights than its user has otherwise, and when that is unknown. */
 int lb_is_elevated(void);
 
 /* The system's own folders, which are searched for what the runtime needs and never for the runtime. */

@@ -113,7 +113,7 @@ static uint64_t lb_pe_directory(const lb_pe* pe, unsigned index) {
   unsigned form = lb_little16(pe->optional);
   if (form != LB_PE_32 && form != LB_PE_64) return 0;
   unsigned directories = form == LB_PE_64 ? LB_PE_DIRECTORIES_64 : LB_PE_DIRECTORIES_32;
-  if (lb_little32(pe->optional + directories - 4) <= index) return 0; /* their number stands before them */
+  if (lb_little32(pe->optional + directories - 4) <= index) return 0; /* their number comes first */
   return lb_pe_place(pe, lb_little32(pe->optional + directories + 8 * index));
 }
 

@@ -55,7 +55,7 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
   record->attempts[record->attempt_count++] = attempt;
 }
 
-/* How much an outcome reports the user: a runtime that is nearly right reports more than a place that was empty. */
+/* How much an outcome explains: a runtime that is nearly right explains more than a place that was empty. */
 static int lb_telling(lb_outcome outcome) {
   switch (outcome) {
     case LB_OUTCOME_BOUND_OLDER: return 11;

@@ -2,8 +2,8 @@
  * search_macos.c: os.h for macOS: the folders in which dyld would look for a library, in its order (man 3 dlopen); must
  * not judge what is there. dlopen() with a bare name would also look in the current folder.
  *
- * DYLD_LIBRARY_PATH; the run paths of this library and of the program; DYLD_FALLBACK_LIBRARY_PATH, else
- * /usr/local/lib and /usr/lib. A process with raised rights has the last of them alone, and absolute run paths.
+ * DYLD_LIBRARY_PATH; the run paths of this library and of the program; DYLD_FALLBACK_LIBRARY_PATH, else /usr/local/lib
+ * and /usr/lib. A process with raised rights has only the last of them, and absolute run paths.
  */
 #include <mach-o/dyld.h>
 #include <stdlib.h>

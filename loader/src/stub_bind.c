@@ -6,7 +6,7 @@
 #include "internal.h"
 #include "os.h"
 
-/* ISO C has no conversion between pointers to objects and to functions; POSIX and Windows say that bytes agree. */
+/* ISO C has no conversion between pointers to objects and to functions; POSIX and Windows guarantee equal bytes. */
 lb_function lb_as_function(const void* address) {
   lb_function function = NULL;
   memcpy(&function, &address, sizeof function);
@@ -28,7 +28,7 @@ typedef struct lb_kept {
   char text[1];
 } lb_kept;
 
-/* The program may keep what it is given, so each text stays, and is there once. */
+/* The program may keep the texts that it gets, so each is stored once and never freed. */
 void lb_keep_sentence(lb_stub* stub, const char* sentence) {
   lb_kept* kept = stub->kept;
   while (kept && strcmp(kept->text, sentence) != 0) kept = kept->next;
@@ -40,7 +40,8 @@ void lb_keep_sentence(lb_stub* stub, const char* sentence) {
   lb_os_publish(&stub->sentence, kept ? kept->text : (void*)"The runtime could not be bound: out of memory.");
 }
 
-/* What users of npm or of .NET type where one of them installed this library; else NULL: the runtime's own advice. */
+/* The command that users of npm or .NET type where one of them installed this library; else NULL: the runtime's own
+ * advice. */
 static char* lb_stub_advice(const lb_stub* stub, lb_installer installer) {
   const char *npm = stub->packages.npm, *nuget = stub->packages.nuget;
   lb_text text = {NULL, 0, 0, 0};

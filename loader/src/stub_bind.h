@@ -26,7 +26,7 @@ typedef struct lb_stub {
   void* volatile sentence;  /* the text of the last binding that failed */
   struct lb_kept* kept;     /* every such text; guarded by the lock */
   void* volatile is_filled; /* not NULL when calls reach the runtime */
-  lb_version recorded;      /* what the newest function needs that was recorded; guarded by the lock */
+  lb_version recorded;      /* what the newest recorded function needs; guarded by the lock */
 } lb_stub;
 
 /* Binds the runtime unless it is bound. Returns 0 when calls reach it. */

@@ -1,4 +1,4 @@
-/* text.c: text that grows, and words from outside made fit for people; must not know what the text is about. */
+/* text.c: text that grows, and text from outside made fit to read; must not know what the text is about. */
 #include <stdio.h>
 #include <string.h>
 

@@ -2,8 +2,8 @@
  * trampolines.c: the machine code of trampolines.h for x64 and arm64; must not know what they are for.
  *
  * Each trampoline is 16 bytes: a landing pad for control-flow protection, its number into a register that no calling
- * convention uses for arguments (r11, x16), and a jump to the common part. Not kept are the upper halves of vector
- * registers beyond 128 bits, which no function of a C interface without vector types gets.
+ * convention uses for arguments (r11, x16), and a jump to the common part. The parts of vector registers beyond 128
+ * bits are not kept: no function of a C interface without vector types gets them.
  */
 #include "trampolines.h"
 

@@ -32,7 +32,7 @@
 #define LB_ASM_NAME(name) LB_ASM_TEXT(name)
 #endif
 
-/* For what assembly alone refers to, which a compiler of the whole program would leave out. */
+/* For what only assembly refers to, which a compiler of the whole program would leave out. */
 #if defined(__GNUC__)
 #define LB_USED __attribute__((used))
 #else

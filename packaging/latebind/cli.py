@@ -118,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     _add_levels(parser, default=False)
     everywhere = Parser(add_help=False)
-    _add_levels(everywhere, default=argparse.SUPPRESS)  # after the command, too, without undoing one before it
+    _add_levels(everywhere, default=argparse.SUPPRESS)  # also after the command, without resetting one before it
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
 
     def add(name: str, run: Command, text: str) -> argparse.ArgumentParser:

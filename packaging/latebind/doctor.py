@@ -44,7 +44,7 @@ def examine(machines: Mapping[Rid, Machine]) -> tuple[Row, ...]:
         _zig(),
         _host_compiler(),
         _python_headers(),
-        _program("uv", "uv", "clean environments are made by virtualenv without it"),
+        _program("uv", "uv", "without it, virtualenv makes the clean environments"),
         _dotnet(),
         _mono(),
         _node(),
@@ -93,7 +93,7 @@ def _python_headers() -> Row:
 def _dotnet() -> Row:
     found = which("dotnet")
     if found is None:
-        detail = "managed assemblies are not compiled and .NET cells are not run without it"
+        detail = "without it, managed assemblies are not compiled and .NET test cases are not run"
         return Row(what="dotnet", there=False, detail=detail, cure="Install a .NET SDK, 8.0 or newer.")
     return Row(what="dotnet", there=True, detail=_version(found))
 
@@ -101,7 +101,7 @@ def _dotnet() -> Row:
 def _node() -> Row:
     found = which("npm") and which("node")
     if found is None:
-        return Row(what="node", there=False, detail="npm packages are not tried without Node.js and npm",
+        return Row(what="node", there=False, detail="npm packages are not verified without Node.js and npm",
                    cure="Install Node.js, 18 or newer.")  # fmt: skip
     return Row(what="node", there=True, detail=_version(found))
 
@@ -138,7 +138,7 @@ def _targets(machines: Mapping[Rid, Machine]) -> list[Row]:
 
 
 def _runs(rid: Rid, machine: Machine | None) -> str | None:
-    """By what the target's packages run here: "" for this very machine, None where they do not."""
+    """What runs the target's packages here: "" for this machine itself, None where nothing does."""
     if rid == host_rid():
         return ""
     return f" by {machine.title}" if machine else None

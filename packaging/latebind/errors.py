@@ -38,7 +38,7 @@ class ConfigError(LatebindError):
 
 
 class InputError(LatebindError):
-    """A file or folder that was given cannot be read as what it should be."""
+    """An input file or folder cannot be read, or does not have the expected form."""
 
 
 class ToolError(LatebindError):

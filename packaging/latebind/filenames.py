@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SDK_FILE = re.compile(
     r"(?P<name>.+?)-(?P<version>\d[^-]*)-(?P<rid>(?:linux|osx|win)(?:-[a-z0-9]+)+)-sdk\.(?:tar\.gz|zip)"
 )
-"""What sdk_file() gives."""
+"""What sdk_file() returns."""
 
 
 def distribution(config: Config, package: str) -> str:
@@ -35,7 +35,7 @@ def distribution(config: Config, package: str) -> str:
 def tag(kind: str, rid: str, floor: str) -> str:
     """The tag of a wheel: `cp310-abi3-manylinux_2_28_x86_64`.
 
-    The platform is the floor that its libraries were built for, also when they would run on an older system.
+    The platform is the floor that its libraries were built for, even if they would run on an older system.
     """
     return f"{abi_tags(kind)}-{wheel_tag(target(rid), floor)}"
 
@@ -74,7 +74,7 @@ def npm_version(version: str) -> str:
 
 
 def npm_target(name: str, rid: str) -> str:
-    """The npm package that holds one target of another: `@latenn/core-linux-x64`."""
+    """The npm package that holds one target of another package: `@latenn/core-linux-x64`."""
     return f"{name}-{npm_platform(rid).name}"
 
 
@@ -84,12 +84,12 @@ def npm_file(name: str, version: str) -> str:
 
 
 def symbols_file(config: Config, rid: str) -> str:
-    """The place of a target's archive of debug symbols below dist/."""
+    """Where the archive of a target's debug symbols is below dist/."""
     return f"symbols/{config.project.name}-{config.project.version}-{rid}{SYMBOLS_SUFFIX}"
 
 
 def sdk_file(config: Config, rid: str) -> str:
-    """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, which opens no other archive everywhere."""
+    """`tiny-1.0.0rc1-linux-x64-sdk.tar.gz`; a zip for Windows, the only kind that every Windows opens."""
     kind = "zip" if target(rid).system == "windows" else "tar.gz"
     return f"{config.project.name}-{Version(config.project.version)}-{rid}-sdk.{kind}"
 

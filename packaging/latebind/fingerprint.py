@@ -23,8 +23,9 @@ _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging"
 def fingerprint(*others: str, with_python: bool = True) -> str:
     """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
 
-    `others` are rooms and modules at the top that the caller cannot reach (`audit`, `cli.py`). What is not named
-    counts, so that a new module is never missed. Without Python for what it has no part in: compiled files.
+    `others` are the top-level folders and modules that the caller cannot reach (`audit`, `cli.py`). Everything else
+    counts, so that a new module is never missed. Leave Python out for results that it does not affect, such as compiled
+    files.
     """
     parts = [_fingerprint(PACKAGE, others)]
     return digest([*parts, platform.python_version(), zlib.ZLIB_RUNTIME_VERSION] if with_python else parts)

@@ -55,13 +55,13 @@ class Target:
     accepts: tuple[str, ...]
     """Globs over the platform tags of wheels that install on the target, apart from `any`."""
     npm: str
-    """What the names of npm packages call it, by Node's `process.platform` and `process.arch`: `win32-x64`."""
+    """Its name in npm packages, from Node's `process.platform` and `process.arch`: `win32-x64`."""
     emulator: str = ""
-    """The program that runs the target's binaries elsewhere, or ""."""
+    """The program that runs the target's binaries on other machines, or ""."""
     zig_c_seconds: int
     """How long zig takes to compile its C run-time for the target, once per user, on two cores."""
     zig_cxx_seconds: int
-    """The same for its C++ standard library, in addition."""
+    """The additional time for its C++ standard library."""
     python: str = "bin/python"
     """The interpreter in a virtual environment."""
     site_packages: str = "lib/python{minor}/site-packages"
@@ -69,7 +69,7 @@ class Target:
     installed_python: str = "bin/python3"
     """The interpreter in a folder that a CPython was installed into."""
     python_home: int = 2
-    """How many folders the interpreter's own prefix is above its folder."""
+    """How many levels the interpreter's prefix is above the interpreter's folder."""
     program_suffix: str = ""
     library_path: str = "LD_LIBRARY_PATH"
     """The environment variable with the folders that the system's loader searches first."""
@@ -91,7 +91,7 @@ class Target:
     dlltool_machine: str = ""
     """The `-m` of dlltool, with which import libraries are made; "" where libraries need none."""
     abi3_suffix: str = ".abi3.so"
-    """How the names of Python modules of the stable ABI end."""
+    """The suffix of Python modules for the stable ABI."""
     linker_scripts: bool = True
     """Whether zig's linker reads a script that leaves out debug information of its own libraries."""
     debug_symbols: Literal["in the file", "dsymutil", "none"] = "in the file"
@@ -101,7 +101,7 @@ class Target:
 
 
 SYMBOLS_SUFFIX = "-symbols.zip"
-"""How the names of archives of native debug symbols end."""
+"""The suffix of archives of native debug symbols."""
 SYMBOLS_MANIFEST = "symbols.json"
 """The file with the metadata of such an archive."""
 
@@ -119,7 +119,7 @@ class Artifact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotMade:
-    """A package that was not made: which, one of NOT_RUN_REASONS, and the words for a user."""
+    """A package that was not made, with one of NOT_RUN_REASONS and an explanation for the user."""
 
     package: str
     kind: Kind
@@ -161,7 +161,7 @@ class Waived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """All that one audit run found."""
+    """Everything that one audit found."""
 
     subjects: int
     findings: tuple[Finding, ...] = ()
@@ -245,7 +245,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a cell."""
+    """The result of a cell."""
 
     cell: Cell
     state: State
@@ -258,6 +258,6 @@ class Outcome:
     """The log file, relative to the report."""
     cached: bool = False
     entries: tuple[str, ...] = ()
-    """The entries of [verify].runtimes that the cell answers: `minimum`, `latest`, a version."""
+    """The entries of [verify].runtimes that the cell covers: `minimum`, `latest`, a version."""
     facts: Mapping[str, object] = field(default_factory=dict)
     """Numbers and lists that the report keeps: counts, tests out of scope by name."""

@@ -32,7 +32,7 @@ class Outputs:
 def outputs(config: Config, workdir: Path) -> Outputs:
     """The output folders of a working folder, and those in the project's own folder.
 
-    The latter count wherever the working folder is, so that sources have one hash on all machines.
+    The latter are included wherever the working folder is, so that sources have the same hash on all machines.
     """
     usual = [config.root / name for name in (*NAMES, _WHEELHOUSE)]
     return Outputs(frozenset(path.resolve() for path in (*usual, *(workdir / name for name in NAMES))))

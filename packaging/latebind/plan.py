@@ -14,9 +14,10 @@ if TYPE_CHECKING:
 
 
 def refuse_missing(config: Config, *, sources: bool = True, scripts: bool = True) -> None:
-    """Refuse a configuration that names files which are not there, before anything is built or installed for them.
+    """Refuse a configuration that names missing files, before anything is built or installed.
 
-    `sources` are those that packages are made from, `scripts` those that verify them. Raises InputError with all.
+    `sources` are the files that packages are made from, `scripts` those that verify them. Raises InputError that lists
+    all missing ones.
     """
     named = [*(_sources(config) if sources else ()), *(_scripts(config) if scripts else ())]
     missing = [f"{key} = {name}" for key, name in named if name and not (config.root / name).exists()]
@@ -50,7 +51,7 @@ def _scripts(config: Config) -> Iterator[tuple[str, str]]:
 
 
 def unsupplied(config: Config, package: str, rid: str) -> str:
-    """Why a package cannot work on a target: the runtime that it binds does not exist for its C library; "" if not.
+    """Why a package cannot work on a target: its runtime does not exist for the target's C library; "" if it can.
 
     Such a package would install and never work.
     """

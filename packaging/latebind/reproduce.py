@@ -34,13 +34,13 @@ _COMPILE_LIMIT = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Circumstances:
-    """What one of the two runs is surrounded by."""
+    """The circumstances of one of the two runs."""
 
     folder: str
     umask: int
     variables: tuple[tuple[str, str], ...]
     other_date: bool = False
-    """Whether its programs believe in a later date, where that can be had."""
+    """Whether its programs see a later date, where that is possible."""
 
 
 FIRST = Circumstances(
@@ -73,7 +73,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduced:
-    """The files that both runs made alike, and where the others differ."""
+    """The files that are equal in both runs, and where the others differ."""
 
     equal: tuple[str, ...]
     differences: tuple[Difference, ...]
@@ -84,7 +84,7 @@ class Reproduced:
 def reproduce(config: Config, rids: Sequence[str], workdir: Path) -> Reproduced:
     """Pack copies of the project in two folders, with different umask, locale, time zone, user name, hash seed, date.
 
-    What was made in the project, also in a working folder inside it, is not copied.
+    Outputs in the project, including those in a working folder inside it, are not copied.
 
     Raises BuildError with the output of a run that failed.
     """
@@ -111,7 +111,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _make_clock(folder: Path) -> Path | None:
-    """A library that makes the programs into which it is loaded believe in a later date; None where there is none."""
+    """A library that shows a later date to the programs that load it; None where there is none."""
     zig = find_zig()
     if sys.platform != "linux" or zig is None:
         return None
@@ -124,7 +124,7 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
     project, work = room / "project", room / "work"
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", project, "--workdir", work, "pack"]
     argv += [word for rid in rids for word in ("--target", rid)]
-    # The copies have no repository: both are of the commit that the project itself is of.
+    # The copies have no repository, so both get the project's own commit.
     env = {**os.environ, **dict(around.variables), COMMIT_VARIABLE: source_commit(config)}
     if around.other_date and clock is not None:
         env["LD_PRELOAD"] = str(clock)
@@ -137,7 +137,7 @@ def _pack(config: Config, rids: Sequence[str], room: Path, around: Circumstances
 
 
 def _ignored(made: Folders) -> Callable[[str, list[str]], set[str]]:
-    """For copytree: what is made and not written, so that each run starts from sources alone."""
+    """For copytree: files that were generated, so that each run starts from sources only."""
 
     def ignored(folder: str, names: list[str]) -> set[str]:
         here = Path(folder).resolve()

@@ -19,17 +19,17 @@ def human_size(size: int) -> str:
 
 
 def printable(text: str) -> str:
-    """Names come from hostile files: no control character of theirs reaches a terminal or a document."""
+    """Names come from hostile files, so their control characters must not reach a terminal or a document."""
     return "".join(char if char == "\n" or char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def encodable(text: str) -> str:
-    """JSON that UTF-8 can hold: tar archives give bytes of names that are no text as lone surrogates."""
+    """JSON that UTF-8 can encode: tarfile returns bytes of names that are not text as lone surrogates."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def markdown_code(text: str) -> str:
-    """A name as code. No name has two backticks in a row but a hostile one's."""
+    """A name as inline code. Only hostile names have two backticks in a row."""
     return f"`{printable(text).replace('`', chr(39)).replace('|', chr(92) + '|')}`".replace("\n", " ")
 
 

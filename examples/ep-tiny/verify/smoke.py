@@ -30,7 +30,7 @@ def cases():
     options = onnxruntime.SessionOptions()
     options.add_session_config_entry("session.disable_cpu_ep_fallback", "1")
     options.add_provider_for_devices(devices[:1], {})
-    # With the fallback, a session of the CPU follows on a failure, whose message hides the first one.
+    # With the fallback, a failure is followed by a session on the CPU, whose message hides the first one.
     session = onnxruntime.InferenceSession(MODEL, options, enable_fallback=0)
     right["numbers"] = np.array_equal(session.run(None, {"a": A, "b": B})[0], np.maximum(A * B, 0))
     del session, options, devices

@@ -120,8 +120,8 @@ typedef struct latenn_port {
 
 /* ---- forks ------------------------------------------------------------------------------------------------ */
 
-/* To be called in a child process after fork(), before anything else here: what the parent made is never released
- * there, since a runtime would wait for threads that did not come along, or for locks that they held. */
+/* Call this in a child process after fork(), before any other function: what the parent made is never released there,
+ * since a runtime would wait for threads that the child does not have, or for locks that they held. */
 LATENN_API void latenn_forked(void);
 
 /* ---- models --------------------------------------------------------------------------------------------- */
@@ -165,7 +165,7 @@ typedef struct latenn_load_options {
   latenn_log_fn log; /* gets what ONNX Runtime logs of this model, until the model and all its contexts and values are
                         released; NULL: it prints to stderr. By default it gets warnings and errors, and nothing is
                         printed: see the option log_severity_level. The other backends log nothing */
-  void* log_user;    /* handed to it */
+  void* log_user;    /* passed to it */
   const latenn_file* files; /* what the model keeps outside of itself, by the names that it has in the model: the
                                external data of an ONNX model that comes from memory */
   size_t file_count;
@@ -218,8 +218,8 @@ LATENN_API latenn_status* latenn_set_input(latenn_context* context, size_t index
 LATENN_API latenn_status* latenn_set_input_by_name(latenn_context* context, const char* name,
                                                    const latenn_tensor* tensor);
 /* Runs the model. Every input must be bound, or set since the last call that succeeded or failed. Outputs of the
- * call before are released, but for those that were taken. A call that is refused because an input is missing keeps the
- * inputs that were set. */
+ * previous call are released, except those that were taken. A call that is refused because an input is missing keeps
+ * the inputs that were set. */
 LATENN_API latenn_status* latenn_compute(latenn_context* context);
 /* A view that lives until the next latenn_compute() or latenn_context_release(). */
 LATENN_API latenn_status* latenn_get_output(latenn_context* context, size_t index, latenn_tensor* tensor);
@@ -227,17 +227,17 @@ LATENN_API latenn_status* latenn_get_output_by_name(latenn_context* context, con
 
 /* ---- options of runs --------------------------------------------------------------------------------------- */
 
-/* What a computation gets besides its inputs. Made once and used by any number of computations of its model, also at
- * the same time; it keeps the model alive. */
+/* What a computation gets besides its inputs. One serves any number of computations of its model, even at the same
+ * time; it keeps the model alive. */
 typedef struct latenn_run latenn_run;
 
-/* `options` are rows of which "output" is every backend's: the name of an output that is wanted. Once there is one, the
- * outputs that are not named are not computed (where the backend can leave them out) and not there afterwards. The
- * others belong to the backend: see latenn_backend.h; an unknown key is an error. */
+/* Every backend knows the option "output": the name of an output that is wanted. Once there is one, other outputs are
+ * not computed (where the backend can leave them out) and are not available afterwards. Other options belong to the
+ * backend: see latenn_backend.h; an unknown key is an error. */
 LATENN_API latenn_status* latenn_run_create(latenn_model* model, const latenn_option* options, size_t count,
                                             latenn_run** run);
-/* From any thread, while the run is not released: ends the computations that use it, and lets no other begin, with
- * LATENN_CANCELLED. Where the backend cannot end what has begun, the status is LATENN_UNSUPPORTED. */
+/* Ends the computations that use the run, and lets no other begin: they fail with LATENN_CANCELLED. Call it on any
+ * thread, until the run is released. Where the backend cannot end what has begun, the status is LATENN_UNSUPPORTED. */
 LATENN_API latenn_status* latenn_run_cancel(latenn_run* run);
 /* No computation may use it any more. NULL is allowed. */
 LATENN_API void latenn_run_release(latenn_run* run);
@@ -246,7 +246,7 @@ LATENN_API latenn_status* latenn_compute_with(latenn_context* context, latenn_ru
 
 /* ---- bound values ----------------------------------------------------------------------------------------- */
 
-/* Where memory lies, numbered as in DLPack. */
+/* Where memory is, numbered as in DLPack. */
 typedef enum latenn_device_type { LATENN_CPU = 1, LATENN_CUDA = 2, LATENN_CUDA_HOST = 3 } latenn_device_type;
 
 typedef struct latenn_device {
@@ -271,32 +271,33 @@ LATENN_API const latenn_tensor* latenn_value_tensor(const latenn_value* value);
 LATENN_API latenn_device latenn_value_device(const latenn_value* value);
 /* Not 0 for memory that was lent for reading: it is refused as an output. See latenn_value_from_dlpack(). */
 LATENN_API int latenn_value_read_only(const latenn_value* value);
-LATENN_API void latenn_value_hold(latenn_value* value);    /* one holder more */
-LATENN_API void latenn_value_release(latenn_value* value); /* one holder less; NULL is allowed */
+LATENN_API void latenn_value_hold(latenn_value* value);    /* adds a holder */
+LATENN_API void latenn_value_release(latenn_value* value); /* removes a holder; NULL is allowed */
 
 /* A binding holds its value and stays until another value or NULL is bound; every latenn_compute() uses it. Type, rank
- * and fixed dimensions are checked. A value may be bound in several places, and in contexts of other models of the
- * same backend without a copy. Where an output overlaps an input, it is the model's operators that say what becomes of
- * both. A bound input is not set: latenn_set_input() refuses it. */
+ * and fixed dimensions are checked. A value may be bound in several places, and in contexts of other models of the same
+ * backend without a copy. Where an output overlaps an input, the model's operators determine what becomes of both. A
+ * bound input is not set: latenn_set_input() refuses it. */
 LATENN_API latenn_status* latenn_bind_input(latenn_context* context, size_t index, latenn_value* value);
-/* Written in place. A shape that only the computation knows is held against the value's then. */
+/* Written in place. A shape that only the computation knows is checked against the value's after it. */
 LATENN_API latenn_status* latenn_bind_output(latenn_context* context, size_t index, latenn_value* value);
 /* For an output of unknown shape: the runtime allocates it on the device, anew for every computation. What
  * latenn_get_output() shows of it is an address of that device. latenn_bind_output() with NULL ends it. */
 LATENN_API latenn_status* latenn_bind_output_device(latenn_context* context, size_t index, latenn_device device);
 /* An output of the last computation for the caller to keep: no copy, unless the backend cannot do without. The context
- * forgets it; views of it stay good as long as the value. Of a bound output the bound value is given, held once more.
+ * forgets it; views of it stay good as long as the value. For a bound output this is the bound value, with one more
+ * holder.
  */
 LATENN_API latenn_status* latenn_take_output(latenn_context* context, size_t index, latenn_value** value);
 
 /* ---- DLPack ----------------------------------------------------------------------------------------------- */
 
-/* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It is
- * one more holder, who leaves when its deleter is called, on any thread. */
+/* The value as a DLPack tensor for another library: a DLManagedTensorVersioned, or the older DLManagedTensor. It holds
+ * the value until its deleter is called, on any thread. */
 LATENN_API latenn_status* latenn_value_to_dlpack(latenn_value* value, int versioned, void** managed);
 /* Another library's DLPack tensor as a value, without a copy: it must be C-contiguous. The value calls the deleter when
- * its last holder leaves. One that is marked read-only, or of before DLPack 1.0, which has no such mark, is never
- * written to. On failure the tensor stays the caller's. */
+ * its last holder leaves. One that is marked read-only, or that is older than DLPack 1.0 and so has no such mark, is
+ * never written to. On failure the tensor stays the caller's. */
 LATENN_API latenn_status* latenn_value_from_dlpack(latenn_model* model, void* managed, int versioned,
                                                    latenn_value** value);
 

@@ -1,5 +1,5 @@
 /*
- * latenn_backend.h: what a backend gives to the core, and the core to a backend.
+ * latenn_backend.h: what a backend provides to the core, and the core to a backend.
  *
  * A backend is a shared library named latenn_backend_<name> that exports one C symbol, latenn_backend_table. The
  * core asks it for a table of an interface version; a backend that cannot speak that version returns NULL.
@@ -10,7 +10,7 @@
  *   graph_optimization_level                     disable, basic, extended or all (the default)
  *   log_severity_level                           0 (verbose) to 4 (fatal, the default: errors come as statuses; 2, with
  *                                                latenn_load_options.log)
- *   ep                            execution providers by name, the first first: "XNNPACK,CPUExecutionProvider"
+ *   ep                            execution providers by name, in order: "XNNPACK,CPUExecutionProvider"
  *   ep.NAME.KEY                   an option of the execution provider NAME, which is in `ep`
  *   ep_device.NAME                which of the provider's devices, counted from 0 (the default)
  *   plugin_ep.NAME                the absolute path of a provider's library, which is registered under NAME once in a
@@ -85,11 +85,11 @@ typedef struct latenn_backend {
   latenn_status* (*report)(const latenn_host* host, const latenn_load_options* options, char** text);
   void (*free_text)(char* text);
 
-  /* ---- here ends the first version: what follows may be missing or NULL, each alone; the core then copies, or says
-   * what cannot be done. Anyone who gives out values gives release_value. ---- */
+  /* ---- the first version ends here: each member below may be missing or NULL; the core then copies, or reports what
+   * cannot be done. A backend that returns values has release_value. ---- */
 
   /* Memory of the core or its caller, which outlives the value, as a value; numbers only. NULL values are never given,
-   * and a device that the backend does not know is its to refuse. */
+   * and the backend has to refuse a device that it does not know. */
   latenn_status* (*wrap_value)(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
                                latenn_backend_value** value);
   /* Memory of the runtime. `tensor` is filled, and lives as long as the value. */
@@ -107,7 +107,7 @@ typedef struct latenn_backend {
   latenn_status* (*take_output)(latenn_backend_context* context, size_t index, latenn_backend_value** value,
                                 latenn_tensor* tensor, latenn_device* device);
 
-  /* Options of runs, but for "output". Anyone who gives out runs gives release_run and compute_with. */
+  /* Options of runs, except "output". A backend that returns runs has release_run and compute_with. */
   latenn_status* (*create_run)(latenn_backend_model* model, const latenn_option* options, size_t count,
                                latenn_backend_run** run);
   void (*release_run)(latenn_backend_run* run);

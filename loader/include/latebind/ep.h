@@ -1,7 +1,7 @@
 /* Negotiates the version of ONNX Runtime for a plugin execution provider. Header only; links nothing.
  *
- * The runtime hands OrtApiBase to CreateEpFactories(). GetApi() of a version that it does not have is a null pointer,
- * and using that ends the process by a signal. latebind_ep(<target> <package>) in CMake defines the macros
+ * The runtime hands OrtApiBase to CreateEpFactories(). GetApi() returns NULL for a version that the runtime does not
+ * have, and a call through it crashes the process. latebind_ep(<target> <package>) in CMake defines the macros
  * LATEBIND_EP_* from the package's `ep` table: MINIMUM, EXCEPT, NAME, VERSION and RANGE.
  */
 #ifndef LATEBIND_EP_H

@@ -9,7 +9,7 @@
  * macOS and Windows. Paths are UTF-8 on all three, and of any length.
  *
  * Contents: versions - describing a runtime - options - report - binding.
- * Stability: every struct that crosses this border begins with its size; fields are only ever added at the end.
+ * Stability: every struct that crosses this interface begins with its size; fields are only ever added at the end.
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
@@ -33,7 +33,7 @@ typedef struct lb_version {
 
 /* Reads "1.19", "1.19.2" or "1.20.0-rc1" (what follows the numbers is ignored). Returns 0 on success. */
 int lb_version_parse(const char* text, lb_version* version);
-/* Below, equal to or above 0, as left is older than, the same as or newer than right. */
+/* Negative, 0 or positive: left is older than, the same as or newer than right. */
 int lb_version_compare(lb_version left, lb_version right);
 
 /* ---- describing a runtime ------------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ typedef struct lb_runtime {
 /* ---- options -------------------------------------------------------------------------------------------- */
 
 enum {
-  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL, for a host that links the runtime statically; nothing on Windows */
+  LB_FLAG_GLOBAL = 1u << 0,    /* RTLD_GLOBAL: shows the runtime's symbols to later libraries; not on Windows */
   LB_FLAG_NO_SYSTEM = 1u << 1, /* leave out step 5, the system's search */
   LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
 };
@@ -118,7 +118,7 @@ typedef enum lb_outcome {
   LB_OUTCOME_TOO_OLD = 6,
   LB_OUTCOME_OTHER_MAJOR = 7,
   LB_OUTCOME_NO_VERSION = 8,        /* the version could not be read */
-  LB_OUTCOME_REFUSED = 9,           /* a place or a permission forbids it */
+  LB_OUTCOME_REFUSED = 9,           /* its place or a permission forbids it */
   LB_OUTCOME_LOAD_FAILED = 10,      /* any other error of the system's loader: see detail */
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
   LB_OUTCOME_BOUND_OLDER = 12       /* bound already, and older than the minimum of this call */
@@ -193,7 +193,7 @@ typedef struct lb_binding {
  *
  * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
  * those who asked for less, and the report names both versions. A mistake in the arguments (`size` is not set, a NULL)
- * returns LB_OUTCOME_INVALID_ARGUMENT, also when the runtime is bound already; the report says which.
+ * returns LB_OUTCOME_INVALID_ARGUMENT, even when the runtime is bound already; the report names it.
  *
  * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
  * 3 options->directories. 4 the folder of the library that contains this loader. 5 the system's search.
@@ -206,9 +206,9 @@ typedef struct lb_binding {
  * library and of the program, DYLD_FALLBACK_LIBRARY_PATH or /usr/local/lib and /usr/lib. Windows: the application's
  * folder and PATH. A process with raised rights reads no environment variable: see lb_environment().
  *
- * On Windows a copy in the system folder is refused in every step, loaded already or not, unless step 1 names
- * that very file; what the runtime itself needs may come from there. On macOS the library that contains this loader
- * stays loaded once it has been here, for its fork handlers.
+ * On Windows a copy in the system folder is refused in every step, loaded already or not, unless step 1 names that very
+ * file; what the runtime itself needs may come from there. On macOS the library that contains this loader stays loaded
+ * after the first call, for its fork handlers.
  *
  * `options` may be NULL. `report` may be NULL; a call that finds the runtime bound already fills it from the
  * first binding. Writes nothing to stdout or stderr.
@@ -221,16 +221,16 @@ void* lb_entry(const lb_binding* binding);
 /* Looks up another exported symbol of the bound runtime; NULL when there is none or nothing is bound. */
 void* lb_symbol(const lb_binding* binding, const char* name);
 
-/* 1 when the runtime is bound from this very file, under whatever name, or from this folder; else 0. For hosts that
- * are asked for a path when something is bound already. */
+/* 1 when the runtime is bound from this file, under any name, or from this folder; else 0. For hosts that are asked for
+ * a path when something is bound already. */
 int lb_is_bound_from(const lb_binding* binding, const char* path);
 
 /* The bound runtime's version; 0.0.0 when not bound. */
 lb_version lb_bound_version(const lb_binding* binding);
 
 /*
- * A copy of an environment variable in UTF-8, for a host that lets one choose what is opened. NULL when it is unset or
- * empty, when memory runs out, and in a process with more rights than the user who started it: a set-id program, one
+ * A copy of an environment variable in UTF-8, for a host that lets users choose what is opened. NULL when it is unset
+ * or empty, when memory runs out, and in a process with more rights than the user who started it: a set-id program, one
  * with file capabilities, and on Windows one that UAC elevated. Release it with free().
  */
 char* lb_environment(const char* name);

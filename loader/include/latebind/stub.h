@@ -1,6 +1,6 @@
 /*
- * stub.h: what a program may say to a stub that it links instead of a runtime, and ask of it. Nothing of it is needed:
- * without a word, the stub looks where the loader looks (latebind.h), and for the runtime's package around its own.
+ * stub.h: lets a program configure the stub that it links instead of a runtime, and query it. All of it is optional: by
+ * default the stub looks where the loader looks (latebind.h), and for the runtime's package near its own.
  *
  * LB_DECLARE_STUB(openvino) declares, for the stub of that runtime:
  *

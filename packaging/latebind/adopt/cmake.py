@@ -31,7 +31,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Command:
-    """One call of a command, with its place; `name` is in small letters, as CMake does not tell them apart."""
+    """One call of a command, with its place; `name` is in lower case, since CMake ignores case."""
 
     name: str
     arguments: tuple[Argument, ...]

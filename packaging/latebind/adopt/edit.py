@@ -1,4 +1,4 @@
-"""The text of a CMake file whose libraries are packed; decides on text alone, touches no file."""
+"""Edits the text of a CMake file so that its libraries can be packed; reads and writes no files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def edit_cmake(
     text: str, components: Collection[str], component: str, variables: Mapping[str, str] = MappingProxyType({})
 ) -> str:
-    """A CMake file that installs the targets `components` as `component`; what they link stays as it is."""
+    """The text with the targets `components` installed as `component`; what they link stays as it is."""
     changes: list[tuple[int, str]] = []
     rows = commands(text)
     installed = {word for row in rows if row.name == "install" for word in _installed(row)}

@@ -44,7 +44,7 @@ class Facts:
 
 
 def facts(found: Found) -> Facts:
-    """Gather them; what had to be guessed is a note."""
+    """Gather the facts; each guess becomes a note."""
     file = found.root / "pyproject.toml"
     text = file.read_text("utf-8") if file.is_file() else ""
     project: dict[str, Any] = (tables_of(text) or {}).get("project", {})
@@ -84,7 +84,7 @@ def _is_repository(root: Path) -> bool:
 
 
 def git_output(root: Path, *words: str) -> str:
-    """What git says, "" when there is none or it refuses. Only addresses without a user's name or secret are taken."""
+    """What git prints; "" when git is missing or fails. Only addresses without a user's name or secret are used."""
     git = which("git")
     if git is None:
         return ""

@@ -52,14 +52,14 @@ class Found:
     top: Path
     """Folder of the top CMakeLists.txt."""
     source: Path
-    """Folder of all that it takes in."""
+    """Folder that holds everything it includes."""
     files: dict[Path, str]
     """CMake files with their text."""
     objects: tuple[tuple[Path, int, str], ...] = ()
     """C++ objects of ONNX Runtime at namespace scope, which are made while a library is loaded: file, line, name."""
     mentions: tuple[Mention, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
-    """`${NAME}` of each variable that holds a runtime's library alone, with the runtime."""
+    """`${NAME}` of each variable that holds only a runtime's library, with the runtime."""
     name: str = ""
     version: str = ""
     header: Path | None = None
@@ -128,7 +128,7 @@ def _top(file: Path, parsed: Mapping[Path, list[Command]]) -> Path | None:
 
 
 def _source(root: Path, top: Path, parsed: Mapping[Path, list[Command]]) -> Path:
-    """The folder of a project's CMakeLists.txt, or the one above it that holds all that its files name by `..`."""
+    """The folder of a project's CMakeLists.txt, or the one above it that holds everything its files name by `..`."""
     folder = top.parent
     for path in (path for path in parsed if path.is_relative_to(top.parent)):
         for word in (word for row in parsed[path] for word in row.words):
@@ -158,7 +158,7 @@ def variables(rows: list[Command]) -> dict[str, str]:
 
 
 def _names(row: Command) -> tuple[str, ...]:
-    """The libraries that a command may put into its variable; folders to look in are none."""
+    """The libraries that a command may put into its variable; the folders that it searches do not count."""
     if row.name == "set":
         return row.words[1:] if len(row.words) == _ONE_VALUE else ()
     if row.name != "find_library":
@@ -168,7 +168,7 @@ def _names(row: Command) -> tuple[str, ...]:
 
 
 def runtime_of(item: str, known_variables: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The runtime that an item of a link line is: `onnxruntime::onnxruntime`, `-lonnxruntime`, a file; "" if none."""
+    """The runtime that a link line's item names: `onnxruntime::onnxruntime`, `-lonnxruntime`, a file; "" if none."""
     if item in known_variables:
         return known_variables[item]
     for name, known in presets().items():

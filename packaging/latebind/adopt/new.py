@@ -64,7 +64,7 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
 
 
 def provider_files(name: str, author: str) -> dict[str, str]:
-    """Every file of a new execution provider, as project_files(). The example ep-tiny is made by it."""
+    """Every file of a new execution provider, like project_files(). The example ep-tiny is made with it."""
     module = module_name(name)
     templates = {
         "README.md": "new_ep/README.md.j2",
@@ -96,7 +96,7 @@ def _camel(name: str) -> str:
 def make_project(folder: Path, language: str, kind: str = "library") -> list[str]:
     """Write a new project, named after its folder, and return the paths of its files in it.
 
-    Raises InputError: the name cannot be that of a package, or the folder is there and not empty.
+    Raises InputError when the name cannot be a package's, or the folder exists and is not empty.
     """
     check_name(folder.name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
@@ -125,6 +125,6 @@ def check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise InputError(f"{name} cannot be the name of a package", advice=advice)
     if keyword.iskeyword(module) or module in sys.stdlib_module_names:
-        raise InputError(f"{name} is a word or a module of Python, which a package would hide", advice=advice)
+        raise InputError(f"{name} is a keyword or a module of Python, which a package would hide", advice=advice)
     if module in (*presets(), "latebind", "consumer", "runtime"):
         raise InputError(f"{name} is the name of another package or of a part of the project", advice=advice)

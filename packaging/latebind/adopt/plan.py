@@ -36,20 +36,20 @@ class Change:
 
     @property
     def is_own(self) -> bool:
-        """Whether the project has this file already, so that it is changed with --apply alone."""
+        """Whether the project already has this file, so that only --apply changes it."""
         return self.before is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All changes, and what a person has to do or to know."""
+    """All changes, and notes on what a person has to do or know."""
 
     changes: tuple[Change, ...]
     notes: tuple[str, ...]
 
 
 def plan(found: Found, facts: Facts) -> Plan:
-    """What would make a project bind its runtimes late; without changes where that is so already."""
+    """The changes that make a project bind its runtimes late; none where it already does."""
     done = _drop_ins(found)
     is_done = bool(done) and set(found.runtimes) <= done
     targets = [] if is_done else _libraries(found)
@@ -80,7 +80,7 @@ def plan(found: Found, facts: Facts) -> Plan:
 
 
 def _as_it_is(change: Change) -> Change:
-    """A change of a file that is there, with the line ends that it has: they are read as LF."""
+    """A change to an existing file that keeps its line ends, which are read as LF."""
     raw = change.path.read_bytes().decode("utf-8", "surrogateescape") if change.before is not None else ""
     if "\r\n" not in raw:
         return change
@@ -109,7 +109,7 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
 
 
 def _drop_ins(found: Found) -> set[str]:
-    """The runtimes that have drop_in in the project's latebind.toml already: what links them links a stub."""
+    """The runtimes for which the project's latebind.toml already has drop_in: their targets link a stub."""
     path = found.root / "latebind.toml"
     tables = (tables_of(path.read_text("utf-8")) if path.is_file() else None) or {}
     rows = tables.get("runtime", [])
@@ -117,7 +117,7 @@ def _drop_ins(found: Found) -> set[str]:
 
 
 def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
-    """A latebind.toml of the project's own that says drop_in for these runtimes."""
+    """The project's own latebind.toml with drop_in set for these runtimes."""
     before = after = path.read_text("utf-8")
     for name in sorted(runtimes):
         after = re.sub(rf'^preset = "{name}".*\n', r"\g<0>drop_in = true\n", after, flags=re.MULTILINE)
@@ -125,7 +125,7 @@ def _with_drop_in(path: Path, runtimes: Iterable[str]) -> Change:
 
 
 def _ignored(path: Path) -> Change:
-    """A .gitignore that has the folders which latebind writes."""
+    """A .gitignore that lists the folders that latebind writes."""
     before = path.read_text("utf-8", "surrogateescape") if path.exists() else None
     lines = [line.strip() for line in (before or "").splitlines()]
     missing = [line for line in render("init/gitignore.j2").splitlines() if line not in lines]
@@ -134,7 +134,7 @@ def _ignored(path: Path) -> Change:
 
 
 def _minimum(found: Found, runtime: str) -> str:
-    """The floor, or what the project is built with now where that is known and newer: it may call what that added."""
+    """The floor, or the version that the project is built with if that is newer: it may call functions new in it."""
     asked = [row.command.words[1] for row in found.of("find") if row.runtime == runtime and len(row.command.words) > 1]
     known = [*asked, found.header_version if runtime == "onnxruntime" else ""]
     floor = preset(runtime).floor
@@ -176,7 +176,7 @@ def _notes(found: Found) -> list[str]:
     ]
     notes += [
         f"{_place(found, row)}: openvino::runtime is the C++ interface, and only the C interface can be bound late; "
-        "what you use of C++ is named by the linker"
+        "the linker names what you use of C++"
         for row in found.of("link")
         if "openvino::runtime" in row.command.words
     ]

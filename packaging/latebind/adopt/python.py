@@ -1,4 +1,4 @@
-"""The text of a pyproject.toml whose wheel holds the native files; keeps every line of its writer's."""
+"""Edits the text of a pyproject.toml so that its wheel holds the native files; keeps every existing line."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ package = "{package}"
 
 
 def edit_pyproject(text: str, package: str) -> tuple[str, str, bool]:
-    """The text with latebind's hooks; a note for a person where it cannot be done; and whether there is a wheel."""
+    """The text with latebind's hooks, a note for a person where that is impossible, and whether there is a wheel."""
     tables = tables_of(text)
     if tables is None:
         return text, "pyproject.toml is not TOML: nothing is changed in it", False

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def shown(change: Change, root: Path) -> str:
-    """A change as a unified diff, that `git apply` takes."""
+    """A change as a unified diff that `git apply` accepts."""
     name = change.path.relative_to(root).as_posix()
     before = (change.before or "").splitlines(keepends=True)
     old = f"a/{name}" if change.before is not None else "/dev/null"
@@ -26,7 +26,7 @@ def shown(change: Change, root: Path) -> str:
 
 
 def write(changes: Iterable[Change]) -> list[Path]:
-    """Write each change, aside and renamed. Raises InputError before the first when a file is not as it was read."""
+    """Write each change to a temporary file and rename it. Raises InputError before that if a file was changed."""
     rows = list(changes)
     for change in rows:
         now = change.path.read_bytes() if change.path.exists() else None

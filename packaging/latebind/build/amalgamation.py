@@ -94,7 +94,7 @@ def _joined(
 ) -> list[str]:
     """The loader's own sources with more `bodies`, and the headers of all, as parts of one file.
 
-    Headers whose names are `apart` are no part of it; `first` includes them. `own` are more headers, by name.
+    Headers named in `apart` are left out; `first` includes them. `own` holds more headers, by name.
     """
     parts = list(zip(_lists(loader, "sources"), ("", *_SYSTEMS), strict=True))
     texts = [([(loader / "src" / f"{name}.c").read_text("utf-8") for name in names], when) for names, when in parts]
@@ -115,7 +115,7 @@ def _floor(runtime: str, minimum: str) -> str:
 
 
 def _lists(loader: Path, variable: str) -> list[list[str]]:
-    """The words that latebindConfig.cmake puts into a variable: at first, then each time that it appends some."""
+    """The words that latebindConfig.cmake puts into a variable: those that it sets, then those that it appends."""
     listed = (loader / "latebindConfig.cmake").read_text("utf-8")
     return [found.split() for found in re.findall(rf"(?:set\(|list\(APPEND ){variable} ([^)]*)\)", listed)]
 

@@ -16,7 +16,7 @@ class Library:
     floor: str = ""
     toolchain: str = ""
     is_data: bool = False
-    """Whether it is a file next to the library, which nothing compiled."""
+    """Whether it is a file next to the library that was not compiled."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

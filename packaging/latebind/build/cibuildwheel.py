@@ -64,12 +64,12 @@ def cibuildwheel_config(config: Config, package: str, latebind: str) -> str:
 
 
 def _pythons(kind: str) -> str:
-    """The CPythons that build: one for a wheel that suits several, and its floor where there is one."""
+    """The CPythons that build: every one for `cpython`, else only one, the floor where there is one."""
     return "cp3*-*" if kind == "cpython" else f"{kind.partition('-')[0]}-*" if "-abi3" in kind else _ANY
 
 
 def _tests(config: Config, package: str, with_extra: bool, root: Path) -> dict[str, object]:  # noqa: FBT001  # one of two
-    """How an installed wheel is tried: with its siblings, the ordinary extra, and the project's own script."""
+    """How an installed wheel is tested: with its siblings, the ordinary extra, and the project's own script."""
     use, verify = config.runtime_of(package), config.document.verify
     siblings = [name for name in map(config.wheel_name, config.packages[package].requires) if name]
     # A sibling was built before this one, and is nowhere else yet.
@@ -118,7 +118,7 @@ def _image(glibc: str) -> str:
 
 
 def _backend(pyproject: Path) -> list[str]:
-    """What the wheel source's build needs, but for latebind itself. Raises InputError."""
+    """What the wheel source's build needs besides latebind itself. Raises InputError."""
     try:
         needs = build_requirements(pyproject)
         return [need for need in needs if Requirement(need).name not in OWN_REQUIREMENTS]

@@ -196,7 +196,7 @@ class NativeBuild:
 
 
 def native_build(config: Config, target: Target, workdir: Path) -> NativeBuild:
-    """How a target is built here. Raises NotRun when there is no compiler for it, BuildError for an unfit Python."""
+    """How a target is built here. Raises NotRun if there is no compiler for it, BuildError for an unsuitable Python."""
     chosen = toolchain(config.toolchain(target.rid), target)
     return NativeBuild(
         config=config,
@@ -213,7 +213,7 @@ def _full_disk(folder: Path) -> str:
     free = shutil.disk_usage(folder).free
     if free > _LITTLE_ROOM:
         return ""
-    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free some room and run the command again."
+    return f"The disk is full: {free // 1024} KiB are left where {folder} is. Free space and run the command again."
 
 
 def _cmake_value(value: TomlValue) -> str:

@@ -44,7 +44,7 @@ def request_codemodel(tree: Path) -> None:
 def read_codemodel(ninja: Path, tree: Path, source: Path) -> CodeModel:
     """The model of a configured tree of the CMake project in `source`.
 
-    Raises BuildError for a CMake that answers nothing, ToolError when ninja fails.
+    Raises BuildError for a CMake that writes no answer, ToolError when ninja fails.
     """
     listed = [row["path"] for row in _reply(tree, _CMAKE_FILES)["inputs"]]
     # The graph of what is built by default: targets that are excluded from it are not compiled.

@@ -1,8 +1,8 @@
 """Finds the commit of a project's sources for the nuspec.
 
 A package may name a commit only if that commit has what is in the package. So a work tree with edited files has none,
-and neither has a project that its repository does not track. Untracked files do not count: build outputs are such
-files, and a second run would else say something else than the first.
+and neither has a project that its repository does not track. Untracked files do not count: build outputs are untracked,
+and would make a second run differ from the first.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 COMMIT_VARIABLE = "LATEBIND_COMMIT"
-"""The environment variable that says it outright: where sources were exported from a repository. Empty means none."""
+"""The environment variable that states the commit of sources exported from a repository. Empty means none."""
 
 _HASH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _TIME_LIMIT = 60.0
@@ -52,7 +52,7 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
 
 
 def source_date(config: Config, commit: str, environment: Mapping[str, str] | None = None) -> str:
-    """The date of a project's sources, `2026-11-21`: of SOURCE_DATE_EPOCH or else of the commit; "" without either."""
+    """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
     env = os.environ if environment is None else environment
     git = which("git", path=env.get("PATH", ""))
     if env.get("SOURCE_DATE_EPOCH"):

@@ -1,6 +1,6 @@
 """Provides what CMake needs from CPython to build extension modules: headers, import library, file names.
 
-Modules of the stable ABI are built for every target from the headers of this very CPython, whose limited API is the
+Modules of the stable ABI are built for every target from the headers of the running CPython, whose limited API is the
 same everywhere. Modules of one CPython's own ABI are built by that CPython, for its own machine.
 """
 
@@ -32,7 +32,7 @@ _PYCONFIG = "pyconfig.h"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extension:
-    """How Python modules are built for one target. `identity` is all of the interpreter that decides their bytes."""
+    """How Python modules are built for one target. `identity` is a hash of what matters in the interpreter."""
 
     kind: str
     identity: str
@@ -47,7 +47,7 @@ class Extension:
 
     @property
     def is_portable(self) -> bool:
-        """Whether the target need not be this machine: then nothing of this machine's configuration may come in."""
+        """Whether the target may be another machine: then nothing of this machine's configuration may be used."""
         return self.kind != "cpython" and self.toolchain.name == "zig"
 
     def configure(self, place: Path) -> list[str]:
@@ -81,7 +81,7 @@ class Extension:
         return include
 
     def _library(self, place: Path, floor: PythonVersion | None) -> Path:
-        """Windows alone resolves a module's symbols when it is linked: by python3.lib, or this CPython's own."""
+        """Only Windows resolves a module's symbols when it is linked: from python3.lib, or this CPython's own."""
         stable = "python3t" if is_threaded(self.kind) else "python3"
         if floor is not None and self.is_portable:
             definition = place / f"{stable}.def"
@@ -177,7 +177,7 @@ def module_suffix(kind: str, target: Target) -> str:
 
 
 def fits(kind: str, library: str) -> bool:
-    """Whether a library belongs into a wheel that this Python makes: not when it is a module of another ABI.
+    """Whether a library belongs in a wheel that this Python makes: not when it is a module for another ABI.
 
     A stage that was merged from wheels of several CPythons holds a module for each.
     """

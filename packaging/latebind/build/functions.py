@@ -106,7 +106,7 @@ def _read_def(data: bytes, found: Declared) -> None:
 
 
 def _read_header(path: Path, found: Declared) -> None:
-    """What a header declares, and what others below its folder declare that it includes; read by clang."""
+    """What a header declares, and what the headers that it includes from its folder declare; read by clang."""
     zig = find_zig()
     if zig is None:
         raise NotRun("no-compiler", "zig, which reads headers, is not here", advice=f'pip install "{ZIG_REQUIREMENT}"')
@@ -117,7 +117,7 @@ def _read_header(path: Path, found: Declared) -> None:
         *(f"libc/include/{name}" for name in ("x86_64-linux-musl", "generic-musl", "any-linux-any")),
     ):
         folders += ["-isystem", f"{_zig_folder(zig)}/{name}"]
-    # `zig clang` and not `zig cc`, which wants an object file.
+    # `zig clang`, not `zig cc`, which wants an object file.
     words = ["-w", "-fsyntax-only", "-x", "c", "-target", "x86_64-linux-musl", *folders, "-Xclang", "-ast-dump=json"]
     ended = run([zig, "clang", *words, path], timeout=_TIME_LIMIT, check=False)
     start = ended.output.find("{\n")

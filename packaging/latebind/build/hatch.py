@@ -104,7 +104,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         if self.target_name == "sdist":
             chosen = build_data["force_include"]
             if self.build_config.ignore_vcs:
-                # Hatchling adds the repository's ignore file all the same, where there is a repository.
+                # Hatchling still adds the repository's ignore file, where there is a repository.
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
             chosen.update(self._sources())
@@ -169,7 +169,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """The wheel's tag. Raises BuildError for a library that needs a newer system.
 
-        Who installs an sdist with the compiler of a newer Linux gets a wheel for this machine alone.
+        An sdist that is installed with the compiler of a newer Linux gives a wheel for this machine only.
         """
         kind = self._project.wheel_kind(_package(self._project, self.config))
         error = newer(stage, libraries)

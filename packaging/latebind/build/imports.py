@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 WHEEL_MANIFEST = "extra_metadata/latebind.json"
 """Where our wheels carry the manifest of the component that they hold, below .dist-info/."""
 ON_TRUST = "taken on trust"
-"""The toolchain of a folder that says nothing of itself."""
+"""The toolchain of a folder that does not describe itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +140,7 @@ def _checked(origin: str, manifest: StageManifest, files: Mapping[str, bytes]) -
 
 
 def _merge(known: ImportedFiles | None, more: ImportedFiles) -> ImportedFiles:
-    """Two findings for one target; the same file twice must be the same bytes."""
+    """Merge two finds for one target; a file in both must have the same bytes."""
     if known is None:
         return more
     for path, data in more.files.items():
@@ -174,7 +174,7 @@ def _staged(path: str, data: bytes) -> StagedFile:
 
 
 def _manifest(raw: bytes, where: str) -> StageManifest:
-    """A manifest whose target and paths can be used: nothing is read by a path before it is judged here."""
+    """A manifest with a usable target and usable paths: every path is checked here before it is used."""
     try:
         manifest = msgspec.json.decode(raw, type=StageManifest)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
@@ -189,7 +189,7 @@ def _manifest(raw: bytes, where: str) -> StageManifest:
 
 
 def _bytes(path: Path) -> bytes:
-    if path.exists() and not path.is_file():  # to read a pipe or a device may never end
+    if path.exists() and not path.is_file():  # reading a pipe or a device may never end
         raise InputError("is not a file", where=str(path))
     try:
         return path.read_bytes()

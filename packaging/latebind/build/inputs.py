@@ -1,4 +1,4 @@
-"""Finds the files outside its own folder that a package is made from, so that no change of them is missed."""
+"""Finds the files outside its own folder that a package is made from, so that no change to them is missed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class SourceBoundary:
     """The files that native code may be made from: the key of a stage is a hash of them, and the sdist carries them.
 
     Both would miss any other file of the project. Headers of the system, of compilers and of other installations are
-    not the project's; `apart` are folders of what is made from the sources, and of the compiler.
+    not the project's; `apart` are the folders of build outputs and of the compiler.
     """
 
     def __init__(self, config: Config, files: Sequence[Path], apart: Iterable[Path]) -> None:
@@ -80,7 +80,7 @@ class SourceBoundary:
             )
 
     def note_outside(self, searched: Iterable[Path]) -> None:
-        """Say which folders of the project can only lead to files that are refused once they were included."""
+        """Report the folders of the project in which every header would be refused once it is included."""
         outside = [
             folder
             for folder in searched
@@ -141,5 +141,5 @@ def _tables(node: Any) -> Iterator[str]:
 
 
 def _is_installed(path: Path) -> bool:
-    """Whether a file below a repository was installed there and not written: an environment, a hidden folder."""
+    """Whether a file below a repository was installed there, not written: an environment, a hidden folder."""
     return any(part.startswith(".") or part in _INSTALLED for part in path.parts)

@@ -78,7 +78,7 @@ def _described(use: RuntimeUse, origin: str) -> tuple[str, str]:
 
 
 def write_changed(texts: Mapping[str, str], folder: Path) -> list[Path]:
-    """Write files by their names below `folder`, unless they have that text: a newer time would build all again."""
+    """Write files by their names below `folder`, unless they have that text: a newer time would rebuild everything."""
     made = {folder / name: text for name, text in texts.items()}
     for path, text in made.items():
         if not path.is_file() or path.read_text("utf-8") != text:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")
-"""Characters that mean something in MSBuild's lists; %XX is how they are written plainly."""
+"""Characters that mean something in MSBuild's lists; %XX escapes them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
     """What differs between the builds of one project; the output has the same bytes wherever project and `obj` are."""
     return {
         "TargetFramework": framework,
-        # Otherwise a source file in the system's temporary folder, whose path the symbols name.
+        # The default is a source file in the system's temporary folder, whose path the symbols name.
         "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
         "PathMap": _path_map({obj: "/_/obj/", project.resolve(): "/_/"}),
         "BaseIntermediateOutputPath": f"{obj}/",
@@ -120,7 +120,7 @@ def _props(project: Path, apart: Iterable[Path]) -> str:
 
 
 def _take(out: Path, taken: Path, name: str) -> None:
-    """Keep what belongs into a package; .deps.json and copies of references do not."""
+    """Keep what belongs in a package; .deps.json and copies of references do not."""
     taken.mkdir(parents=True)
     for suffix in (".dll", ".xml", ".pdb"):
         file = out / f"{name}{suffix}"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
-"""The parts of latebind that building and packing cannot reach: the layers in pyproject.toml keep it so."""
+"""The parts of latebind that building and packing cannot reach: the layers in pyproject.toml ensure that."""
 
 
 def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
@@ -60,7 +60,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
 
 
 def needs_compiler(config: Config, target: Target, workdir: Path) -> bool:
-    """Whether stage_target() would look for a compiler: there is no import of the present sources."""
+    """Whether stage_target() would look for a compiler: no files for the present sources were imported."""
     found = open_stage(workdir / "stage" / target.rid)
     return found is None or not _is_current_import(found, hash_sources(config, workdir))
 

@@ -58,7 +58,7 @@ class _Job:
         return self.config.packages[self.package].component
 
 
-def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and what the caller alone knows
+def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and what only the caller knows
     config: Config,
     package: str,
     stages: Sequence[Stage],
@@ -74,8 +74,8 @@ def pack_nupkgs(  # noqa: PLR0913  # what is packed, from what, to where, and wh
     sources' commit where it is known; `feed_limit` is the size in bytes above which `split = "auto"` splits. Managed
     symbols become a .snupkg.
 
-    Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of
-    one name, a managed and a native file whose names differ by case alone, metadata that a feed would refuse.
+    Raises BuildError: no native library for a target, a managed part that is configured and missing, two files of one
+    name, a managed and a native file whose names differ only by case, metadata that a feed would refuse.
     """
     nuget = settings(config, package)
     if bool(nuget.managed or config.packages[package].ep) != bool(managed):
@@ -151,7 +151,7 @@ def _whole(job: _Job) -> Artifact:
 
 
 def _split(job: _Job) -> list[Artifact]:
-    """The package of the plain id, and one for each target, which are good for nothing but each other."""
+    """The package with the plain id, and one for each target; none of them is useful without the others."""
     whole = job.nuspec
     rids = [stage.rid for stage in job.stages]
     # An application gets a target's files and the managed ones in one folder, though they come from two packages.
@@ -220,7 +220,7 @@ def _siblings(config: Config, package: str) -> tuple[Dependency, ...]:
 
 
 def _runtime(config: Config, package: str) -> tuple[Dependency, ...]:
-    """The runtime's own package, from the one minimum, where the configuration asks for it."""
+    """The runtime's own package, from the minimum on, if the configuration asks for it."""
     id_, use = settings(config, package).runtime, config.runtime_of(package)
     if not id_:
         return ()

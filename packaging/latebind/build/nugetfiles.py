@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from latebind.model import Rid
 
 NATIVE_ONLY_FRAMEWORK = "netstandard2.0"
-"""What a package without managed code declares: the oldest framework that all supported .NET implement."""
+"""What a package without managed code declares: the oldest framework that every supported .NET implements."""
 CLASSIC_FRAMEWORK = "net461"
 """The oldest .NET Framework that takes netstandard2.0 libraries; newer ones, and Mono, use its folder too."""
 ICON_LIMIT = 1024 * 1024
-"""The largest icon that NuGet packs and feeds take (NuGet.Packaging, PackageBuilder.MaxIconFileSize)."""
+"""The largest icon that NuGet packs and feeds accept (NuGet.Packaging, PackageBuilder.MaxIconFileSize)."""
 
 _PICTURES = {".png": b"\x89PNG\r\n\x1a\n", ".jpg": b"\xff\xd8\xff", ".jpeg": b"\xff\xd8\xff"}
 """What a file of each suffix begins with."""
 _PORTABLE_PDB = b"BSJB"
-"""What a portable PDB begins with (ECMA-335 II.24.2.1); symbol packages take no other."""
+"""What a portable PDB begins with (ECMA-335 II.24.2.1); symbol packages accept no other."""
 
 
 def native(stages: Sequence[Stage], component: str) -> list[Entry]:
@@ -87,7 +87,7 @@ def targets_entries(id_: str, rids: Sequence[Rid], *, elsewhere: Sequence[Rid] =
 
 
 def header_entries(id_: str, stages: Sequence[Stage], component: str) -> list[Entry]:
-    """The headers of a component, import libraries for Windows, and the build file that a C++ project takes them by.
+    """The headers of a component, import libraries for Windows, and the build file for C++ projects that use them.
 
     All as native packages have it: `build/native/include/`, `build/native/lib/<rid>/`, `build/native/<id>.targets`.
     Raises BuildError when the targets' headers differ: a package has one folder for all.

@@ -29,7 +29,7 @@ def refuse_broken(config: Config, package: str, stage: Stage) -> None:
 
 
 def refuse_newer(stage: Stage, libraries: Iterable[Path]) -> None:
-    """Refuse libraries that do not run where the stage's floor says they do, or on another machine altogether.
+    """Refuse libraries that need a newer system than the stage's floor, or that are for another machine.
 
     Raises BuildError with the version, the symbols that need it, and the file.
     """
@@ -95,7 +95,7 @@ _NEEDS: Mapping[str, Callable[[Image], tuple[floors.Version, str]]] = {
     "macos": lambda image: (floors.needed_macos(image), f"macOS {image.min_os}"),
     "": lambda _: ((), ""),
 }
-"""The oldest system that an image runs on, and what in it says so, by the setting for floors."""
+"""For each setting for floors: the oldest system that an image runs on, and what in the image shows it."""
 
 
 def _advice(row: Target, floor: str, need: str) -> str:

@@ -84,7 +84,7 @@ def read_sbom(data: bytes) -> Stated:
 
 
 def version_range(use: RuntimeUse) -> str:
-    """Which versions of a runtime will do, as a `vers` URI: from the minimum on, below the next major one.
+    """The versions of a runtime that are accepted, as a `vers` URI: from the minimum on, below the next major one.
 
     Where the major version is a year, the next one changes nothing.
     """

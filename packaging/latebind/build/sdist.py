@@ -30,7 +30,7 @@ _SHOWN = 5
 
 
 def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> Path:
-    """Make the sdist of a package in `dist`, once it has built `wheel` again: the one that the tree made, and its RID.
+    """Make the sdist of a package in `dist`, once it has built `wheel` again: the tree's own wheel, with its RID.
 
     Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
     the same native code: nothing is compiled again.

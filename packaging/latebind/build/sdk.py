@@ -62,7 +62,7 @@ class SdkPackage:
     libraries: tuple[SdkLibrary, ...]
     requires: tuple[str, ...]
     linked: tuple[str, ...]
-    """The targets that its own one links."""
+    """The targets that its own target links."""
 
 
 def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path) -> Path:
@@ -170,7 +170,7 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
 
 
 def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> Iterator[Entry]:
-    """The CMake package and a pkg-config file for each package. They find everything by their own place."""
+    """The CMake package and a pkg-config file for each package. They find everything relative to themselves."""
     name, version = sdk_name(config), Version(config.project.version)
     system = target(stage.rid).cmake_system
     known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows}

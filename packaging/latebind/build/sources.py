@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 
 def hash_sources(config: Config, workdir: Path) -> str:
-    """A hash of all that the native files are made from, but for the compiler: sources, loader, settings.
+    """A hash of everything that the native files are made from, except the compiler: sources, loader, settings.
 
-    It is the same on every system, for every working folder and in an unpacked sdist: files that one built are
+    It is the same on every system, for every working folder and in an unpacked sdist: files that were built on one are
     imported on another.
     """
     settings = {

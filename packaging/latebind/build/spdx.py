@@ -1,4 +1,4 @@
-"""Writes and reads SBOMs in SPDX 2.3, where every part is a package and relationships say what it is to the first one.
+"""Writes and reads SBOMs in SPDX 2.3, where every part is a package and relationships relate it to the first one.
 
 The time is SOURCE_DATE_EPOCH, and the namespace a UUID of the contents: equal inputs give equal bytes.
 """

@@ -108,7 +108,7 @@ class Stage:
 
 
 def open_stage(root: Path) -> Stage | None:
-    """The stage of a target, or None when there is none or a file of it is missing or was changed."""
+    """The stage of a target, or None if there is none, or one of its files is missing or was changed."""
     try:
         manifest = msgspec.json.decode((root / MANIFEST).read_bytes(), type=StageManifest)
         whole = all(sha256(root / file.path) == file.sha256 for file in manifest.files)

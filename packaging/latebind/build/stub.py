@@ -41,7 +41,7 @@ class Stub:
     """A folder of the runtime's official headers to install as well."""
 
     def make(self, prefix: Path) -> None:
-        """Build and install it as `prefix`, unless what is there was made of the same.
+        """Build and install it as `prefix`, unless what is there was made from the same inputs.
 
         Raises BuildError or ToolError; what was there before stays then.
         """

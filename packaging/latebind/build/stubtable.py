@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ABORT, SENTENCE = "abort", "sentence"
 _MOST = 16_000
-"""Functions in a table: their number is an operand of 16 bits on arm64."""
+"""The most functions in a table: a function's number is a 16-bit operand on arm64."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +99,7 @@ def stub_table(runtime: RuntimePreset, table: FunctionTable) -> str:
 
 
 def _failure(name: str, failures: Mapping[str, int | str]) -> str:
-    """What a function does that cannot be called: the kind and the number."""
+    """What a function does when it cannot be called: the kind and the number."""
     chosen = [result for pattern, result in failures.items() if fnmatchcase(name, pattern)]
     result = chosen[-1] if chosen else ABORT
     return f"NUMBER, {result}" if isinstance(result, int) else f"{result.upper()}, 0"

@@ -122,7 +122,7 @@ def build_distribution(
 
 
 def _call_backend(source: Path, kind: Literal["wheel", "sdist"], out: Path, environment: Mapping[str, str]) -> None:
-    """What `python -m build --no-isolation` does, without a Python more for each package.
+    """What `python -m build --no-isolation` does, without starting another Python for each package.
 
     Raises ToolError.
     """

@@ -43,7 +43,7 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--profile",
         choices=("loads", "runtime", "all"),
-        help="checks to apply: what decides whether packages install, load and are safe; late binding; or all; "
+        help="checks to apply: whether packages install, load and are safe; whether they bind late; or all; "
         "default: all for the project, runtime with --preset, loads for other packages",
     )
     codes = "codes or their prefixes, such as LB1,LB305"

@@ -113,7 +113,7 @@ def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Names
         from latebind.system.archive import source_date_epoch  # noqa: PLC0415
         from latebind.system.lock import exclusive  # noqa: PLC0415
 
-        source_date_epoch()  # a wrong value is reported here, before a compiler does
+        source_date_epoch()  # reports a wrong value before a compiler does
         _, workdir = configured(arguments)
         with exclusive(workdir):
             return work(arguments)

@@ -24,14 +24,14 @@ def declare_loader_source(add: Add) -> None:
         "--runtime",
         action="append",
         metavar="NAME",
-        help="preset to take into --single, without a configuration (default: the runtimes of latebind.toml)",
+        help="preset to include in --single, without a configuration (default: the runtimes of latebind.toml)",
     )
     add_format(command)
     command.add_argument(
         "output",
         type=Path,
         metavar="FOLDER",
-        help="folder to write to; without --single, cmake -DLATEBIND_DESCRIBED=it",
+        help="folder to write to; without --single, for cmake -DLATEBIND_DESCRIBED=FOLDER",
     )
 
 

@@ -27,7 +27,7 @@ def declare_stub(add: Add) -> None:
     )
     add_target(command)
     command.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="folder for one of each target, such as linux-x64"
+        "--output", type=Path, required=True, metavar="DIR", help="folder for one stub per target: linux-x64, ..."
     )
     command.add_argument("--minimum", metavar="VERSION", help="oldest version to bind (default: the preset's)")
     command.add_argument(
@@ -66,7 +66,7 @@ def _stub(arguments: argparse.Namespace) -> int:
 
 
 def _written(source: StubSource, output: Path) -> list[Path]:
-    """Write the stub as sources; the files."""
+    """Write the stub as sources and return the files."""
     from latebind.build.amalgamation import amalgamation  # noqa: PLC0415
     from latebind.build.loadersource import write_changed  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415
@@ -82,14 +82,14 @@ def _targets(arguments: argparse.Namespace) -> list[Target]:
 
 
 def _source(arguments: argparse.Namespace, rows: Sequence[Target]) -> StubSource:
-    """What the stub is made of; prints what cannot be in it. Raises LatebindError for what has no stub."""
+    """What the stub is made of; prints what cannot be in it. Raises LatebindError for a runtime without a stub."""
     from latebind.build.stubtable import stub_source  # noqa: PLC0415
     from latebind.config.file import load_described  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
 
     if arguments.runtime.endswith(".toml"):
         file = Path(arguments.runtime).resolve()
-        # What the command line names is below the current folder, what the file names below its own.
+        # Paths on the command line are relative to the current folder, paths in the file to the file's folder.
         functions = [str(Path(word).resolve()) if Path(word).is_file() else word for word in arguments.functions]
         systems = {row.system for row in rows}
         use, folder = load_described(file, systems, arguments.minimum or "", functions), file.parent
@@ -118,7 +118,7 @@ def _preset(arguments: argparse.Namespace) -> RuntimeUse:
 
 
 def _stubs(arguments: argparse.Namespace, source: StubSource, rows: Sequence[Target]) -> list[Stub]:
-    """One for each target. Raises LatebindError for headers that are not there, NotRun without zig."""
+    """One stub for each target. Raises LatebindError for missing headers, NotRun without zig."""
     from latebind.build.stub import Stub  # noqa: PLC0415
     from latebind.compilers.choose import toolchain  # noqa: PLC0415
     from latebind.system.resources import cmake_dir  # noqa: PLC0415

@@ -33,7 +33,7 @@ def declare_verify(add: Add) -> None:
     verify.add_argument("--dist", type=Path, metavar="DIR", help="verify the packages in that folder; pack nothing")
     add_machines(verify)
     add_target(verify)
-    verify.add_argument("--fresh", action="store_true", help="run every test case again, also those that passed before")
+    verify.add_argument("--fresh", action="store_true", help="run every test case again, even those that passed before")
     verify.add_argument(
         "--jobs", type=count, default=0, metavar="N", help="test cases at once; by default the CPU count"
     )
@@ -125,7 +125,7 @@ def _options(arguments: argparse.Namespace, config: Config, workdir: Path) -> Op
 
 
 def _artifacts(arguments: argparse.Namespace, config: Config) -> tuple[Artifact, ...]:
-    """Those of --dist, otherwise what is packed now."""
+    """The packages in --dist, or without it those that are packed now."""
     from latebind.build.table import not_made  # noqa: PLC0415
     from latebind.verify.dist import artifacts_in  # noqa: PLC0415
 

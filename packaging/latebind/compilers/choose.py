@@ -32,7 +32,7 @@ class Toolchain(Protocol):
         """Name and version, for people and manifests."""
 
     def fingerprint(self) -> str:
-        """All of the toolchain that decides what comes out; part of what a build is keyed by."""
+        """Everything about the toolchain that affects its output; part of a build's key."""
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:
         """CMake arguments for a target; files that they need are written to `folder`."""
@@ -40,7 +40,7 @@ class Toolchain(Protocol):
     def symbols(self, target: Target, folder: Path, made: Path) -> list[str]:
         """CMake arguments that keep this machine out of debug information; files that they need go to `folder`.
 
-        `made` is the folder of all that is made for builds.
+        `made` is the folder of everything that builds make.
         """
 
     def import_library(self, definition: Path, target: Target) -> Path:

@@ -29,7 +29,7 @@ class _Host:
     name: str = "host"
 
     def identity(self) -> str:
-        words = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's says its version unasked
+        words = [] if self.compiler.stem.lower() == "cl" else ["--version"]  # MSVC's prints its version unasked
         return f"host {compiler_version(self.compiler, *words)}"
 
     def configure(self, target: Target, floor: str, folder: Path) -> list[str]:  # noqa: ARG002  # it needs no files
@@ -109,7 +109,7 @@ def find_host(target: Target) -> Toolchain:
 
 
 def _own_targets() -> tuple[str, ...]:
-    """What the machine's own compiler builds for: Xcode's for both processors, MSVC's for what its prompt says."""
+    """What the machine's own compiler builds for: both processors with Xcode, the prompt's with MSVC."""
     host = host_rid()
     row = targets().get(host)
     if row is not None and row.osx_architecture:

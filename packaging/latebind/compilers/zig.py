@@ -39,7 +39,7 @@ _WORTH_ANNOUNCING = 30
 
 
 def find_zig() -> Path | None:
-    """zig of the `ziglang` distribution, else of PATH; None without either."""
+    """zig from the `ziglang` distribution, else from PATH; None without either."""
     spec = importlib.util.find_spec("ziglang")
     if spec is not None and spec.submodule_search_locations:
         for place in spec.submodule_search_locations:
@@ -74,10 +74,10 @@ def zig_variables(zig: Path, made: Path) -> dict[str, str]:
 
 
 def _kept_library(zig: Path, cache: Path) -> Path:
-    """zig's headers and sources in the cache: links to an environment's, or copies where the disk is another.
+    """zig's headers and sources in the cache: links to an environment's, or copies if that is on another disk.
 
-    zig takes C libraries for Windows from its cache only if their sources are where they were (it passes itself that
-    folder as -isystem). Each new environment, such as that of an isolated build, would compile them for a minute.
+    zig reuses cached C libraries for Windows only if their sources are in the same place (it passes itself that folder
+    as -isystem). Each new environment, such as an isolated build's, would spend a minute compiling them.
     """
     own = zig.resolve().parent / "lib"
     kept = cache / "latebind" / f"zig-{compiler_version(zig, 'version')}" / "lib"
@@ -88,7 +88,7 @@ def _kept_library(zig: Path, cache: Path) -> Path:
         with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as aside:
             made = Path(shutil.copytree(own, Path(aside) / "lib", copy_function=_link))
             made.rename(kept)
-    except (OSError, shutil.Error):  # another process was quicker, or the disk is full: the environment's own does
+    except (OSError, shutil.Error):  # another process was quicker, or the disk is full: the environment's own will do
         return kept if kept.is_dir() else own
     return kept
 

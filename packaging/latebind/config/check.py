@@ -24,7 +24,7 @@ _MINOR = re.compile(r"^3\.\d+$")
 _DISTRIBUTION = re.compile(r"^([A-Za-z0-9]|[A-Za-z0-9][A-Za-z0-9._-]*[A-Za-z0-9])$")
 """packaging.python.org, "Names and normalization"."""
 _CMAKE_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._+-]*$")
-"""What names of packages, variables and targets of CMake have in common."""
+"""The form that CMake's names of packages, variables and targets share."""
 
 
 def check_config(config: Config, reader: Reader) -> None:
@@ -50,7 +50,7 @@ def check_config(config: Config, reader: Reader) -> None:
 
 
 def check_source(config: Config, reader: Reader) -> None:
-    """That the native source is there, inside the project."""
+    """Check that the native source exists, inside the project."""
     document = config.document
     source = config.native_source
     if not source.resolve().is_relative_to(config.root):
@@ -194,10 +194,10 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     if not package.sdk:
         return
     if package.ep is not None:
-        text = f"package {name} is an execution provider, which no program is linked with"
+        text = f"package {name} is an execution provider, and no program links one"
         reader.problem(here, text, "Take sdk out: its wheel and nupkg hold all that a program registers.")
     elif config.wheel_kind(name) not in ("", "py3-none"):
-        text = f"package {name} holds a Python module, which no program is linked with"
+        text = f"package {name} holds a Python module, and no program links one"
         reader.problem(here, text, "Write sdk = true for a package with a library of its own.")
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"

@@ -1,4 +1,4 @@
-"""A configuration that was read: its tables, where it lies, and what follows from both.
+"""A configuration that was read: its tables, where it is, and what follows from both.
 
 Nothing here touches the network, runs a program, or executes anything of the project.
 """
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 SDIST_NATIVE, SDIST_LOADER = "native", "loader"
-"""Where an sdist has the native code and the loader, whatever their places in the project."""
+"""Where an sdist has the native code and the loader, wherever the project has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """A configuration that was read and checked. `root` is the folder of `file`; all paths hang on it."""
+    """A configuration that was read and checked. `root` is the folder of `file`; all paths are relative to it."""
 
     root: Path
     file: Path
@@ -67,7 +67,7 @@ class Config:
         return self.document.targets.options.get(rid, TargetOptions()).toolchain
 
     def floor(self, target: Target) -> str:
-        """The oldest libc or macOS that a target is built for: the configured one, but no older than it can be."""
+        """The oldest libc or macOS that a target is built for: the configured one, or the target's oldest if newer."""
         configured = getattr(self.document.targets, target.floor_key) if target.floor_key else ""
         return max(configured, target.floor, key=_numeric)
 
@@ -82,7 +82,7 @@ class Config:
         return next(binding, next(iter(self.packages)))
 
     def provider(self, use: RuntimeUse | None) -> EpConfig | None:
-        """The execution provider that the runtime is given by a package of the project, or None."""
+        """The execution provider that a package of the project adds to the runtime, or None."""
         return self.packages[self.package_of(use)].ep if use is not None else None
 
     def needed(self, package: str) -> tuple[str, ...]:
@@ -99,10 +99,10 @@ class Config:
         return tuple(name for name in self.packages if name in wanted)
 
     def tried(self, use: RuntimeUse | None) -> VerifyOwn:
-        """How a runtime is tried: what is its own, else what holds for all."""
+        """How a runtime is verified: its own settings, else those for all runtimes."""
         verify = self.document.verify
         own = verify.own.get(use.name, VerifyOwn()) if use is not None else VerifyOwn()
-        # Counts belong to the versions of one runtime: the general ones are those of the first.
+        # Counts belong to the versions of one runtime, so the general ones apply to the first.
         counts = verify.at_least if use in (None, *self.document.runtime[:1]) else {}
         return msgspec.structs.replace(own, data=own.data or verify.data, at_least=own.at_least or counts)
 

@@ -57,7 +57,7 @@ class DescribedPython(Table, frozen=True):
 
 
 class DescribedStub(Table, frozen=True):
-    """The stub that code links which is written for a linked runtime."""
+    """The stub for code that is written for a linked runtime."""
 
     functions: Annotated[
         tuple[str, ...],
@@ -70,7 +70,7 @@ class DescribedStub(Table, frozen=True):
     failures: Annotated[
         dict[str, int | Literal["sentence", "abort"]],
         Meta(
-            description="What functions give without a runtime, by pattern; the last that fits counts. A number, "
+            description="What functions return without a runtime, by pattern; the last match counts. A number, "
             '"sentence" (a text that says what is wrong), or "abort": print it and end, the default.'
         ),
     ] = msgspec.field(default_factory=dict)
@@ -79,9 +79,10 @@ class DescribedStub(Table, frozen=True):
         tuple[str, ...], Meta(description="Names for find_package(); by default the runtime's and the library's.")
     ] = ()
     targets: Annotated[
-        tuple[str, ...], Meta(description="CMake targets that projects link, but NAME and NAME::NAME of each package.")
+        tuple[str, ...],
+        Meta(description="CMake targets that projects link, besides NAME and NAME::NAME of each package."),
     ] = ()
-    header: Annotated[str, Meta(description="A header, by which the folder of all headers is found.")] = ""
+    header: Annotated[str, Meta(description="A header that identifies the folder of all headers.")] = ""
     system: Annotated[
         bool,
         Meta(description="Search the system's libraries too; false where an old copy there belongs to other programs."),
@@ -126,7 +127,7 @@ class DescribedRuntime(Table, frozen=True):
     nuget: Annotated[tuple[str, ...], Meta(description="Ids of the NuGet packages that supply it.")] = ()
     markers: Annotated[
         tuple[str, ...],
-        Meta(description="Texts that only the runtime itself holds: a copy linked in is found by them."),
+        Meta(description="Strings that only the runtime itself contains; the audit finds a linked-in copy by them."),
     ] = ()
     calendar: Annotated[bool, Meta(description="The major version is a year: a later one has the same interface.")] = (
         False
@@ -269,7 +270,7 @@ def _stub_problems(stub: DescribedStub) -> Iterator[Problem]:
 def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
     if described.python is None:
         if not described.advice:
-            text = "no wheel supplies it, and there is no advice how to get it"
+            text = "no wheel supplies it, and there is no advice on how to get it"
             yield ("python",), text, 'Write python = { folder = "thing/lib", extras = { cpu = "thing" } }, or advice.'
         return
     folder = PurePosixPath(described.python.folder)
@@ -288,7 +289,7 @@ def _supply_problems(described: DescribedRuntime) -> Iterator[Problem]:
 
 
 def version_of(text: str) -> Version | None:
-    """The version that a text is by PEP 440; None for any other text."""
+    """The version that a text states in PEP 440's form; None for any other text."""
     try:
         return Version(text)
     except InvalidVersion:

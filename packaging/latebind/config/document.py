@@ -1,4 +1,4 @@
-"""latebind.toml, or [tool.latebind] of pyproject.toml, as frozen data; the only truth about what a project configures.
+"""latebind.toml, or [tool.latebind] of pyproject.toml, as frozen data; the single source of what a project configures.
 
 The JSON Schema (schema.py) and the reference page are derived from the types below. Nothing here touches the network,
 runs a program, or executes anything of the project.
@@ -100,7 +100,7 @@ class RuntimeUse(Table, frozen=True, kw_only=True):
 
     @property
     def known(self) -> RuntimePreset:
-        """All that is known of the runtime. Raises LatebindError for a preset that there is not."""
+        """All that is known of the runtime. Raises LatebindError for an unknown preset."""
         return self.describe.preset() if self.describe else preset(self.preset)
 
     @property
@@ -127,7 +127,7 @@ class Targets(Table, frozen=True):
     macos: Annotated[
         str,
         Meta(
-            # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag with another minor version than 0.
+            # packaging.tags.mac_platforms: from macOS 11 on no installer knows a tag whose minor version is not 0.
             description="Oldest macOS. From 11 on, installers accept only whole versions such as 13.0.",
             pattern=r"^(10\.(0|[1-9][0-9]*)|[1-9][0-9]+\.0)$",
         ),
@@ -220,9 +220,9 @@ class Audit(Table, frozen=True):
 
     profile: Annotated[Profile, Meta(description="Checks to apply: every one, or those of a narrower profile.")] = "all"
     select: Annotated[
-        tuple[str, ...], Meta(description="Codes of checks to apply instead of a profile, or their prefixes: LB1.")
+        tuple[str, ...], Meta(description="Codes of checks, or prefixes such as LB1, to apply instead of a profile.")
     ] = ()
-    ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks to leave out, or their prefixes.")] = ()
+    ignore: Annotated[tuple[str, ...], Meta(description="Codes of checks, or their prefixes, to leave out.")] = ()
     fail_on: Annotated[FailOn, Meta(description="Least severity that fails the audit.")] = "error"
     baseline: Annotated[
         str,

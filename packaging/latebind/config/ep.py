@@ -37,13 +37,13 @@ class EpConfig(Table, frozen=True, kw_only=True):
     minimum: Annotated[str, Meta(description="Oldest ONNX Runtime that works, such as 1.23.")] = EP_FLOOR
     excepted: Annotated[
         tuple[str, ...],
-        Meta(description="Newer releases that do not work: 1.24.1 for one, 1.24 for all of that minor version."),
+        Meta(description="Newer releases that do not work: 1.24.1 is one, 1.24 is all of that minor version."),
     ] = ()
     vendor: Annotated[
         str,
         Meta(
             description="Start of the NuGet package's id, <vendor>.ML.OnnxRuntime.EP.<Id>; without it, and without "
-            "`nuget`, there is none.",
+            "`nuget`, no NuGet package is made.",
             pattern=r"^[A-Za-z][A-Za-z0-9]*$|^$",
         ),
     ] = ""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def expand(document: Document, reader: Reader) -> Document:
-    """The document with all that execution providers imply; what contradicts that is a problem."""
+    """The document with everything that execution providers imply; a key that contradicts it is a problem."""
     eps = {name: package for name, package in document.package.items() if package.ep is not None}
     for name, package in document.package.items():
         _check(name, package, document, reader)

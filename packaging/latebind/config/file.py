@@ -46,7 +46,7 @@ def find(start: Path) -> Path:
 
 
 def load(file: Path, *, alone: bool = False) -> Config:
-    """Read and check one file; `alone`, without the sources that it speaks of, as a release keeps it.
+    """Read and check one file; `alone`, as in a release, without the sources that it names.
 
     Raises ConfigError with all problems, or InputError when the file cannot be read or is not TOML.
     """
@@ -111,7 +111,7 @@ def own_file(file: Path) -> str:
 
 
 def tables_of(text: str) -> dict[str, Any] | None:
-    """The tables of a TOML text, None when it is none."""
+    """The tables of a TOML text, None when it is not TOML."""
     try:
         return msgspec.toml.decode(text)  # type: ignore[no-any-return]
     except (msgspec.DecodeError, ValueError, RecursionError):

@@ -77,7 +77,7 @@ def _parts(dotted: str) -> tuple[Key, ...]:
 
 
 def _indexed(table: tuple[Key, ...], counts: dict[tuple[Key, ...], int]) -> tuple[Key, ...]:
-    """The table's path with the running number behind every array of tables that it is in."""
+    """The table's path, with an index after every array of tables that it is in."""
     out: list[Key] = []
     for length in range(1, len(table) + 1):
         out.append(table[length - 1])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_NPM_NAME = 214
 NPM_NAME = re.compile(r"(@[a-z0-9][a-z0-9._-]*/)?[a-z0-9][a-z0-9._-]*")
-"""What npm takes as the name of a new package (validate-npm-package-name), but for punctuation at its start."""
+"""What npm accepts as the name of a new package (validate-npm-package-name), except leading punctuation."""
 _LONGEST_TARGET = len("-linux-arm64-musl")
 _RESERVED = frozenset({"node_modules", "favicon.ico"})
 

@@ -98,7 +98,7 @@ class Reader:
             return None
 
     def _written(self, path: tuple[Key, ...]) -> str:
-        """A number as the file has it: 1.20, which TOML reads as 1.2."""
+        """A number as it is written in the file: 1.20, which TOML reads as 1.2."""
         line = self._text.splitlines()[line_of(self._text, self._prefix + path) - 1]
         found = re.search(rf"\b{re.escape(str(path[-1]))}[\"']?\s*=\s*([-+0-9._]+)", line)
         return found[1] if found else ""

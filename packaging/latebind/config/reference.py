@@ -48,7 +48,7 @@ def config_pages() -> dict[str, str]:
 
 
 def _tables(definitions: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Each definition with its TOML header, in the order of the file; one that two tables use, where it is first."""
+    """Each definition with its TOML header, in the order of the file; one that two tables use is at its first use."""
     seen: set[str] = set()
 
     def below(name: str, path: str) -> Iterator[tuple[str, str]]:

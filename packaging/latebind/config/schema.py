@@ -22,7 +22,7 @@ def config_schema() -> dict[str, Any]:
     table = definitions["Targets"]
     del table["properties"]["options"]
     for rid in targets():
-        table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings of {rid} alone."}
+        table["properties"][str(rid)] = {"$ref": "#/$defs/TargetOptions", "description": f"Settings of {rid} only."}
     table["properties"]["include"]["items"]["enum"] = [str(rid) for rid in targets()]
     definitions["RuntimeUse"]["properties"]["preset"]["enum"] = ["", *presets()]
     return {
@@ -34,7 +34,7 @@ def config_schema() -> dict[str, Any]:
 
 
 def tool_schema(_name: str) -> dict[str, Any]:
-    """The schema of `[tool.latebind]` for validate-pyproject, which takes draft 7 alone."""
+    """The schema of `[tool.latebind]` for validate-pyproject, which accepts only draft 7."""
     return {**config_schema(), "$schema": "http://json-schema.org/draft-07/schema#"}
 
 

@@ -37,7 +37,7 @@ BOMB_RATIO = 150
 _BLOCK = 1 << 18
 """Small enough to be hashed and copied while it is in the CPU cache."""
 _LOCAL_HEADER = struct.Struct("<26xHH")
-"""APPNOTE.TXT, 4.3.7: what matters of it here are the lengths of the name and the extra field."""
+"""APPNOTE.TXT, 4.3.7: only the lengths of the name and the extra field matter here."""
 _READ_ERRORS = (
     zipfile.BadZipFile,
     zlib.error,
@@ -129,7 +129,7 @@ class ZipReader:
     def blocks(self, name: str, limit: int = MAX_MEMBER_BYTES) -> Iterator[bytes]:
         """The bytes of a member, block by block, so that a large one is never in memory as a whole.
 
-        Raises InputError as `read` does; do not trust the blocks before it then.
+        Raises InputError as `read` does; the blocks before the error are then not to be trusted.
         """
         info = self._infos.get(name)
         where = f"{self.path.name}!{name}"
@@ -143,7 +143,7 @@ class ZipReader:
             raise InputError(f"damaged member: {str(error).partition(' for file ')[0]}", where=where) from error
 
     def _checked(self, info: zipfile.ZipInfo) -> Iterator[bytes]:
-        """The bytes of a member, which zipfile checks against the CRC, and this against the directory."""
+        """The bytes of a member. zipfile checks them against the CRC, this method against the directory."""
         self._file.seek(info.header_offset)
         header = self._file.read(_LOCAL_HEADER.size)
         start = info.header_offset + len(header) + sum(_LOCAL_HEADER.unpack(header))

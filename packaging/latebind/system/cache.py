@@ -21,7 +21,7 @@ _XDG = (("XDG_CACHE_HOME", "latebind"), ("HOME", ".cache/latebind"))
 
 
 def user_cache(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path | None:
-    """The user's cache folder of latebind, made if needed; None when there is no place that can be written."""
+    """The user's cache folder of latebind, made if needed; None when no place is writable."""
     places = ((CACHE_VARIABLE, ""), *_PLACES.get(platform, _XDG))
     folder = next((Path(base, rest) for name, rest in places if (base := environment.get(name))), None)
     if folder is None:

@@ -47,7 +47,7 @@ if sys.platform == "win32":
             _kernel.TerminateJobObject(self._handle, 1)
 
         def close(self) -> None:
-            """Let go of the job; processes in it go on."""
+            """Release the job; its processes keep running."""
             self._limit(0)
             _kernel.CloseHandle(self._handle)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 class PastLimitError(Exception):
-    """A limit was passed; the text says which: `64 processes`."""
+    """A limit was exceeded; the text names it: `64 processes`."""
 
     output = b""
     """What the program had printed."""
@@ -14,7 +14,7 @@ class PastLimitError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """0 means no limit. Memory is of all processes together, resident, in bytes; so is what they print."""
+    """0 means no limit. Memory and output are those of all processes together, in bytes; memory is resident."""
 
     seconds: float = 600
     memory: int = 0
@@ -23,17 +23,17 @@ class Limits:
 
     @property
     def watched(self) -> bool:
-        """Whether there is more to look at than the clock."""
+        """Whether more than the time is limited."""
         return bool(self.memory or self.processes)
 
 
 CELL_LIMITS = Limits(seconds=600, memory=6 * 1024**3, processes=64)
-"""Those of every consumer."""
+"""The limits of every consumer."""
 
 
 def watch(pid: int, limits: Limits) -> None:
-    """Look once at a process and its descendants. Raises PastLimitError. psutil must be there."""
-    import psutil  # noqa: PLC0415  # cells alone are watched; an audit must not load it
+    """Look once at a process and its descendants. Raises PastLimitError. psutil must be installed."""
+    import psutil  # noqa: PLC0415  # only cells are watched; an audit must not load it
 
     resident = count = 0
     try:

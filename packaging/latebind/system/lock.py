@@ -19,7 +19,7 @@ HELD_VARIABLE = "LATEBIND_HELD"
 LOCK = Path("build", ".lock")
 """The file in a working folder that is locked; it stays there when the lock ends."""
 LIVE = Path("build", ".live")
-"""Has the mark of what the holder of the lock started; it is there for as long as the work goes on."""
+"""Holds the mark of the processes that the lock's holder started; exists as long as the work goes on."""
 _LEFTOVERS = (
     "stage/.*.part",
     "stage/.*.old",
@@ -32,7 +32,7 @@ _LEFTOVERS = (
 
 @contextmanager
 def exclusive(workdir: Path) -> Iterator[None]:
-    """Hold the working folder; wait, and say so, while another latebind has it; end what a killed one left running."""
+    """Hold the working folder: wait, with a message, while another has it; end what a killed latebind left running."""
     from filelock import FileLock, Timeout  # noqa: PLC0415  # slow to import, and most commands lock nothing
 
     if os.environ.get(HELD_VARIABLE) == str(workdir):

@@ -16,10 +16,10 @@ _Out = TypeVar("_Out")
 
 
 def each(work: Callable[[_In], _Out], items: Iterable[_In], *, jobs: int = 0) -> list[_Out]:
-    """What `work` makes of each item, in the items' order. `jobs` at once, by default the CPU count.
+    """What `work` returns for each item, in the items' order. `jobs` run at once, by default the CPU count.
 
-    The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped,
-    the processes of the others are ended, and the exception goes on.
+    The work waits for processes that `run` started. When one piece raises, those that have not begun are dropped, the
+    processes of the others are ended, and the exception is passed on.
     """
     with ThreadPoolExecutor(jobs or os.cpu_count() or 1) as pool:
         tasks = [pool.submit(work, item) for item in items]

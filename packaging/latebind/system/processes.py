@@ -1,7 +1,8 @@
-"""Finds and ends all that a process started, in whatever group or session it is; also a program that watches over one.
+"""Finds and ends everything that a process started, in any group or session; also a program that watches a process.
 
-Compilers leave the group of the tool that started them (ninja gives each a group), and daemons their parent. What none
-of them loses is its environment: each start extends the variable TREE, so a value names a process with all below it.
+Compilers leave the group of the tool that started them (ninja gives each a group), and daemons their parent. All of
+them keep their environment, though: each start extends the variable TREE, so a value names a process and all its
+descendants.
 
 Run as a program, it waits for its standard input to end and then ends a tree: a killed process cannot do so itself.
 This file imports nothing of latebind, so that the program starts quickly.
@@ -28,7 +29,7 @@ TREE = "LATEBIND_TREE"
 DISMISSED = b"."
 """What the watching program reads when there is nothing to end."""
 _ROUNDS = 3
-"""So many looks in a row must find nothing: a process that is just being started has no mark of its own yet."""
+"""How many looks in a row must find nothing: a process that is being started has no mark of its own yet."""
 _PAUSE, _LIMIT = 0.02, 30.0
 _LINE = re.compile(rf"^\s*(\d+)\s.*\b{TREE}=(\S*)", re.MULTILINE)
 
@@ -58,7 +59,7 @@ def end_trees(marks: Collection[str]) -> None:
 
 @contextmanager
 def watched_over() -> Iterator[str]:
-    """Within the block, all that this process starts ends with it, even when it is killed; gives the mark of all that.
+    """Within the block, all that this process starts ends with it, even when it is killed; yields the mark of all that.
 
     An interruption ends it as well.
     """
@@ -101,7 +102,7 @@ def marked() -> Iterator[tuple[int, str]]:
 
 
 def _of_proc(folder: Path) -> Iterator[tuple[int, str]]:
-    for name in os.listdir(folder):  # noqa: PTH208  # a third of the time, and this is asked again and again
+    for name in os.listdir(folder):  # noqa: PTH208  # takes a third of the time, and this runs again and again
         if not name.isdigit():
             continue
         try:

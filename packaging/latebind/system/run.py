@@ -37,7 +37,7 @@ _VERIFY_ADVICE = 'Run: pip install "latebind[verify]"'
 _LIVE: set[_Started] = set()
 _LOCK = threading.Lock()
 _STOPPING = threading.Event()
-"""Set while all processes are being ended: none may be started."""
+"""Set while all processes are being ended: no new one may be started."""
 _SECRET_WORDS = ("token", "secret", "password", "passwd", "apikey", "api-key", "api_key", "credential")
 
 
@@ -50,7 +50,7 @@ class _Started:
             self._job = Job(int(process._handle))  # noqa: SLF001  # Popen has no other way to its handle
 
     def kill(self) -> None:
-        """End the process, its group, on Windows its job."""
+        """End the process and its group; on Windows its job."""
         try:
             if sys.platform == "win32":
                 self._job.end()
@@ -115,7 +115,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
         text = _decode(error.output)
         _write_log(log, words, text)
         raise ToolError(f"{name} ran past its limit of {error}\n{tail(text)}", advice=advice) from error
-    except KeyboardInterrupt:  # it may have come between the start and the moment from which _finished() ends it
+    except KeyboardInterrupt:  # it may come after the start, before _finished() can end the process
         end_trees([mark])
         raise
     text = _decode(raw)
@@ -172,7 +172,7 @@ def _start(  # noqa: PLR0913  # as run()
 
 
 def check_limits() -> None:
-    """Raises ToolError when programs cannot be held to limits, for want of psutil."""
+    """Raises ToolError when programs cannot be held to limits because psutil is missing."""
     if importlib.util.find_spec("psutil") is None:
         raise ToolError("psutil is missing, which holds cells to limits", advice=_VERIFY_ADVICE)
 
@@ -228,7 +228,7 @@ def _end(started: _Started) -> bytes:
 
 @contextmanager
 def all_ended() -> Iterator[None]:
-    """End every process that any thread has running, and keep any from starting one within the block.
+    """End every process that any thread runs, and let no thread start one within the block.
 
     A caller that waits for one gets a ToolError. An interruption reaches only the main thread, and no process that has
     a session of its own.

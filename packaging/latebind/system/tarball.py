@@ -27,7 +27,7 @@ _BOMB = 4 * 1024**3
 class TarReader:
     """A compressed tar archive, read as a stream. Nothing is unpacked to disk.
 
-    `problems` and `links` are complete once all files were gone through.
+    `problems` and `links` are complete once all files have been read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,7 +36,7 @@ class TarReader:
         self.links: list[str] = []
 
     def files(self) -> Iterator[tuple[tarfile.TarInfo, Callable[[], Iterator[bytes]]]]:
-        """The regular files with plain names, and how to read each before the next; all else becomes a problem.
+        """The regular files with plain names, each with a function to read it before the next; all else is a problem.
 
         Raises InputError when the file is not a tar archive.
         """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Folders(Protocol):
-    """Folders of which one can ask whether a path is one of them."""
+    """A set of folders that reports whether a path is one of them."""
 
     def __contains__(self, path: Path) -> bool:
         """Whether the resolved path is one of the folders."""
@@ -38,7 +38,7 @@ def hash_tree(
     outputs: Folders = _NONE,
     modes: bool = True,
 ) -> str:
-    """A hash of the names, contents and executable bits of all files below a folder; times and its place do not count.
+    """A hash of the names, contents and executable bits of all files below a folder; times and its path do not count.
 
     `without` and `outputs` are as in list_tree(). Without `modes` the hash is the same on Windows, which has no
     executable bits.
@@ -62,7 +62,7 @@ def hash_file(path: Path) -> str:
 
 
 def link_or_copy(source: Path, destination: Path) -> None:
-    """The same file under another name where the file system can, else a copy of it."""
+    """A hard link to the file where the file system supports it, else a copy."""
     try:
         os.link(source, destination)
     except OSError:
@@ -87,7 +87,7 @@ def _walk(root: Path, without: frozenset[str], outputs: Folders) -> Iterator[Pat
     seen: set[Path] = set()
     for folder, folders, files in os.walk(root, followlinks=True):
         real = Path(os.path.realpath(folder))
-        if real in seen or (seen and real in outputs):  # a link that leads back up, or what is made and not written
+        if real in seen or (seen and real in outputs):  # a link that leads back up, or an output
             folders.clear()
             continue
         seen.add(real)

@@ -42,7 +42,7 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 NO_PYTHON = PythonSupply(folder="", extras={})
-"""Of a runtime that no wheel supplies."""
+"""For a runtime that no wheel supplies."""
 
 
 class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,7 +50,7 @@ class NugetSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     ids: tuple[str, ...] = ()
     helpers: tuple[str, ...] = ()
-    """Globs of what the packages hold next to the runtime's library, and its wheel as well."""
+    """Globs of what the packages, and the wheel, hold next to the runtime's library."""
 
 
 class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,15 +61,15 @@ class StubNames(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     packages: tuple[str, ...]
     """Names for CMake's find_package(), in the spellings of their variables."""
     targets: tuple[str, ...] = ()
-    """CMake targets, but NAME and NAME::NAME of each package."""
+    """CMake targets, except NAME and NAME::NAME of each package."""
     pkg_config: str = ""
     header: str = ""
-    """A header by which the folder of all is found."""
+    """A header that identifies the folder of all headers."""
     system: bool = True
     """Whether the stub searches the system's libraries, too."""
     failures: dict[str, int | str] = {}
-    """Patterns of functions and what such a one gives without a runtime: a number, "sentence" or "abort"; the last
-    that fits counts, and by default it is "abort"."""
+    """Patterns of functions and what a matching one returns without a runtime: a number, "sentence" or "abort"; the
+    last match counts, and the default is "abort"."""
 
 
 class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 PythonVersion = tuple[int, int]
 
 WHEEL_KINDS = re.compile(r"^(py3-none|cpython|cp3([0-9]|[1-9][0-9])-abi3(\.abi3t)?)$")
-"""The kinds of wheels: any Python; the very CPython that builds it; CPython 3.X and newer by the stable ABI.
+"""The kinds of wheels: any Python; only the CPython that builds it; CPython 3.X and newer by the stable ABI.
 
 With `.abi3t`, free-threaded ones too (PEP 803).
 """
@@ -52,7 +52,7 @@ def is_threaded(kind: str) -> bool:
 
 
 def kind_problem(package: str, kind: str, others: str, *, elsewhere: str) -> tuple[str, str] | None:
-    """What is wrong with the kind of a package's wheel, and what to do; None when nothing is.
+    """What is wrong with the kind of a package's wheel, and what to do; None if nothing is wrong.
 
     `others` is the kind of the first package that makes Python modules, `elsewhere` its other kind of package or "".
     """
@@ -91,7 +91,7 @@ def abi_tags(kind: str) -> str:
 def module_abi(file_name: str) -> str:
     """The ABI that a module's file name says it is for: `abi3`, `abi3t`, `cp311`, `cp313t`; "" when it says none.
 
-    `.pyd` without more says none: on Windows that is how stable-ABI modules are named, and others may be.
+    A plain `.pyd` states none: on Windows stable-ABI modules have that name, and others may have it.
     """
     match = _POSIX.search(file_name) or _WINDOWS.search(file_name)
     if match is None:

@@ -50,7 +50,7 @@ def other_processor(rid: str) -> Target | None:
 
 
 class NpmPlatform(NamedTuple):
-    """A target as npm has it: `libc` is "" where there is none to choose."""
+    """A target in npm's terms: `libc` is "" where there is none to choose."""
 
     name: str
     os: str
@@ -66,7 +66,7 @@ def npm_platform(rid: str) -> NpmPlatform:
 
 
 def host_rid() -> Rid:
-    """The RID of this machine, whether or not it is a target. On Linux it says musl when this Python was built so."""
+    """The RID of this machine, whether or not it is a target. On Linux it names musl if Python was built for it."""
     system = _SYSTEM.get(sys.platform, sys.platform)
     if system == "linux" and "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE")):
         system = "linux-musl"

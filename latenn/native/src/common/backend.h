@@ -1,5 +1,5 @@
-/* backend.h: what every backend does alike: statuses, options, ports, and binding a runtime. No runtime is known here.
- */
+/* backend.h: what all backends do in the same way: statuses, options, ports, and binding a runtime. No runtime is known
+ * here. */
 #ifndef LATENN_COMMON_BACKEND_H
 #define LATENN_COMMON_BACKEND_H
 
@@ -38,7 +38,7 @@ latenn_status* backend_set_input(latenn_backend_context* context, size_t index, 
 latenn_status* backend_compute(latenn_backend_context* context);
 latenn_status* backend_get_output(latenn_backend_context* context, size_t index, latenn_tensor* tensor);
 
-/* With -DBACKEND_VALUES alone. */
+/* Only with -DBACKEND_VALUES. */
 latenn_status* backend_wrap_value(latenn_backend_model* model, const latenn_tensor* tensor, latenn_device device,
                                   latenn_backend_value** value);
 latenn_status* backend_create_value(latenn_backend_model* model, int32_t type, int32_t rank, const int64_t* shape,
@@ -50,7 +50,7 @@ latenn_status* backend_bind_output_device(latenn_backend_context* context, size_
 latenn_status* backend_take_output(latenn_backend_context* context, size_t index, latenn_backend_value** value,
                                    latenn_tensor* tensor, latenn_device* device);
 
-/* With -DBACKEND_RUNS alone. */
+/* Only with -DBACKEND_RUNS. */
 latenn_status* backend_create_run(latenn_backend_model* model, const latenn_option* options, size_t count,
                                   latenn_backend_run** run);
 void backend_release_run(latenn_backend_run* run);

@@ -1,11 +1,11 @@
-/* paths.h: UTF-8 at the systems' doors, for the core and for backends alike. */
+/* paths.h: UTF-8 paths for the systems' functions, for the core and for backends. */
 #ifndef LATENN_PATHS_H
 #define LATENN_PATHS_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-/* Opens a file for reading. On failure `why` is a sentence's end: "there is no such file". */
+/* Opens a file for reading. On failure `why` is the end of a sentence: "there is no such file". */
 FILE* latenn_open_file(const char* path, const char** why);
 
 #if defined(_WIN32)

@@ -1,4 +1,4 @@
-/* status.c: words and options that all backends handle alike; must not know a runtime. */
+/* status.c: words and options that all backends handle in the same way; must not know a runtime. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -105,7 +105,7 @@ static int latenn_read_backend(void* entry, char* text, size_t size) {
   return 0;
 }
 
-/* The packages are called alike everywhere; our own are written as their makers write them. */
+/* A backend's packages are named alike everywhere; on NuGet, ours have the spelling of the runtimes' makers. */
 static void latenn_write_advice(char* advice, size_t size, const char* name) {
   static const char* const own[][2] = {{"onnxruntime", "OnnxRuntime"}, {"openvino", "OpenVino"}, {"litert", "LiteRt"}};
   const char* nuget = name;

@@ -1,4 +1,4 @@
-/* check.c: holds what a caller gives against what the model takes, so that no backend sees a bad tensor. */
+/* check.c: compares what a caller gives with what the model takes, so that no backend sees a bad tensor. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

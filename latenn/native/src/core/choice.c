@@ -6,7 +6,7 @@
 
 enum { LATENN_WORD_MAX = 64 };
 
-/* The next word of a list that commas divide; 0 when there is none. A word that is too long is cut, and refused so. */
+/* The next word of a list that commas divide; 0 when there is none. A word that is too long is cut, and so refused. */
 static int latenn_next(const char** list, char* word) {
   size_t length = strcspn(*list, ",");
   if (!length && !(*list)[length]) return 0;

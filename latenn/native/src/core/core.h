@@ -72,7 +72,7 @@ const char* latenn_advice_of(const char* advice, const char* backend, char** cop
 
 /* ---- fork.c ----------------------------------------------------------------------------------------------------- */
 
-/* How many forks lie between the first process and this one. What was made when there were fewer is left alone. */
+/* How many forks are between the first process and this one. What was made when there were fewer is left alone. */
 unsigned latenn_forks(void);
 
 /* ---- model.c ---------------------------------------------------------------------------------------------------- */
@@ -80,11 +80,11 @@ unsigned latenn_forks(void);
 struct latenn_model {
   latenn_backend backend; /* a copy: an older backend's table is shorter */
   latenn_backend_model* model;
-  atomic_size_t holders; /* the caller of latenn_load, until he releases, every context and every value */
+  atomic_size_t holders; /* the caller of latenn_load until it releases, every context and every value */
   unsigned forks;        /* when it was made */
 };
 
-/* One holder more. It is left again with latenn_model_release(). */
+/* Adds a holder; latenn_model_release() removes it. */
 void latenn_model_hold(latenn_model* model);
 
 /* ---- context.c -------------------------------------------------------------------------------------------------- */
@@ -147,7 +147,7 @@ int latenn_is_host(latenn_device device);
 
 /* ---- binding.c -------------------------------------------------------------------------------------------------- */
 
-/* Before and after a computation: what is bound and the backend does not bind itself is set, and copied. */
+/* Before and after a computation: sets, and copies, the bound values that the backend does not bind itself. */
 latenn_status* latenn_push_inputs(latenn_context* context);
 latenn_status* latenn_pull_outputs(latenn_context* context);
 

@@ -63,7 +63,7 @@ static void latenn_delete_versioned(dlpack_versioned* self) {
   free(self);
 }
 
-/* Strides are always written: some consumers take no NULL, and DLPack asks for them since 1.2. */
+/* Strides are always written: some consumers refuse NULL, and DLPack has required them since 1.2. */
 static void latenn_fill_dlpack(dlpack_tensor* out, const latenn_value* value, int64_t* numbers) {
   const latenn_tensor* tensor = &value->tensor;
   out->data = tensor->data;
@@ -125,7 +125,7 @@ static int latenn_is_contiguous(const dlpack_tensor* tensor) {
   int64_t stride = 1;
   if (!tensor->strides) return 1;
   for (int32_t i = 0; i < tensor->ndim; i++) {
-    if (tensor->shape[i] == 0) return 1; /* nothing lies anywhere */
+    if (tensor->shape[i] == 0) return 1; /* it has no elements */
   }
   for (int32_t i = tensor->ndim; i-- > 0;) {
     if (tensor->shape[i] != 1 && tensor->strides[i] != stride) return 0;

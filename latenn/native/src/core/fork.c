@@ -1,4 +1,4 @@
-/* fork.c: how often this process was forked off, which its host must tell; must not watch for forks by itself. */
+/* fork.c: how often this process was forked off, which its host must report; must not watch for forks by itself. */
 #include "core.h"
 
 static atomic_uint latenn_fork_count;

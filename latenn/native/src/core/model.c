@@ -108,10 +108,10 @@ void latenn_model_hold(latenn_model* model) {
   atomic_fetch_add_explicit(&model->holders, 1, memory_order_relaxed);
 }
 
-/* Acquire and release: anyone who leaves last must see all that the others did with the model. */
+/* Acquire and release: the last holder to leave must see all that the others did with the model. */
 void latenn_model_release(latenn_model* model) {
   if (!model || atomic_fetch_sub_explicit(&model->holders, 1, memory_order_acq_rel) != 1) return;
-  if (model->forks != latenn_forks()) return; /* the runtime would wait for threads that did not come along */
+  if (model->forks != latenn_forks()) return; /* the runtime would wait for threads that the child does not have */
   model->backend.release_model(model->model);
   free(model);
 }

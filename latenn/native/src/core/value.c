@@ -4,7 +4,7 @@
 
 #include "core.h"
 
-/* What runtimes and other libraries align their own memory to: none of them needs to copy it. */
+/* The alignment that runtimes and other libraries use: none of them needs to copy. */
 enum { LATENN_ALIGNMENT = 64 };
 
 int latenn_is_host(latenn_device device) {
@@ -52,7 +52,7 @@ static latenn_status* latenn_value_describe(latenn_value* value, const latenn_te
   return backend->wrap_value(value->model->model, &value->tensor, value->device, &value->inner);
 }
 
-/* Numbers of a shape that fits; `data` may be anything yet. */
+/* Numbers of a shape that fits; `data` is not checked yet. */
 static latenn_status* latenn_check_value(const latenn_tensor* tensor) {
   const latenn_port any = {"(given)", tensor->type, -1, NULL, NULL};
   if (tensor->type == LATENN_STRING) {

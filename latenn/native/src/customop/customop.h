@@ -42,13 +42,13 @@ typedef struct customop_lines {
   size_t count;
 } customop_lines;
 
-/* What the node's attributes and the session's entries say; an entry is stronger. */
+/* What the node's attributes and the session's entries say; an entry takes precedence. */
 typedef struct customop_settings {
   customop_text node; /* the node's name */
   customop_text model, weights, path;
   customop_text input_names, output_names;
   customop_text backend, device, options, directory;
-  customop_text allow_any_path; /* "1": path and data of a model may lie anywhere */
+  customop_text allow_any_path; /* "1": path and data of a model may be anywhere */
   customop_text backends; /* the installed ones, of which the model's encoding chooses where no backend is named */
   customop_text backend_directories, runtime_directories;
   customop_text runtime_path, runtime_minimum, runtime_advice;
@@ -68,7 +68,7 @@ latenn_status* customop_check_backend(const customop_text* text);
 latenn_status* customop_check_device(const customop_text* text);
 latenn_status* customop_check_lines(const customop_text* text);
 latenn_status* customop_check_path(const customop_text* text);
-/* Whether a path names something below the folder that it begins at, on every system, links apart. */
+/* Whether a path names something below the folder that it begins at, on every system, regardless of links. */
 int customop_is_below(const char* path, size_t size);
 /* The status of a path that leads out of `folder`; `what` is the sentence's beginning. */
 latenn_status* customop_leads_out(const char* what, const char* path, const char* folder);
@@ -101,7 +101,7 @@ typedef struct customop_side {
   size_t* ports;
 } customop_side;
 
-/* Holds names, types and shapes of the node against the model's. */
+/* Compares names, types and shapes of the node with the model's. */
 latenn_status* customop_match(const lb_ort_api* api, const OrtKernelInfo* info, const customop_settings* settings,
                               const latenn_model* model, customop_side* inputs, customop_side* outputs);
 

@@ -1,5 +1,5 @@
 /* external.c: whether a wrapped model keeps data in other files, and where; must not trust a byte of it. LiteRT and
- * older versions of ONNX Runtime open whatever path is there, for a model from memory from the current folder on.
+ * older versions of ONNX Runtime open whatever path is there, for a model from memory relative to the current folder.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ typedef struct external_scan {
   char last[EXTERNAL_TEXT];
 } external_scan;
 
-/* Keys and values are held against the same rule: a number or a checksum is a plain name, too. */
+/* Keys and values have to follow the same rule: a number or a checksum is a plain name, too. */
 static latenn_status* external_check_word(external_scan* scan, uint64_t end) {
   char word[EXTERNAL_TEXT];
   size_t size = 0;

@@ -68,7 +68,7 @@ static latenn_status* customop_read_trust(const customop_settings* settings, int
                         text->bytes);
 }
 
-/* A node does not know where its graph lies: its path begins at the entry directory. */
+/* A node does not know where its graph is: its path begins at the entry directory. */
 static latenn_status* customop_check_place(const customop_settings* settings) {
   const char* path = settings->path.bytes;
   if (!settings->directory.size) {

@@ -1,5 +1,4 @@
-/* match.c: holds the node against the model that it wraps: how many, which names, types and shapes; must not compute.
- */
+/* match.c: compares the node with the model that it wraps: number, names, types and shapes; must not compute. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,8 +64,7 @@ static latenn_status* customop_match_type(const customop_matcher* matcher, const
                         customop_what(matcher), port->name, latenn_type_name(port->type), latenn_type_name(type));
 }
 
-/* Rank 0 says nothing: it may be a scalar, or a shape that nobody knows. A run holds the real shape against the port.
- */
+/* Rank 0 says nothing: it may be a scalar, or an unknown shape. A run compares the real shape with the port. */
 static latenn_status* customop_match_shape(const customop_matcher* matcher, const latenn_port* port,
                                            const OrtTensorTypeAndShapeInfo* tensor) {
   char model[LATENN_SHAPE_TEXT];

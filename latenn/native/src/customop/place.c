@@ -1,4 +1,4 @@
-/* place.c: where the file that a node names lies, links followed; must not open it for reading. */
+/* place.c: where the file that a node names is, with links followed; must not open it for reading. */
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700 /* realpath() */
 #endif

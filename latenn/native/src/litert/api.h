@@ -1,6 +1,7 @@
 /*
- * api.h: what is used of LiteRT's C interface, in our own words: types, numbers and signatures as its wheels from 2.1.6
- * on have them. The wheels hold no header and no TensorFlow Lite C interface; see docs/decisions/0022-litert-api.md.
+ * api.h: the part of LiteRT's C interface that is used, in our own words: types, numbers and signatures as its wheels
+ * from 2.1.6 on have them. The wheels hold no header and no TensorFlow Lite C interface; see
+ * docs/decisions/0022-litert-api.md.
  */
 #ifndef LATENN_LITERT_API_H
 #define LATENN_LITERT_API_H

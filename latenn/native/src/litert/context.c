@@ -1,6 +1,6 @@
 /*
- * context.c: one computation on a compiled model of its own, since LiteRT's are not for several threads; must not check
- * what the core has checked.
+ * context.c: one computation on a compiled model of its own, since several threads cannot share one of LiteRT's; must
+ * not check what the core has checked.
  */
 #include <stdlib.h>
 #include <string.h>

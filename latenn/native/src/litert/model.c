@@ -12,7 +12,7 @@
 #include "../common/paths.h"
 #include "litert.h"
 
-/* LiteRT reads a model from memory as long as it lives, and the caller's memory is his own again. */
+/* LiteRT reads a model from memory as long as it lives, and the caller may free its own after loading. */
 static latenn_status* litert_from_bytes(latenn_backend_model* model, const void* bytes, size_t size) {
   model->bytes = malloc(size);
   if (!model->bytes) return backend_no_memory(model->described.host);
@@ -38,8 +38,7 @@ static latenn_status* litert_from_path(latenn_backend_model* model, const char* 
   return litert_take(host, failed, LATENN_MODEL_INVALID, "refuses the model", "");
 }
 #else
-/* LiteRT looks through a model in memory before it believes it, and crashes on a damaged one that it reads from a file.
- */
+/* LiteRT checks a model in memory before it uses it, and crashes on a damaged one that it reads from a file. */
 static latenn_status* litert_look_through(const latenn_backend_model* model, const char* path) {
   const latenn_host* host = model->described.host;
   const char* why = "";

@@ -8,7 +8,7 @@ typedef struct litert_type {
   int32_t type; /* latenn_type; LATENN_UNDEFINED for what is refused */
 } litert_type;
 
-/* By LiteRT's numbers. Its complex numbers, resources and variants are no tensors for its compiled models. */
+/* By LiteRT's numbers. Its complex numbers, resources and variants are not tensors to its compiled models. */
 static const litert_type litert_types[] = {
     {"no type", LATENN_UNDEFINED},
     {"float32", LATENN_FLOAT32},

@@ -1,4 +1,4 @@
-/* runtime.c: binds LiteRT and says its statuses in words; must not know about models. */
+/* runtime.c: binds LiteRT and puts its statuses into words; must not know about models. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

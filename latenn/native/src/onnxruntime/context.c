@@ -71,7 +71,7 @@ latenn_status* backend_set_input(latenn_backend_context* context, size_t index, 
   return NULL;
 }
 
-/* What was bound is the runtime's to fill, what was not it makes. Gives back whether an output goes to a device. */
+/* The runtime fills what was bound and makes what was not. Returns whether an output goes to a device. */
 static int ort_lay_out(latenn_backend_context* context) {
   const latenn_backend_model* model = context->model;
   int on_device = 0;
@@ -142,7 +142,7 @@ latenn_status* backend_compute(latenn_backend_context* context) {
                         model->described.inputs.count, model->output_names, model->described.outputs.count,
                         context->results);
   }
-  ort_clear_inputs(context); /* the caller's memory is his own again */
+  ort_clear_inputs(context); /* the caller may reuse its memory */
   if (failed) return ort_take(model->described.host, api, failed, ORT_PHASE_COMPUTE, "failed to compute");
   ort_keep_results(context);
   return NULL;

@@ -1,5 +1,6 @@
 /*
- * ending.c: how a forked child ends that came along with a started runtime; must do nothing where it was started.
+ * ending.c: how a forked child of a process with a started runtime ends; must do nothing in the process that started
+ * it.
  *
  * From 1.29 on ONNX Runtime has a thread of its own as soon as it is started (the uploader of its telemetry), and its
  * static destructors wait for that thread, which is not there in a forked child: exit() would never end. Exit handlers
@@ -60,7 +61,7 @@ static int ort_is_asleep(void) {
   return !is_read || state == 'S';
 }
 
-/* Returns non-zero when the destructors have come to their end, 0 when one sleeps and nobody is left to wake it. */
+/* Returns non-zero when the destructors have finished, 0 when one sleeps and nobody is left to wake it. */
 static int ort_watch(void) {
   const struct timespec millisecond = {0, 1000000};
   for (int asleep = 0; asleep < ORT_ASLEEP; asleep = ort_is_asleep() ? asleep + 1 : 0) {

@@ -9,7 +9,7 @@
 /* What an option takes. */
 typedef enum ort_kind { ORT_CHOICE, ORT_NUMBER, ORT_TEXT, ORT_PATH, ORT_LIBRARY } ort_kind;
 
-/* An option as it is applied: what stands behind the prefix, and the value. */
+/* An option as it is applied: what follows the prefix, and the value. */
 typedef struct ort_given {
   const char* name;
   const char* text;
@@ -123,7 +123,7 @@ static int ort_parse_choice(const char* text, int* value) {
   return 1;
 }
 
-/* Returns 0 and the value, or non-zero when the text is none that the option takes. */
+/* Returns 0 and the value, or non-zero when the option does not accept the text. */
 static int ort_parse_value(const ort_option* option, const char* text, int* value) {
   int is_severity = option->set == ort_set_severity;
   switch (option->kind) {
@@ -174,8 +174,8 @@ static void LB_ORT_CALL ort_write_log(void* of, OrtLoggingLevel severity, const 
   log->function(log->user, (int32_t)severity, category ? category : "", message ? message : "");
 }
 
-/* Every error comes back as a status with all its words, and the runtime would print it as well: a session is quiet
- * unless its host wants the log. */
+/* Every error comes back as a status with all its words, and the runtime would also print it: a session is quiet unless
+ * its host wants the log. */
 latenn_status* ort_apply_log(const latenn_host* host, const lb_ort_api* api, const ort_log* log,
                              OrtSessionOptions* session) {
   OrtLoggingLevel level = log->function ? ORT_LOGGING_LEVEL_WARNING : ORT_LOGGING_LEVEL_FATAL;

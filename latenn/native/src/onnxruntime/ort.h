@@ -52,7 +52,7 @@ latenn_status* ort_register_plugin(const latenn_host* host, const ort_runtime* r
 
 /* ---- providers.c ------------------------------------------------------------------------------------------------- */
 
-/* Options of providers belong to providers that are asked for. */
+/* Refuses options of providers that are not asked for. */
 latenn_status* ort_check_providers(const latenn_host* host, const latenn_load_options* options);
 /* The execution providers of a session, from plugins too, in their order. */
 latenn_status* ort_append_providers(const latenn_host* host, const ort_runtime* runtime, latenn_device device,
@@ -60,7 +60,7 @@ latenn_status* ort_append_providers(const latenn_host* host, const ort_runtime* 
 
 /* ---- options.c -------------------------------------------------------------------------------------------------- */
 
-/* What stands behind the prefix of a key; NULL for another key. */
+/* What follows the prefix of a key; NULL for another key. */
 const char* ort_after(const char* key, const char* prefix);
 latenn_status* ort_check_options(const latenn_host* host, const latenn_load_options* options);
 latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api, const latenn_load_options* options,
@@ -92,7 +92,7 @@ struct latenn_backend_model {
 latenn_status* ort_read_device(const latenn_host* host, const char* text, latenn_device* device);
 /* The runtime's description of a device's memory; the caller releases. */
 latenn_status* ort_make_memory(const latenn_backend_model* model, latenn_device device, OrtMemoryInfo** memory);
-/* Where a value of the runtime lies. */
+/* Where a value of the runtime is. */
 latenn_status* ort_locate(const latenn_backend_model* model, const OrtValue* value, latenn_device* device);
 
 /* ---- value.c ---------------------------------------------------------------------------------------------------- */

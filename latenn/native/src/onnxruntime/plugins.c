@@ -62,7 +62,7 @@ static OrtStatus* ort_call_register(const ort_runtime* runtime, const ort_plugin
   return failed;
 }
 
-/* Another thread or the host of this runtime was first: the name serves all the same. */
+/* Another thread or the host of this runtime was first: the name works all the same. */
 static int ort_is_registered(const ort_runtime* runtime, OrtStatus* failed) {
   const char* said = lb_ort_GetErrorMessage(&runtime->api, failed);
   return said && strstr(said, "already registered");

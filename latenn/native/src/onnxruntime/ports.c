@@ -1,4 +1,4 @@
-/* ports.c: reads what a model takes and gives; must refuse values that are no tensors, by name and kind. */
+/* ports.c: reads what a model takes and gives; must refuse values that are not tensors, by name and kind. */
 #include <stdlib.h>
 #include <string.h>
 

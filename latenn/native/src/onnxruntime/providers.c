@@ -125,7 +125,7 @@ static OrtStatus* ort_find_device(const ort_runtime* runtime, const ort_provider
   return failed;
 }
 
-/* The plain runtime says that CUDA is not enabled in it, which does not tell what to install. */
+/* The plain runtime reports that CUDA is not enabled in it, but not what to install. */
 static const char* ort_advice(const ort_provider* provider, const char* said) {
   if (strcmp(provider->name, ORT_CUDA) != 0) {
     return "Register its library with plugin_ep.NAME, install a runtime that has it, or leave it out";

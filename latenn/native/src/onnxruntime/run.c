@@ -13,7 +13,7 @@ struct latenn_backend_run {
   size_t adapter_count;
 };
 
-/* The runtime reports a file that is not there by a number alone. */
+/* The runtime reports a missing file only by a number. */
 static latenn_status* ort_check_adapter(const latenn_host* host, const char* path) {
   const char* why = "";
   FILE* file = latenn_open_file(path, &why);

@@ -51,7 +51,7 @@ static latenn_status* ort_share(const latenn_host* host, const ort_runtime** run
     return host->status(LATENN_RUNTIME_UNAVAILABLE, "ONNX Runtime was found but gives no function table.", NULL);
   }
   const lb_ort_api* api = &made->api;
-  /* The process has one environment, and anyone who makes it first sets its log for everyone: the runtime's own
+  /* The process has one environment, and the first to make it sets its log for everyone: here to the runtime's own
    * defaults. Sessions of latenn have a severity of their own (ort_apply_log). */
   OrtStatus* failed = lb_ort_CreateEnv(api, ORT_LOGGING_LEVEL_WARNING, "Default", &made->env);
   if (!failed) failed = lb_ort_CreateCpuMemoryInfo(api, OrtDeviceAllocator, OrtMemTypeDefault, &made->memory);

@@ -1,6 +1,6 @@
 /*
- * api.h: what is used of OpenVINO's C interface, in our own words: types, numbers and signatures as its headers from
- * 2025.1 on have them. Before, element types had other numbers.
+ * api.h: the part of OpenVINO's C interface that is used, in our own words: types, numbers and signatures as its
+ * headers from 2025.1 on have them. In older ones, element types have other numbers.
  */
 #ifndef LATENN_OPENVINO_API_H
 #define LATENN_OPENVINO_API_H

@@ -1,6 +1,6 @@
 /*
  * onnx.c: what an ONNX model itself calls its inputs and outputs; must not read anything else of it. OpenVINO's tensors
- * have several names, and its C interface reports only the first of them in the alphabet.
+ * have several names, and its C interface reports only the alphabetically first of them.
  */
 #include "onnx.h"
 

@@ -11,7 +11,7 @@ typedef struct openvino_type {
   int32_t type; /* latenn_type; LATENN_UNDEFINED for what is refused */
 } openvino_type;
 
-/* By OpenVINO's numbers. Its C interface gives no strings back. */
+/* By OpenVINO's numbers. Its C interface returns no strings. */
 static const openvino_type openvino_types[] = {
     {"any type", LATENN_UNDEFINED},
     {"bool", LATENN_BOOL},

@@ -1,4 +1,4 @@
-/* runtime.c: binds OpenVINO and says its statuses in words; must not know about models. */
+/* runtime.c: binds OpenVINO and puts its statuses into words; must not know about models. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -11,7 +11,7 @@
 typedef int (*latenn_is_valid_fn)(void* capsule, const char* name);
 typedef void* (*latenn_get_pointer_fn)(void* capsule, const char* name);
 
-/* Addresses in the one Python of this process, the same anyone who sets them. */
+/* Addresses in the one Python of this process, the same in every call that sets them. */
 static _Atomic(latenn_is_valid_fn) latenn_is_valid;
 static _Atomic(latenn_get_pointer_fn) latenn_get_pointer;
 
@@ -31,7 +31,7 @@ void latenn_python_begin(int (*is_valid)(void* capsule, const char* name),
   atomic_store(&latenn_get_pointer, get_pointer);
 }
 
-/* A consumer renames the capsule: then the tensor is his. */
+/* A consumer renames the capsule: then the tensor is the consumer's. */
 void latenn_capsule_discard(void* capsule) {
   latenn_is_valid_fn is_valid = atomic_load(&latenn_is_valid);
   latenn_get_pointer_fn get_pointer = atomic_load(&latenn_get_pointer);

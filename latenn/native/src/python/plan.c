@@ -75,7 +75,7 @@ latenn_python_lane* latenn_python_take(latenn_python_plan* plan) {
   return latenn_python_lane_create(plan);
 }
 
-/* Anyone who closes in between has drained before or sees what was given: one of the two empties the place. */
+/* A close in between has either drained before or sees what was given: one of the two empties the place. */
 void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane) {
   for (size_t i = 0; i < LATENN_PYTHON_LANES && lane; i++) {
     latenn_python_lane* none = NULL;

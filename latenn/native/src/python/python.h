@@ -15,7 +15,7 @@ enum {
   LATENN_PYTHON_FORMAT = 8,     /* bytes for the longest format of the buffer protocol that is taken, with its NUL */
   LATENN_PYTHON_LANES = 32,     /* runs at once that find a context ready; more make their own */
   LATENN_PYTHON_RANK = 32,      /* dimensions of an array in every NumPy */
-  LATENN_PYTHON_STAGED = 16384, /* bytes up to which a copy costs less than what spares it */
+  LATENN_PYTHON_STAGED = 16384, /* bytes up to which a copy costs less than avoiding it */
   LATENN_PYTHON_KEPT = 1 << 20, /* bytes up to which an output's memory is kept for the next run */
   LATENN_PYTHON_BLOCKS = 4      /* results of an output that may live at once and still leave memory to write again */
 };
@@ -23,7 +23,7 @@ enum {
 typedef struct latenn_object latenn_object; /* PyObject */
 
 /* Py_buffer. Source: Include/pybuffer.h of CPython 3.11, where it became part of the stable ABI, as it had been since
- * 3.0 (Include/object.h). _accelerator.py has the interpreter's own answers held against it before it is trusted. */
+ * 3.0 (Include/object.h). _accelerator.py compares it with the interpreter's own answers before relying on it. */
 typedef struct latenn_buffer {
   void* data;
   latenn_object* owner;
@@ -135,7 +135,7 @@ typedef struct latenn_python_lane {
   latenn_value** blocks; /* LATENN_PYTHON_BLOCKS of each output; NULL for what was not needed yet */
   size_t block_count;
   int64_t* shapes; /* LATENN_PYTHON_RANK for each output: what follows from the run's inputs */
-  size_t evicted;  /* blocks that were given up for others, which reports whose turn it is */
+  size_t evicted;  /* blocks that were given up for others, which determines whose turn it is */
 } latenn_python_lane;
 
 /* All that a builtin knows. */
@@ -160,17 +160,17 @@ void latenn_python_give(latenn_python_plan* plan, latenn_python_lane* lane);
 
 /* ---- room.c ----------------------------------------------------------------------------------------------------- */
 
-/* Looks up which inputs tell the shapes of outputs. */
+/* Looks up which inputs determine the shapes of outputs. */
 void latenn_python_trace(latenn_python_plan* plan);
 /* Binds memory that nobody looks at to every large output whose shape is known before the run; the inputs are viewed.
  */
 latenn_status* latenn_python_make_room(const latenn_python_plan* plan, latenn_python_lane* lane);
 /* Whether the lane's context has memory bound for an output. */
 int latenn_python_binds(const latenn_python_plan* plan, const latenn_python_lane* lane);
-/* Holds an output against the shape that followed from the inputs. */
+/* Compares an output with the shape that followed from the inputs. */
 void latenn_python_learn(latenn_python_plan* plan, const latenn_python_lane* lane, size_t index,
                          const latenn_tensor* made);
-/* Believes no shape any more that follows from inputs. 0 where none was believed. */
+/* Stops believing shapes that follow from inputs. 0 where none was believed. */
 int latenn_python_unlearn(latenn_python_plan* plan);
 
 /* ---- output.c --------------------------------------------------------------------------------------------------- */
@@ -193,7 +193,7 @@ latenn_object* latenn_python_pass_on(const latenn_python_table* table, latenn_ob
 
 /* A builtin that runs the model; its __self__ is for latenn_python_close(). NULL with an exception set. */
 LATENN_API latenn_object* latenn_python_builtin(const latenn_python_spec* spec);
-/* Lets no run begin any more on the fast way, and gives back what idle runs hold. */
+/* Lets no more runs begin on the fast way, and gives back what idle runs hold. */
 LATENN_API void latenn_python_close(latenn_object* capsule);
 /* A builtin that runs a context with what is bound to it, as long as it has the turn; else it calls `slow`, which keeps
  * the context. `capsule` is that of the model's builtin. *bound lives as long as what is returned. */

@@ -62,13 +62,13 @@ class PackageKind:
     """A kind of package: one module in this folder and one row in KINDS."""
 
     name: Kind
-    """As in reports."""
+    """Its name in reports."""
     after: Sequence[Kind] = ()
     """The kinds whose files must be made first."""
     is_for_targets: Callable[[Package], bool] = lambda _: False
     """Whether a package of the configuration has files of this kind that hold a target's libraries."""
     plan: Callable[[Config, Mapping[str, Sequence[str]], Sequence[str]], list[PlannedFile]]
-    """The files to come, of a configuration, the targets that suit each package, and all chosen ones."""
+    """The planned files, from a configuration, the targets that suit each package, and all chosen targets."""
     jobs: Callable[[PackRun], list[PackageJob]]
     """The work of a run."""
     key: Callable[[PackRun, PackageJob], list[str]] = lambda _run, _job: []

@@ -28,7 +28,7 @@ def nupkg_kind(chosen: Callable[[Package], bool], project: Callable[[PackRun, Pa
     """The nupkgs of the packages that are `chosen`. `project` gives the folder of a package's managed project."""
 
     def plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
-        """Several for a package when `split` says so outright: sizes are not known here."""
+        """Several for a package only when `split` is true: sizes are not known here."""
         rows: list[PlannedFile] = []
         for name, package in config.packages.items():
             if package.nuget is not None and chosen(package) and suited[name]:
