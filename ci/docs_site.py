@@ -1,5 +1,7 @@
 """Adds to the documentation site the pages that are not in docs/, and points links that leave it at the repository.
 
+It also names the columns in the cells of wide tables, for phones.
+
 A hook of mkdocs (mkdocs.yml). A relative link means the same in the repository and on the site: to a page it stays a
 link between pages, to any other file it leads to the repository. What leads nowhere is a warning: it fails the build.
 """
@@ -49,6 +51,11 @@ _CHECK_ROW = re.compile(r"^\| (LB\d{3}) \|", re.MULTILINE)
 _LINK = re.compile(r"(!?\[[^\]]*\]\()([^)\s]+)(\))")
 _BLOCK = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ ]*$", re.MULTILINE | re.DOTALL)
 _WORD = re.compile(r"`[^`\n]+`|<([a-z]+)>")  # a place to be filled in: no page holds HTML
+_TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+_ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
+_HEAD = re.compile(r"<th\b[^>]*>(.*?)</th>", re.DOTALL)
+_CELL = re.compile(r"<td\b")
+_TAG = re.compile(r"<[^>]+>")
 _LOG = logging.getLogger("mkdocs.hooks.latebind")
 
 
@@ -76,6 +83,24 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     here = page.file.src_uri
     placed = placed_links(markdown, here, lambda why: _LOG.warning("%s: %s", here, why))
     return _CHECK_ROW.sub(r"| [\1](\1.md) |", placed) if here == CHECKS else placed
+
+
+def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """The page whose wide tables name the column in each cell: on a phone a row is a block, without the head."""
+    return _TABLE.sub(lambda table: labelled(table[0]), html)
+
+
+def labelled(table: str) -> str:
+    """A table with the head of its column as `data-label` of each cell after the first, if it has three or more."""
+    heads = [_TAG.sub("", text) for text in _HEAD.findall(table)]
+    if len(heads) < 3:  # noqa: PLR2004  # a name and what it is need no label
+        return table
+
+    def row(match: re.Match[str]) -> str:
+        names = iter(["", *heads[1:]])
+        return _CELL.sub(lambda cell: f'<td data-label="{name}"' if (name := next(names, "")) else cell[0], match[0])
+
+    return _ROW.sub(row, table)
 
 
 def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import chromium
+import docs_site
 import pytest
 
 from tests.conftest import ROOT
@@ -68,6 +69,15 @@ def test_codes_of_checks_lead_to_their_pages(site):
 def test_words_between_angle_brackets_are_shown(site):
     assert "runtimes/&lt;rid&gt;/native/" in (site / "checks/LB401.html").read_text("utf-8")
     assert "&lt;NAME&gt;_LIB_PATH" in (site / "configuration-runtime.html").read_text("utf-8")
+
+
+def test_cells_of_wide_tables_name_their_column(site):
+    page = (site / "bench.html").read_text("utf-8") + (site / "compare.html").read_text("utf-8")
+    assert '<td data-label="wheels read"' in page
+    heads, cells = "<tr><th>a</th><th><code>b</code></th></tr>", '<tr><td>1</td><td class="x">2</td></tr>'
+    assert docs_site.labelled(heads + cells) == heads + cells
+    wide = docs_site.labelled(heads.replace("</tr>", "<th></th></tr>") + cells)
+    assert wide.endswith('<tr><td>1</td><td data-label="b" class="x">2</td></tr>')
 
 
 BROKEN = (
