@@ -65,7 +65,8 @@ def test_plan_pack_and_audit_give_the_same_as_here(machine, told, project):
 
     assert here(project, "ours", "stage", "--import", built / "stage").returncode == 0
     imported = there("stage", "--import", built / "stage")
-    assert (imported.returncode, imported.stdout) == (0, here(project, "ours", "stage").stdout), imported.stderr
+    assert imported.returncode == 0, imported.stderr
+    assert imported.stdout.replace(b"stage\\", b"stage/") == here(project, "ours", "stage").stdout
 
     planned, expected = there("plan", *TARGETS), here(project, "ours", "plan", *TARGETS)
     names = planned.stdout.decode().replace(machine.path(theirs / "dist"), str(ours / "dist"))
@@ -107,7 +108,7 @@ def test_output_in_any_script_goes_through_a_pipe(told, tmp_path):
 
 def test_doctor_runs_there(told):
     done = told("doctor")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == int(b"nothing can be built here" in done.stderr), done.stderr  # without zig or a compiler
     assert "python" in done.stdout.decode()
 
 
