@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from pathlib import Path
 
 import hypothesis
@@ -97,6 +98,16 @@ def latenn_here(kept_builds):
     from tests.dotnet_support import packed_latenn  # noqa: PLC0415  # few tests need what it imports
 
     return packed_latenn(ROOT, kept_builds / "latenn")
+
+
+@pytest.fixture(scope="session")
+def latenn_site(latenn_here, tmp_path_factory):
+    """A folder with all wheels of latenn unpacked into it, as `pip install --target` leaves it."""
+    folder = tmp_path_factory.mktemp("latenn-site")
+    for wheel in latenn_here.glob("*.whl"):
+        with zipfile.ZipFile(wheel) as archive:
+            archive.extractall(folder)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import zipfile
 
 import opened
 import pytest
@@ -37,26 +36,16 @@ def fuzzed(tmp_path, *arguments):
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=900)
 
 
-@pytest.fixture(scope="module")
-def built(latenn_here, tmp_path_factory):
-    """latenn's wheels, unpacked."""
-    folder = tmp_path_factory.mktemp("built")
-    for wheel in latenn_here.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
-    return folder
-
-
-def test_damaged_models_open_nothing_else(built, tmp_path):
-    done = fuzzed(tmp_path, "--count", "400", "--site", built)
+def test_damaged_models_open_nothing_else(latenn_site, tmp_path):
+    done = fuzzed(tmp_path, "--count", "400", "--site", latenn_site)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.startswith("400 cases in ")
     for outcome in ("refused by latenn", "refused by the runtime", "ran"):
         assert outcome in done.stdout
 
 
-def test_a_session_that_allows_any_path_is_seen_to_open_files(built, tmp_path):
-    done = fuzzed(tmp_path, "--count", "150", "--site", built, "--control")
+def test_a_session_that_allows_any_path_is_seen_to_open_files(latenn_site, tmp_path):
+    done = fuzzed(tmp_path, "--count", "150", "--site", latenn_site, "--control")
     assert done.returncode == 1
     assert "/outside/hostile.onnx" in done.stdout, done.stdout + done.stderr
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -12,28 +11,18 @@ import pytest
 
 
 @pytest.fixture(scope="session")
-def site(latenn_here, tmp_path_factory):
-    """A folder with all wheels unpacked into it, as `pip install --target` leaves it."""
-    folder = tmp_path_factory.mktemp("site")
-    for wheel in latenn_here.glob("*.whl"):
-        with zipfile.ZipFile(wheel) as archive:
-            archive.extractall(folder)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def latenn(site):
+def latenn(latenn_site):
     """The package, imported from the wheels."""
     for name in ("ONNXRUNTIME", "OPENVINO", "LITERT"):
         os.environ.pop(f"{name}_LIB_PATH", None)
-    sys.path.insert(0, str(site))
+    sys.path.insert(0, str(latenn_site))
     try:
         import latenn as package  # noqa: PLC0415  # it is in a folder that this fixture made
 
-        assert Path(package.__file__).is_relative_to(site)
+        assert Path(package.__file__).is_relative_to(latenn_site)
         yield package
     finally:
-        sys.path.remove(str(site))
+        sys.path.remove(str(latenn_site))
 
 
 @pytest.fixture(scope="session")

@@ -345,10 +345,10 @@ for _ in range(3):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: only Linux has /proc/self/maps")
-def test_the_library_goes_with_its_last_session_and_comes_back(customop, site, tmp_path):
+def test_the_library_goes_with_its_last_session_and_comes_back(customop, latenn_site, tmp_path):
     file = tmp_path / "relu.onnx"
     file.write_bytes(around(customop.wrap(models.relu(1, ("n", 4)))).SerializeToString())
-    done = python(site, "-c", UNLOADED, file)
+    done = python(latenn_site, "-c", UNLOADED, file)
     assert (done.returncode, done.stdout.split()) == (0, ["False"] * 3), done.stderr
 
 
@@ -368,19 +368,19 @@ def test_a_host_that_is_too_old_or_of_another_kind_is_refused(customop):
         assert words in said[-1]
 
 
-def test_older_releases_run_the_same_graphs(customop, site, older, ir, tmp_path):
+def test_older_releases_run_the_same_graphs(customop, latenn_site, older, ir, tmp_path):
     files = [tmp_path / "ir.onnx", tmp_path / "onnx.onnx"]
     for file, inner in zip(files, (ir, models.relu(2, ("n", 4))), strict=True):
         file.write_bytes(around(customop.wrap(inner)).SerializeToString())
-    printed = succeeded(older_session(older, site, *files))
+    printed = succeeded(older_session(older, latenn_site, *files))
     expected = (np.abs(-X + np.arange(4)), np.maximum(-X, 0))
     assert printed.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
 
 
-def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, site, older, ir, tmp_path):
+def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, latenn_site, older, ir, tmp_path):
     file = tmp_path / "ir.onnx"
     file.write_bytes(around(customop.wrap(ir)).SerializeToString())
-    done = older_session(older, site, file, flags=("-S",))  # without the environment's own openvino
+    done = older_session(older, latenn_site, file, flags=("-S",))  # without the environment's own openvino
     assert done.returncode == 1, done.stdout
     assert 'latenn\'s node "model": OpenVINO was not found' in done.stderr
     assert 'pip install "latenn-openvino[cpu]"' in done.stderr
@@ -389,36 +389,36 @@ def test_a_missing_runtime_is_said_with_the_command_that_brings_it(customop, sit
 # ---- the command ---------------------------------------------------------------------------------------------------
 
 
-def command(site, *arguments):
-    return python(site, "-m", "latenn", *arguments)
+def command(latenn_site, *arguments):
+    return python(latenn_site, "-m", "latenn", *arguments)
 
 
-def test_the_command_writes_what_a_session_runs(customop, site, ir, tmp_path):
+def test_the_command_writes_what_a_session_runs(customop, latenn_site, ir, tmp_path):
     out = tmp_path / "wrapped.onnx"
-    succeeded(command(site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine"))
+    succeeded(command(latenn_site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine"))
     made = onnx.load(out)
     assert made.graph.node[0].name == "mine"
     assert session(customop, made).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()
 
 
-def test_the_command_keeps_the_path_alone_when_asked(customop, site, ir, tmp_path):
+def test_the_command_keeps_the_path_alone_when_asked(customop, latenn_site, ir, tmp_path):
     out = ir.parent.parent / f"{tmp_path.name}.onnx"
-    assert command(site, "wrap", ir, "-o", out, "--external").returncode == 0
+    assert command(latenn_site, "wrap", ir, "-o", out, "--external").returncode == 0
     written = {row.name: row.s.decode() for row in onnx.load(out).graph.node[0].attribute}
     assert set(written) == {"version", "path", "input_names", "output_names"}
     assert written["path"] == f"{ir.parent.name}/{ir.name}"
     assert session(customop, onnx.load(out), directory=out.parent).run(None, {"x": X})[0].shape == (2, 4)
-    done = command(site, "wrap", ir, "-o", tmp_path / "elsewhere.onnx", "--external")
+    done = command(latenn_site, "wrap", ir, "-o", tmp_path / "elsewhere.onnx", "--external")
     assert (done.returncode, "Write the graph next to the model" in done.stderr) == (1, True)
 
 
-def test_the_command_says_what_it_cannot_do(site, ir, tmp_path):
-    done = command(site, "wrap", tmp_path / "none.xml", "-o", tmp_path / "out.onnx")
+def test_the_command_says_what_it_cannot_do(latenn_site, ir, tmp_path):
+    done = command(latenn_site, "wrap", tmp_path / "none.xml", "-o", tmp_path / "out.onnx")
     assert (done.returncode, "there is no such file" in done.stderr) == (1, True)
-    done = command(site, "wrap", ir, "-o", tmp_path / "no" / "folder.onnx")
+    done = command(latenn_site, "wrap", ir, "-o", tmp_path / "no" / "folder.onnx")
     assert (done.returncode, "cannot be written: No such file or directory" in done.stderr) == (1, True)
     bare = tmp_path / "bare"
-    shutil.copytree(site / "latenn", bare / "latenn")
+    shutil.copytree(latenn_site / "latenn", bare / "latenn")
     done = command(bare, "wrap", ir, "-o", tmp_path / "out.onnx")
     assert (done.returncode, done.stderr) == (
         1,

@@ -235,12 +235,12 @@ def test_a_model_inside_a_graph_has_no_data_in_files(customop, wrapped, place, b
         assert FILES in refusal(customop, made)
 
 
-def test_older_releases_do_not_read_the_file_either(wrapped, site, older, tmp_path):
+def test_older_releases_do_not_read_the_file_either(wrapped, latenn_site, older, tmp_path):
     (tmp_path / "secret").write_bytes(np.full(8, 7, np.float32).tobytes())
     made = tmp_path / "hostile.onnx"
     inner = in_initializer(external(str(tmp_path / "secret")))
     made.write_bytes(attribute(wrapped, "model", inner).SerializeToString())
-    done = older_session(older, site, made)
+    done = older_session(older, latenn_site, made)
     assert (done.returncode, done.stdout) == (1, "")
     assert FILES in done.stderr
 

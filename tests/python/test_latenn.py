@@ -379,8 +379,8 @@ print("done", wrong)
 """
 
 
-def test_closing_while_others_run_ends_in_results_or_refusals(site):
-    done = in_process(site, CLOSING)
+def test_closing_while_others_run_ends_in_results_or_refusals(latenn_site):
+    done = in_process(latenn_site, CLOSING)
     assert (done.returncode, done.stdout.strip()) == (0, "done []"), done.stderr
 
 
@@ -417,33 +417,33 @@ print(model.run({{'x': numpy.ones(2, 'f4')}})['y'].tolist(), model.report['versi
 """
 
 
-def test_the_host_may_import_onnxruntime_before_or_after(site):
+def test_the_host_may_import_onnxruntime_before_or_after(latenn_site):
     for code in (f"import onnxruntime\n{LOAD}", f"{LOAD}\nimport onnxruntime"):
-        done = in_process(site, code)
+        done = in_process(latenn_site, code)
         assert done.stdout.strip() == f"[1.0, 1.0] {metadata.version('onnxruntime')}", done.stderr
 
 
-def test_nothing_is_printed_when_a_model_is_refused(site):
+def test_nothing_is_printed_when_a_model_is_refused(latenn_site):
     code = "import latenn\ntry: latenn.load(b'\\x08\\x08 nonsense')\nexcept latenn.LatennError: print('refused')"
-    done = in_process(site, code)
+    done = in_process(latenn_site, code)
     assert (done.stdout.strip(), done.stderr) == ("refused", "")
 
 
-def test_the_environment_variable_is_final(site, tmp_path):
-    done = in_process(site, LOAD, ONNXRUNTIME_LIB_PATH=str(tmp_path / "nowhere"))
+def test_the_environment_variable_is_final(latenn_site, tmp_path):
+    done = in_process(latenn_site, LOAD, ONNXRUNTIME_LIB_PATH=str(tmp_path / "nowhere"))
     assert done.returncode == 1
     assert "RuntimeUnavailableError" in done.stderr
     assert "ONNXRUNTIME_LIB_PATH" in done.stderr
 
 
-def test_importing_latenn_loads_no_runtime(site):
+def test_importing_latenn_loads_no_runtime(latenn_site):
     code = "import latenn; print('libonnxruntime' in open('/proc/self/maps').read(), latenn.__version__)"
-    assert in_process(site, code).stdout.split() == ["False", "0.1.0"]
+    assert in_process(latenn_site, code).stdout.split() == ["False", "0.1.0"]
 
 
-def test_doctor_and_run_work_from_the_shell(site, tmp_path):
+def test_doctor_and_run_work_from_the_shell(latenn_site, tmp_path):
     def shell(*words):
-        return python(site, "-m", "latenn", *words)
+        return python(latenn_site, "-m", "latenn", *words)
 
     doctor = shell("doctor")
     assert doctor.returncode == 0
@@ -466,9 +466,9 @@ def test_doctor_and_run_work_from_the_shell(site, tmp_path):
     assert "accelerator: in use" in doctor.stdout
 
 
-def test_bench_times_runs_of_several_threads(site, tmp_path):
+def test_bench_times_runs_of_several_threads(latenn_site, tmp_path):
     def bench(*words):
-        return python(site, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *words)
+        return python(latenn_site, "-m", "latenn", "bench", tmp_path / "m.onnx", "--seconds", "0.1", *words)
 
     (tmp_path / "m.onnx").write_bytes(models.add())
     result = json.loads(bench("--threads", "2", "--json").stdout)

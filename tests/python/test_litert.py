@@ -118,17 +118,17 @@ for step in sys.argv[3:]:
 """
 
 
-def said(site, *steps):
+def said(latenn_site, *steps):
     import ai_edge_litert  # noqa: PLC0415  # for its folder
 
     library = Path(ai_edge_litert.__path__[0]) / "libLiteRt.so"
-    done = python(site, "-c", LOG, tflite.write(tflite.CASES["add"]).hex(), library, *steps)
+    done = python(latenn_site, "-c", LOG, tflite.write(tflite.CASES["add"]).hex(), library, *steps)
     assert done.returncode == 0, done.stderr
     return ["environment.cc" in part for part in done.stderr.split("begin\n")[1:]]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: the library has another name")
-def test_a_log_that_the_host_asks_for_stays_on_when_more_models_are_loaded(site):
-    assert said(site, "load", "load", "host", "load") == [False, False, True, True]
-    assert said(site, "asked", "load") == [True, True]
-    assert said(site, "load", "asked", "load") == [False, True, True]
+def test_a_log_that_the_host_asks_for_stays_on_when_more_models_are_loaded(latenn_site):
+    assert said(latenn_site, "load", "load", "host", "load") == [False, False, True, True]
+    assert said(latenn_site, "asked", "load") == [True, True]
+    assert said(latenn_site, "load", "asked", "load") == [False, True, True]

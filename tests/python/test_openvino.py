@@ -147,9 +147,9 @@ with latenn.load(sys.argv[1]) as model:
 """
 
 
-def test_where_it_is_the_only_backend_it_reads_onnx_unasked(site, tmp_path):
+def test_where_it_is_the_only_backend_it_reads_onnx_unasked(latenn_site, tmp_path):
     alone = tmp_path / "site"
-    shutil.copytree(site, alone, ignore=shutil.ignore_patterns("latenn_onnxruntime*", "latenn_litert*"))
+    shutil.copytree(latenn_site, alone, ignore=shutil.ignore_patterns("latenn_onnxruntime*", "latenn_litert*"))
     model = tmp_path / "m.onnx"
     model.write_bytes(models.add())
     done = in_process(alone, ONLY, model)

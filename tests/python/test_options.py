@@ -76,8 +76,8 @@ with latenn.load(model, options={"free_dimension.n": 3}) as loaded:
 """
 
 
-def test_what_the_oldest_runtime_lacks_is_refused_with_the_version_that_has_it(site, tmp_path):
-    done = in_process(f"{installed('1.19.2', tmp_path)}:{site}", OLD, models.identity().hex())
+def test_what_the_oldest_runtime_lacks_is_refused_with_the_version_that_has_it(latenn_site, tmp_path):
+    done = in_process(f"{installed('1.19.2', tmp_path)}:{latenn_site}", OLD, models.identity().hex())
     plugin, shape, outputs, adapter = done.stdout.splitlines()
     assert "RegisterExecutionProviderLibrary needs ONNX Runtime 1.22; this is 1.19.2" in plugin
     assert (shape, outputs) == ("(3,) test", "[1.0, 2.0, 3.0]")
@@ -92,8 +92,8 @@ with latenn.load(bytes.fromhex(sys.argv[1]), options=options) as loaded:
 """
 
 
-def test_the_first_runtime_with_plugins_computes_by_one(site, plugin, tmp_path):
-    done = in_process(f"{installed('1.23.2', tmp_path)}:{site}", PLUGGED, models.rectified().hex(), plugin)
+def test_the_first_runtime_with_plugins_computes_by_one(latenn_site, plugin, tmp_path):
+    done = in_process(f"{installed('1.23.2', tmp_path)}:{latenn_site}", PLUGGED, models.rectified().hex(), plugin)
     assert done.stdout == "1.23.2 [0.0, 2.0, 3.0]\n", done.stderr
 
 

@@ -70,19 +70,19 @@ for word in order.split(","):
 
 
 @pytest.fixture(scope="module", params=["newest", OLDER[0]])
-def library(request, site, tmp_path_factory):
+def library(request, latenn_site, tmp_path_factory):
     """A runtime's file, and the folders in which latenn is found."""
     if request.param == "newest":
-        return runtime_library(), site
+        return runtime_library(), latenn_site
     folder = installed(request.param, tmp_path_factory.mktemp("runtime"))
     (path,) = (Path(folder) / "onnxruntime" / "capi").glob("libonnxruntime.so.*")
-    return path, os.pathsep.join((str(folder), str(site)))
+    return path, os.pathsep.join((str(folder), str(latenn_site)))
 
 
 def said(library, *order, level=2):
     """What each step printed to stderr, in order."""
-    path, site = library
-    done = python(site, "-c", HOST, path, ",".join(order), level, warned_of().hex())
+    path, latenn_site = library
+    done = python(latenn_site, "-c", HOST, path, ",".join(order), level, warned_of().hex())
     assert done.returncode == 0, done.stderr
     return [part.partition("\n")[2] for part in done.stderr.split("begin ")[1:]]
 

@@ -41,18 +41,18 @@ print("parent", os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), model.run(gi
 
 @BOTH
 @pytest.mark.parametrize("shape", [(2, 3), (2, "n")])
-def test_a_forked_child_is_told_to_load_the_model_itself(site, accelerator, shape):
+def test_a_forked_child_is_told_to_load_the_model_itself(latenn_site, accelerator, shape):
     code = FORK.format(model=models.relu(2, shape), options={"intra_op_num_threads": 4})
-    done = in_process(site, code, LATENN_ACCELERATOR=accelerator)
+    done = in_process(latenn_site, code, LATENN_ACCELERATOR=accelerator)
     refusal, anew, parent = done.stdout.splitlines()
     assert "before this process was forked" in refusal
     assert (anew, parent) == ("anew 6.0", "parent 3 6.0"), done.stderr
 
 
 @BOTH
-def test_a_model_without_threads_of_its_own_survives_a_fork(site, accelerator):
+def test_a_model_without_threads_of_its_own_survives_a_fork(latenn_site, accelerator):
     code = FORK.format(model=models.relu(2, (2, 3)), options={"intra_op_num_threads": 1})
-    done = in_process(site, code, LATENN_ACCELERATOR=accelerator)
+    done = in_process(latenn_site, code, LATENN_ACCELERATOR=accelerator)
     assert done.stdout.splitlines() == ["computed 6.0", "anew 6.0", "parent 3 6.0"], done.stderr
 
 
@@ -80,9 +80,9 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     ("kept", "forgotten"),
     [("binding", ", tensor"), ("tensor", ", binding"), ("numpy.asarray(tensor)", ", tensor, binding")],
 )
-def test_the_last_holder_of_a_model_lets_go_in_a_child_that_ends_by_exit(site, accelerator, kept, forgotten):
+def test_the_last_holder_of_a_model_lets_go_in_a_child_that_ends_by_exit(latenn_site, accelerator, kept, forgotten):
     code = LETTING_GO.format(model=models.relu(2, (2, 3)), kept=kept, forgotten=forgotten)
-    done = in_process(site, code, LATENN_ACCELERATOR=accelerator)
+    done = in_process(latenn_site, code, LATENN_ACCELERATOR=accelerator)
     assert done.stdout == "3\n", done.stderr
 
 
@@ -126,8 +126,8 @@ def handlers(tmp_path_factory):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="not run: on_exit() is of glibc")
 @pytest.mark.parametrize("threads", [1, 4])
-def test_every_exit_handler_of_the_host_runs_in_a_forked_child(site, handlers, threads):
-    done = in_process(site, ENDING.format(library=handlers, model=models.relu(2, (2, 3)), threads=threads))
+def test_every_exit_handler_of_the_host_runs_in_a_forked_child(latenn_site, handlers, threads):
+    done = in_process(latenn_site, ENDING.format(library=handlers, model=models.relu(2, (2, 3)), threads=threads))
     expected = ["Python's", "registered last", "registered first", "3", "destructor", "parent 3"]
     assert done.stdout.splitlines() == expected, done.stderr
 
@@ -152,9 +152,9 @@ os._exit(0)
 """
 
 
-def test_without_latenn_such_a_child_of_a_new_runtime_never_ends(site):
+def test_without_latenn_such_a_child_of_a_new_runtime_never_ends(latenn_site):
     """The control: what `ort_guard_end` is there for. Where it ends by itself, the tests above prove less."""
-    done = in_process(site, BARE.format(path=str(runtime_library())))
+    done = in_process(latenn_site, BARE.format(path=str(runtime_library())))
     if done.stdout != "hangs\n":
         pytest.skip(f"not run: this runtime, or CI, has no thread that a child could wait for: {done.stderr}")
 
@@ -185,9 +185,9 @@ print(wrong, (resident() - before) >> 20)
 @BOTH
 @pytest.mark.parametrize("shape", [(2, 3), (2, "n")])
 @pytest.mark.parametrize("count", [200, pytest.param(2_500, marks=pytest.mark.slow)])
-def test_64_threads_share_a_model_and_memory_stays(site, accelerator, shape, count):
+def test_64_threads_share_a_model_and_memory_stays(latenn_site, accelerator, shape, count):
     code = THREADS.format(model=models.relu(1, shape), count=count)
-    done = in_process(site, code, LATENN_ACCELERATOR=accelerator)
+    done = in_process(latenn_site, code, LATENN_ACCELERATOR=accelerator)
     wrong, grown = done.stdout.rsplit(maxsplit=1)
     assert wrong == "[]", done.stderr
     assert int(grown) <= 8, "MB more after all runs: 53 bytes that each of 160,000 leaves behind"

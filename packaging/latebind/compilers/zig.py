@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -81,16 +81,13 @@ def _kept_library(zig: Path, cache: Path) -> Path:
     """
     own = zig.resolve().parent / "lib"
     kept = cache / "latebind" / f"zig-{compiler_version(zig, 'version')}" / "lib"
-    if kept.is_dir() or not own.is_dir():
-        return kept if kept.is_dir() else own
-    try:
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as aside:
-            made = Path(shutil.copytree(own, Path(aside) / "lib", copy_function=_link))
-            made.rename(kept)
-    except (OSError, shutil.Error):  # another process was quicker, or the disk is full: the environment's own will do
-        return kept if kept.is_dir() else own
-    return kept
+    if own.is_dir() and not kept.is_dir():
+        with suppress(OSError, shutil.Error):  # another process was quicker, or the disk is full: its own will do
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=kept.parent, ignore_cleanup_errors=True) as aside:
+                made = Path(shutil.copytree(own, Path(aside) / "lib", copy_function=_link))
+                made.rename(kept)
+    return kept if kept.is_dir() else own
 
 
 def _link(source: str, target: str) -> None:
