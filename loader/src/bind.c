@@ -1,4 +1,9 @@
-/* bind.c: binds once, for all threads, and remembers it; must not look for the runtime itself (search.c does). */
+/*
+ * bind.c: binds once, for all threads, and remembers it; must not look for the runtime itself (search.c does).
+ *
+ * Threads search and open without a lock, and publish what they found by one exchange: the first decides, the others
+ * close what they opened. tests/native/binding.pml is a model of this.
+ */
 #include <string.h>
 
 #include "internal.h"
@@ -7,16 +12,27 @@
 /* What a bound binding keeps, for the life of the process. */
 typedef struct lb_state {
   void* handle;
+  void* entry;
   lb_version version;
   lb_record* record;
 } lb_state;
 
-static lb_state* lb_state_of(const lb_binding* binding) {
-  return binding && lb_entry(binding) ? (lb_state*)binding->private_state : NULL;
+static const lb_state* lb_state_of(const lb_binding* binding) {
+  return binding ? lb_os_load(&binding->state) : NULL;
 }
 
 void* lb_entry(const lb_binding* binding) {
-  return binding ? lb_os_load(&binding->entry) : NULL;
+  const lb_state* state = lb_state_of(binding);
+  return state ? state->entry : NULL;
+}
+
+const lb_record* lb_bound_record(const lb_binding* binding) {
+  const lb_state* state = lb_state_of(binding);
+  return state ? state->record : NULL;
+}
+
+const char* lb_loader_version(void) {
+  return LATEBIND_VERSION;
 }
 
 void* lb_symbol(const lb_binding* binding, const char* name) {
@@ -75,10 +91,6 @@ static lb_version lb_floor(const lb_runtime* runtime, const lb_options* options)
   return lb_version_compare(options->minimum, runtime->minimum) > 0 ? options->minimum : runtime->minimum;
 }
 
-static const char* lb_advice(const lb_runtime* runtime, const lb_options* options) {
-  return options->advice ? options->advice : runtime->advice;
-}
-
 /* What is bound is too old for this call; the account of that belongs to the caller's report. */
 static int lb_report_older(const lb_state* state, const lb_runtime* runtime, const lb_options* options,
                            lb_report* report) {
@@ -88,7 +100,7 @@ static int lb_report_older(const lb_state* state, const lb_runtime* runtime, con
     record->version = lb_duplicate(state->record->version);
     record->image_count = state->record->image_count;
     lb_record_add(record, LB_SOURCE_LOADED, LB_OUTCOME_BOUND_OLDER, record->path, record->version, NULL);
-    lb_record_conclude(record, lb_advice(runtime, options));
+    lb_record_conclude(record, options->advice);
     lb_report_fill(report, record, 1);
   } else if (report) {
     lb_report_fill_out_of_memory(report, runtime);
@@ -103,44 +115,54 @@ static int lb_answer_bound(const lb_binding* binding, const lb_runtime* runtime,
   return lb_report_older(state, runtime, options, report);
 }
 
-static int lb_finish(lb_binding* binding, lb_search* search, lb_report* report) {
+static int lb_finish_unbound(const lb_search* search, lb_report* report) {
   lb_record* record = search->record;
-  lb_state* state = search->handle ? lb_allocate(sizeof *state) : NULL;
-  if (search->handle && !state) { /* nowhere to keep it: let go, the next call tries again */
+  lb_record_conclude(record, search->options->advice);
+  const lb_attempt* telling = lb_record_telling(record);
+  int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
+  if (report) {
+    lb_report_fill(report, record, 1);
+  } else {
+    lb_record_release(record);
+  }
+  return outcome;
+}
+
+/* Makes this the state of the binding for all threads, unless another thread was first. Takes it. */
+static void lb_publish(lb_binding* binding, lb_state* state) {
+  if (!lb_os_exchange(&binding->state, NULL, state)) return;
+  lb_os_close(state->handle);
+  lb_record_release(state->record);
+  lb_free(state);
+}
+
+static int lb_finish_bound(lb_binding* binding, const lb_search* search, lb_report* report) {
+  lb_record* record = search->record;
+  lb_state* state = lb_allocate(sizeof *state);
+  if (!state) { /* nowhere to keep it: let go, the next call tries again */
     lb_os_close(search->handle);
     lb_record_release(record);
     if (report) lb_report_fill_out_of_memory(report, search->runtime);
     return LB_OUTCOME_LOAD_FAILED;
   }
-  if (state) {
-    record->image_count = lb_count_images(search->runtime->entry_symbol);
-    if (record->image_count == 0) record->image_count = 1; /* the bound one's symbol comes from a dependency */
-  }
-  lb_record_conclude(record, lb_advice(search->runtime, search->options));
-  if (!state) {
-    const lb_attempt* telling = lb_record_telling(record);
-    int outcome = telling ? (int)telling->outcome : (int)LB_OUTCOME_NOT_FOUND;
-    if (report) {
-      lb_report_fill(report, record, 1);
-    } else {
-      lb_record_release(record);
-    }
-    return outcome;
-  }
+  record->image_count = lb_count_images(search->runtime->entry_symbol);
+  if (record->image_count == 0) record->image_count = 1; /* the bound one's symbol comes from a dependency */
+  lb_record_conclude(record, search->options->advice);
   state->handle = search->handle;
+  state->entry = search->entry;
   state->version = search->version;
   state->record = record;
-  binding->private_state = state;
-  lb_os_publish(&binding->entry, search->entry);
-  return lb_report_bound(binding, report);
+  lb_publish(binding, state);
+  return lb_answer_bound(binding, search->runtime, search->options, report);
 }
 
-static int lb_bind_locked(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
-                          lb_report* report) {
+static int lb_bind_now(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                       const struct lb_neighbours* around, lb_report* report) {
   lb_search search;
   memset(&search, 0, sizeof search);
   search.runtime = runtime;
   search.options = options;
+  search.around = around;
   search.minimum = lb_floor(runtime, options);
   search.record = lb_record_create(runtime, search.minimum);
   if (!search.record) {
@@ -149,7 +171,31 @@ static int lb_bind_locked(lb_binding* binding, const lb_runtime* runtime, const 
   }
   lb_search_run(&search);
   lb_search_clear(&search);
-  return lb_finish(binding, &search, report);
+  return search.handle ? lb_finish_bound(binding, &search, report) : lb_finish_unbound(&search, report);
+}
+
+static int lb_is_zero(const void* from, const void* to) {
+  const unsigned char* end = to;
+  for (const unsigned char* at = from; at < end; at++) {
+    if (*at) return 0;
+  }
+  return 1;
+}
+
+static const char* lb_misuse_of_options(const lb_options* options) {
+  const char* start = (const char*)options;
+  if (options->size < LB_OPTIONS_SIZE_1) return "lb_options.size is not set. Set it to sizeof(lb_options).";
+  if (options->size > sizeof *options && !lb_is_zero(start + sizeof *options, start + options->size)) {
+    return "lb_options has fields that this loader does not know. Compile the loader of the same version as the "
+           "header.";
+  }
+  if (options->flags & ~(uint32_t)LB_FLAGS) {
+    return "lb_options.flags has a flag that this loader does not know. Use LB_FLAG_*, and zero for none.";
+  }
+  if (options->directory_count && !options->directories) {
+    return "lb_options.directory_count is set, but lb_options.directories is NULL.";
+  }
+  return NULL;
 }
 
 /* What a caller got wrong; NULL when nothing. Given in every build: an option that is ignored in silence costs days. */
@@ -159,31 +205,33 @@ static const char* lb_misuse(const lb_binding* binding, const lb_runtime* runtim
   if (!binding) return "lb_bind() was called without a binding. Pass the address of a static lb_binding.";
   if (!runtime) return "lb_bind() was called without a description of the runtime.";
   if (runtime->size < LB_RUNTIME_SIZE_1) return "lb_runtime.size is not set. Set it to sizeof(lb_runtime).";
-  if (!options) return NULL;
-  if (options->size < LB_OPTIONS_SIZE_1) return "lb_options.size is not set. Set it to sizeof(lb_options).";
-  if (options->directory_count && !options->directories) {
-    return "lb_options.directory_count is set, but lb_options.directories is NULL.";
-  }
-  return NULL;
+  return options ? lb_misuse_of_options(options) : NULL;
 }
 
-int lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report) {
-  lb_options own;
-  memset(&own, 0, sizeof own);
-  lb_report_clear(report);
+int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                   const struct lb_neighbours* around, lb_report* report) {
+  static const lb_options none; /* zeros */
+  lb_options copy;
+  if (report) lb_report_clear(report);
   const char* mistake = lb_misuse(binding, runtime, options, report);
   if (mistake) {
     if (report) lb_report_fill_sentence(report, runtime, mistake);
     return LB_OUTCOME_INVALID_ARGUMENT;
   }
-  if (options) memcpy(&own, options, options->size < sizeof own ? options->size : sizeof own);
-  if (lb_entry(binding)) return lb_answer_bound(binding, runtime, &own, report);
-  if (lb_os_lock()) {
+  if (lb_state_of(binding)) return lb_answer_bound(binding, runtime, options ? options : &none, report);
+  memset(&copy, 0, sizeof copy);
+  if (options) memcpy(&copy, options, options->size < sizeof copy ? options->size : sizeof copy);
+  if (lb_is_opening(binding)) {
     if (report) lb_report_fill_sentence(report, runtime, "lb_bind() was called by the runtime that it is opening.");
     return LB_OUTCOME_LOAD_FAILED;
   }
-  int outcome = lb_entry(binding) ? lb_answer_bound(binding, runtime, &own, report)
-                                  : lb_bind_locked(binding, runtime, &own, report);
-  lb_os_unlock();
+  lb_os_watch_forks();
+  size_t opening = lb_begin_opening(binding);
+  int outcome = lb_bind_now(binding, runtime, &copy, around, report);
+  lb_end_opening(opening);
   return outcome;
+}
+
+int lb_bind(lb_binding* binding, const lb_runtime* runtime, const lb_options* options, lb_report* report) {
+  return lb_bind_around(binding, runtime, options, NULL, report);
 }

@@ -1,6 +1,7 @@
 /*
- * candidate.c: judges one candidate, in the order that is safest for the process: is it a library at all, does it open,
- * does it have the entry symbol, is its version right. Must not decide where to look.
+ * candidate.c: judges one candidate, in the order that is safest for the process: may others write there, is it a
+ * library at all, does it open, does it have the entry symbol, is its version right, is it complete. Must not decide
+ * where to look.
  */
 #include <stdio.h>
 #include <string.h>
@@ -54,10 +55,19 @@ static lb_outcome lb_judge_entry(lb_search* search, void* entry, char* version, 
   return lb_judge_version(search, read);
 }
 
+/* The last question: does it have all that the host will use? */
+static lb_outcome lb_judge_completeness(const lb_search* search, void* entry, char* why, size_t why_size) {
+  lb_check_runtime check = search->runtime->size >= LB_RUNTIME_SIZE_2 ? search->runtime->check : NULL;
+  if (!check || !check(entry, search->version, why, why_size)) return LB_OUTCOME_BOUND;
+  why[why_size - 1] = 0;
+  return LB_OUTCOME_INCOMPLETE;
+}
+
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry) {
   char version[LB_VERSION_SIZE];
   char why[LB_WHY_SIZE] = "";
   lb_outcome outcome = lb_judge_entry(search, entry, version, sizeof version, why, sizeof why);
+  if (outcome == LB_OUTCOME_BOUND) outcome = lb_judge_completeness(search, entry, why, sizeof why);
   lb_record_add(search->record, source, outcome, path, version, why);
   if (outcome != LB_OUTCOME_BOUND) return 0;
   search->handle = handle;
@@ -93,7 +103,15 @@ static int lb_is_named(const lb_search* search, lb_source source) {
   return search->is_file && (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT);
 }
 
-int lb_try_file(lb_search* search, lb_source source, const char* path) {
+/* Refuses what the rule of trusted places refuses, and the system's own exceptions. Nobody asked for this file. */
+static int lb_is_allowed(const lb_search* search, lb_source source, const char* path, const char* root, char* why,
+                         size_t why_size) {
+  if (lb_os_is_refused(path, why, why_size)) return 0;
+  if (source == LB_SOURCE_EXPLICIT || source == LB_SOURCE_ENVIRONMENT) return 1;
+  return search->trust == LB_TRUST_NAMED || lb_os_is_trusted(path, root, why, why_size);
+}
+
+int lb_try_file(lb_search* search, lb_source source, const char* path, const char* root) {
   char why[LB_WHY_SIZE] = "";
   lb_identity identity = {0, 0};
   switch (lb_os_look(path, &identity, why, sizeof why)) {
@@ -106,11 +124,9 @@ int lb_try_file(lb_search* search, lb_source source, const char* path) {
     case LB_PLACE_FILE: break;
   }
   if (lb_seen(search, identity)) return 0;
-  if (!lb_is_named(search, source) && lb_os_is_refused(path, why, sizeof why)) {
-    lb_record_add(search->record, source, LB_OUTCOME_REFUSED, path, NULL, why);
-    return 0;
-  }
-  lb_outcome outcome = lb_os_inspect(path, why, sizeof why);
+  lb_outcome outcome = lb_is_named(search, source) || lb_is_allowed(search, source, path, root, why, sizeof why)
+                           ? lb_os_inspect(path, why, sizeof why)
+                           : LB_OUTCOME_REFUSED;
   if (outcome != LB_OUTCOME_BOUND) {
     lb_record_add(search->record, source, outcome, path, NULL, why);
     return 0;

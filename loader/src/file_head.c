@@ -32,6 +32,14 @@ uint64_t lb_big64(const unsigned char* at) {
   return (uint64_t)lb_big32(at) << 32 | lb_big32(at + 4);
 }
 
+/* Text of any encoding has no control bytes but those that lay it out. */
+static int lb_is_text(const unsigned char* head, size_t have) {
+  for (size_t i = 0; i < have; i++) {
+    if (head[i] == 0x7F || (head[i] < 0x20 && !(memchr)("\t\n\v\f\r\x1B", head[i], 6))) return 0;
+  }
+  return 1;
+}
+
 /* NULL when the bytes say nothing. */
 static const char* lb_kind_of_file(const unsigned char* head, size_t have) {
   if (have == 0) return "the file is empty";
@@ -48,10 +56,7 @@ static const char* lb_kind_of_file(const unsigned char* head, size_t have) {
   if (lb_starts(head, have, "version https://git-lfs", 23)) return "a Git LFS pointer, not the file itself";
   if (lb_starts(head, have, "PK\x03\x04", 4)) return "a zip archive";
   if (lb_starts(head, have, "!<arch>", 7)) return "a static library";
-  for (size_t i = 0; i < have; i++) {
-    if (head[i] == 0) return NULL;
-  }
-  return "a text file, not a library";
+  return lb_is_text(head, have) ? "a text file, not a library" : NULL;
 }
 
 lb_outcome lb_refuse_kind(const unsigned char* head, size_t have, const char* format, char* why, size_t why_size) {

@@ -36,18 +36,24 @@ static const lb_stub_row lb_rows[] = {LB_STUB_FUNCTIONS(LB_ROW)};
 #define lb_entries              LB_OF_STUB(entries)
 LB_USED void* volatile lb_entries[LB_TRAMPOLINE_COUNT] = {LB_STUB_FUNCTIONS(LB_ENTRY)};
 
-static void lb_fill(const char* report);
-static lb_stub lb_own = {
-    .runtime = &LB_STUB_RUNTIME, .packages = {LB_STUB_PACKAGES}, .flags = LB_STUB_FLAGS, .fill = lb_fill};
-static int lb_is_recording; /* the entries keep trampolines then */
+static void* lb_fill(void);
+static void lb_connect(void);
+static lb_stub lb_own = {.runtime = &LB_STUB_RUNTIME,
+                         .packages = {LB_STUB_PACKAGES},
+                         .flags = LB_STUB_FLAGS,
+                         .fill = lb_fill,
+                         .connect = lb_connect};
 
-static void lb_fill(const char* report) {
-  lb_is_recording = lb_record_begin(report);
-  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT && !lb_is_recording; ++number) {
+/* Calls need nothing but the addresses: the block is only a sign. */
+static void* lb_fill(void) {
+  return lb_allocate(1);
+}
+
+static void lb_connect(void) {
+  for (size_t number = 0; number < LB_TRAMPOLINE_COUNT; ++number) {
     void* address = lb_symbol(&lb_own.binding, lb_rows[number].name);
     if (address) lb_os_publish(&lb_entries[number], address);
   }
-  lb_os_publish(&lb_own.is_filled, &lb_own);
 }
 
 /* ---- calls that fail ------------------------------------------------------------------------------------------ */
@@ -67,28 +73,24 @@ static void lb_say_missing(const lb_stub_row* row, char* text, size_t size) {
 
 static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
   char missing[512];
-  if (is_bound && !lb_os_lock()) {
+  if (is_bound) {
     lb_say_missing(row, missing, sizeof missing);
-    lb_keep_sentence(&lb_own, missing);
-    lb_os_unlock();
+    lb_keep_message(&lb_own, missing);
   }
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
-    case LB_FAILURE_SENTENCE: return (uintptr_t)lb_stub_sentence(&lb_own);
+    case LB_FAILURE_SENTENCE: return (uintptr_t)lb_stub_message(&lb_own);
     case LB_FAILURE_ABORT: break;
   }
-  fprintf(stderr, "%s was called. %s\n", row->name, lb_stub_sentence(&lb_own));
+  fprintf(stderr, "%s was called. %s\n", row->name, lb_stub_message(&lb_own));
   abort();
 }
 
 lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
   const lb_stub_row* row = &lb_rows[number];
-  int is_bound = !lb_stub_bind(&lb_own);
+  int is_bound = !lb_stub_bind(&lb_own, 0);
   void* address = is_bound ? lb_symbol(&lb_own.binding, row->name) : NULL;
-  if (lb_is_recording && !lb_os_lock()) {
-    lb_record_call(&lb_own, row->name, row->since);
-    lb_os_unlock();
-  }
+  if (is_bound && lb_is_recording(&lb_own)) lb_record_call(&lb_own, row->name, row->since);
   if (address) return lb_as_function(address);
   *first = lb_fail(row, is_bound);
   return (lb_function)lb_give;
@@ -98,17 +100,32 @@ lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
 
 int LB_OF_STUB(available)(const char* function);
 int LB_OF_STUB(available)(const char* function) {
-  return !lb_stub_bind(&lb_own) && (!function || lb_symbol(&lb_own.binding, function));
+  return !lb_stub_bind(&lb_own, 1) && (!function || lb_symbol(&lb_own.binding, function));
 }
 
 const char* LB_OF_STUB(sentence)(void);
 const char* LB_OF_STUB(sentence)(void) {
-  return lb_stub_sentence(&lb_own);
+  return lb_stub_message(&lb_own);
 }
 
-void LB_OF_STUB(path)(const char* path);
-void LB_OF_STUB(path)(const char* path) {
-  lb_stub_path(&lb_own, path);
+int LB_OF_STUB(path)(const char* path);
+int LB_OF_STUB(path)(const char* path) {
+  return lb_stub_path(&lb_own, path);
+}
+
+const char* LB_OF_STUB(report)(void);
+const char* LB_OF_STUB(report)(void) {
+  return lb_stub_report(&lb_own);
+}
+
+const char* LB_OF_STUB(version)(void);
+const char* LB_OF_STUB(version)(void) {
+  return lb_stub_version(&lb_own);
+}
+
+const char* LB_OF_STUB(file)(void);
+const char* LB_OF_STUB(file)(void) {
+  return lb_stub_file(&lb_own);
 }
 
 /* Texts that the runtime exports as variables: the same in every version that has them. Weak, because older headers of
@@ -139,10 +156,10 @@ LB_STUB_CONSTANTS(LB_CONSTANT)
 
 #if defined(__x86_64__)
 #define LB_ASM_JUMP(place) "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*" place "(%rip)\n"
-#elif defined(__APPLE__)
+#elif defined(__aarch64__) && defined(__APPLE__)
 #define LB_ASM_JUMP(place) "hint #34\nadrp x16, (" LB_ASM_NAME(lb_entries) "+8*" place ")@PAGE\nldr x16, [x16, (" \
   LB_ASM_NAME(lb_entries) "+8*" place ")@PAGEOFF]\nbr x16\n"
-#else
+#elif defined(__aarch64__)
 #define LB_ASM_JUMP(place) "hint #34\nadrp x16, " LB_ASM_NAME(lb_entries) "+8*" place "\nldr x16, [x16, :lo12:" \
   LB_ASM_NAME(lb_entries) "+8*" place "]\nbr x16\n"
 #endif

@@ -8,8 +8,11 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <link.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "os.h"
 
@@ -30,7 +33,35 @@ static lb_outcome lb_explain(const char* path, const char* why) {
   return LB_OUTCOME_LOAD_FAILED;
 }
 
+#if defined(__GLIBC__)
+/* The program comes first. One that needs shared libraries names the system's loader. */
+static int lb_note_interpreter(struct dl_phdr_info* info, size_t size, void* context) {
+  (void)size;
+  for (size_t i = 0; i < info->dlpi_phnum; i++) *(int*)context |= info->dlpi_phdr[i].p_type == PT_INTERP;
+  return 1;
+}
+
+/*
+ * glibc opens libraries in a static program, too, but with a second C library, which is not set up for the program's
+ * threads: ONNX Runtime crashes in its first call.
+ */
+static int lb_is_static(void) {
+  int has_interpreter = 0;
+  dl_iterate_phdr(lb_note_interpreter, &has_interpreter);
+  return !has_interpreter;
+}
+#else
+static int lb_is_static(void) {
+  return 0; /* musl reports it itself */
+}
+#endif
+
 void* lb_os_open(const char* path, uint32_t flags, lb_outcome* outcome, char* why, size_t why_size) {
+  if (lb_is_static()) {
+    snprintf(why, why_size, "this program is linked statically with glibc, and shared libraries don't work in it");
+    *outcome = LB_OUTCOME_LOAD_FAILED;
+    return NULL;
+  }
   void* handle = dlopen(path, RTLD_NOW | (flags & LB_FLAG_GLOBAL ? RTLD_GLOBAL : RTLD_LOCAL));
   if (handle) return handle;
   const char* error = dlerror();
@@ -73,6 +104,22 @@ static void lb_measure(const struct dl_phdr_info* info, lb_image* image) {
   }
 }
 
+/*
+ * ThreadSanitizer does not see the lock of the system's loader, which wrote the name in another thread: so this reads
+ * it unseen, by no function that it watches.
+ */
+#if defined(__GNUC__)
+__attribute__((no_sanitize("thread")))
+#endif
+static char*
+lb_copy_unwatched(const char* text) {
+  size_t size = 1;
+  for (const volatile char* at = text; *at; at++) size++;
+  char* copy = lb_allocate(size);
+  for (size_t i = 0; copy && i < size; i++) copy[i] = ((const volatile char*)text)[i];
+  return copy;
+}
+
 /* Runs under the system loader's own lock: it may only take notes. */
 static int lb_note_image(struct dl_phdr_info* info, size_t size, void* context) {
   lb_images* images = context;
@@ -84,7 +131,7 @@ static int lb_note_image(struct dl_phdr_info* info, size_t size, void* context) 
     images->list = list;
     images->capacity = capacity;
   }
-  char* path = lb_duplicate(info->dlpi_name ? info->dlpi_name : "");
+  char* path = lb_copy_unwatched(info->dlpi_name ? info->dlpi_name : "");
   if (!path) return 1;
   lb_image* image = &images->list[images->count++];
   image->path = path;
@@ -133,29 +180,87 @@ void* lb_os_hold(const void* address) {
   return handle;
 }
 
-/* The file that the kernel has mapped there, whatever the name was by which it was opened. */
-static char* lb_mapped_file(const void* address) {
+/* ---- files of images -------------------------------------------------------------------------------------------- */
+
+/* One line of /proc/self/maps: addresses, permissions, offset, device, inode, path. */
+typedef struct lb_mapping {
+  unsigned long start;
+  unsigned long end;
+  unsigned long long file; /* its inode */
+  char* path;              /* in the line */
+} lb_mapping;
+
+static int lb_read_mapping(char* line, lb_mapping* mapping) {
+  int at = 0;
+  if (sscanf(line, "%lx-%lx %*s %*s %*s %llu %n", &mapping->start, &mapping->end, &mapping->file, &at) < 3) return 0;
+  line[strcspn(line, "\n")] = 0;
+  mapping->path = line + at;
+  return at && *mapping->path == '/';
+}
+
+/* The kernel writes a newline in a path as \012, and leaves a backslash alone: so the inode decides what was meant. */
+static void lb_unescape(char* path, unsigned long long file) {
+  struct stat status;
+  if (!(strstr)(path, "\\012") || (!stat(path, &status) && status.st_ino == file)) return;
+  char* into = path;
+  for (const char* at = path; *at; into++) {
+    int is_newline = strncmp(at, "\\012", 4) == 0;
+    *into = is_newline ? '\n' : *at;
+    at += is_newline ? 4 : 1;
+  }
+  *into = 0;
+}
+
+/*
+ * The file that the kernel has mapped at an address. The system's loader has a name, too, but the program's is the
+ * first of its arguments, which its caller chose, and another's may be relative to a folder that was the current one.
+ */
+char* lb_os_mapped_file(const void* address) {
   char line[PATH_MAX + 256];
   char* path = NULL;
   FILE* maps = fopen("/proc/self/maps", "re");
   while (maps && !path && fgets(line, sizeof line, maps)) {
-    unsigned long start = 0;
-    unsigned long end = 0;
-    int at = 0;
-    if (sscanf(line, "%lx-%lx %*s %*s %*s %*s %n", &start, &end, &at) < 2 || !at || line[at] != '/') continue;
-    if ((uintptr_t)address < start || (uintptr_t)address >= end) continue;
-    line[strcspn(line, "\n")] = 0;
-    path = lb_duplicate(line + at);
+    lb_mapping mapping;
+    if (!lb_read_mapping(line, &mapping)) continue;
+    if ((uintptr_t)address < mapping.start || (uintptr_t)address >= mapping.end) continue;
+    lb_unescape(mapping.path, mapping.file);
+    path = lb_duplicate(mapping.path);
   }
   if (maps) fclose(maps);
   return path;
 }
 
-/* A relative name counts from the folder that was the current one when the image was opened. By now that may be another
- * one, in which anybody may have put a library. */
+static int lb_is_same_file(const char* left, const char* right) {
+  struct stat first;
+  struct stat second;
+  return !stat(left, &first) && !stat(right, &second) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+}
+
 char* lb_os_file_of(const void* address) {
   Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
-  char* path = info.dli_fname[0] == '/' ? NULL : lb_mapped_file(address);
-  return path ? path : lb_duplicate(info.dli_fname);
+  char* mapped = lb_os_mapped_file(address);
+  const char* opened = dladdr(address, &info) && info.dli_fname && *info.dli_fname == '/' ? info.dli_fname : NULL;
+  if (!opened || (mapped && !lb_is_same_file(opened, mapped))) return mapped;
+  lb_free(mapped);
+  return lb_duplicate(opened);
+}
+
+char* lb_os_program_folder(void) {
+  char* program = realpath("/proc/self/exe", NULL);
+  char* folder = program ? lb_os_folder_of(program) : NULL;
+  free(program);
+  return folder;
+}
+
+static int lb_read_generation(struct dl_phdr_info* info, size_t size, void* context) {
+  if (size >= offsetof(struct dl_phdr_info, dlpi_subs) + sizeof info->dlpi_subs) {
+    *(uint64_t*)context = (uint64_t)info->dlpi_adds << 32 ^ (uint64_t)info->dlpi_subs;
+  }
+  return 1;
+}
+
+uint64_t lb_os_generation(void) {
+  uint64_t generation = 0;
+  dl_iterate_phdr(lb_read_generation, &generation);
+  return generation;
 }

@@ -116,15 +116,23 @@ void* lb_os_hold(const void* address) {
   return dladdr(address, &info) && info.dli_fname ? lb_hold(info.dli_fname, info.dli_fbase) : NULL;
 }
 
-/* The program's own name is argv[0], which may be no path. */
+/* For the program itself, dyld's name may be as relative as the one that it was started by; the kernel's is asked. */
 char* lb_os_file_of(const void* address) {
   char named[LB_PATH_MAX];
   uint32_t size = sizeof named;
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_fname || !*info.dli_fname) return NULL;
-  int ask = info.dli_fname[0] != '/' && lb_is_program(info.dli_fbase);
-  char* real = ask && !_NSGetExecutablePath(named, &size) ? realpath(named, NULL) : NULL;
-  char* path = lb_duplicate(real ? real : info.dli_fname);
+  if (!lb_is_program(info.dli_fbase)) return lb_duplicate(info.dli_fname);
+  char* real = _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
+  char* path = real ? lb_duplicate(real) : NULL;
   free(real);
   return path;
+}
+
+char* lb_os_mapped_file(const void* address) {
+  return lb_os_file_of(address);
+}
+
+uint64_t lb_os_generation(void) {
+  return _dyld_image_count();
 }

@@ -198,8 +198,7 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size) {
 }
 
 /* One folder of PATH. An empty or relative one would mean the current folder, which anybody may have filled. */
-static int lb_search_one(const char* start, size_t length, int (*each)(void* context, const char* folder),
-                         void* context) {
+static int lb_search_one(const char* start, size_t length, lb_visit_folder each, void* context) {
   if (length >= 2 && start[0] == '"' && start[length - 1] == '"') {
     start++;
     length -= 2;
@@ -210,16 +209,16 @@ static int lb_search_one(const char* start, size_t length, int (*each)(void* con
   lb_text folder = {NULL, 0, 0, 0};
   lb_text_add_bytes(&folder, start, length);
   char* text = lb_text_take(&folder);
-  int stop = text ? each(context, text) : 0;
+  int stop = text ? each(context, text, LB_TRUST_JUDGED) : 0;
   lb_free(text);
   return stop;
 }
 
-int lb_os_search(const char* name, int (*each)(void* context, const char* folder), void* context) {
+int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   (void)name;
   char* program = lb_module_path(NULL);
   char* folder = program ? lb_os_folder_of(program) : NULL;
-  int stop = folder ? each(context, folder) : 0;
+  int stop = folder ? each(context, folder, LB_TRUST_JUDGED) : 0;
   char* path = stop ? NULL : lb_os_environment("PATH");
   for (const char* at = path; at && !stop;) {
     const char* end = strchr(at, ';');
@@ -230,6 +229,11 @@ int lb_os_search(const char* name, int (*each)(void* context, const char* folder
   lb_free(folder);
   lb_free(program);
   return stop;
+}
+
+const char* const* lb_os_variables(void) {
+  static const char* const variables[] = {"PATH", NULL};
+  return variables;
 }
 
 const char* lb_os_searched(void) {

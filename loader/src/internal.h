@@ -41,6 +41,19 @@ size_t lb_utf8_length(const char* at);
 int lb_glob_match(const char* pattern, const char* name); /* '*' only */
 int lb_name_compare(const char* left, const char* right); /* digits by value: "so.1.9" before "so.1.19" */
 
+/* ---- listing.c ------------------------------------------------------------------------------------------------- */
+
+typedef struct lb_names {
+  const char* const* globs; /* NULL-terminated; set before the names are read */
+  char** names;
+  size_t count;
+  size_t capacity;
+} lb_names;
+
+/* Reads the names in a folder that match one of the globs, newest first. Returns 0 on success. */
+int lb_names_read(lb_names* list, const char* folder, char* why, size_t why_size);
+void lb_names_clear(lb_names* list);
+
 /* ---- folders.c ------------------------------------------------------------------------------------------------ */
 
 /* Calls `each` for every absolute folder of a list until it returns non-zero; returns what it returned last. */
@@ -77,14 +90,16 @@ const lb_attempt* lb_record_telling(const lb_record* record);
 
 /* ---- sentence.c ------------------------------------------------------------------------------------------------ */
 
-/* Writes record->sentence and record->warning. `named_by` is the environment variable or NULL for an option. */
+/* Writes record->sentence and record->warning. `advice` is the host's own, or NULL for the runtime's. */
 void lb_record_conclude(lb_record* record, const char* advice);
 
 /* ---- report.c, report_json.c ------------------------------------------------------------------------------------ */
 
 /* Bytes of each struct's first version: no caller has a shorter one, so less means that `size` was not set. */
 #define LB_RUNTIME_SIZE_1 (offsetof(lb_runtime, is_calendar) + sizeof(int))
+#define LB_RUNTIME_SIZE_2 (offsetof(lb_runtime, check) + sizeof(lb_check_runtime))
 #define LB_OPTIONS_SIZE_1 (offsetof(lb_options, advice) + sizeof(const char*))
+#define LB_FLAGS          (LB_FLAG_GLOBAL | LB_FLAG_NO_SYSTEM | LB_FLAG_NO_LOADED) /* all that there are */
 #define LB_REPORT_SIZE_1  (offsetof(lb_report, storage) + sizeof(void*))
 #define LB_REPORT_WITHOUT_SIZE \
   "lb_report.size is not set. Set it to sizeof(lb_report) before the report is given to lb_bind()."
@@ -97,6 +112,28 @@ void lb_report_fill_out_of_memory(lb_report* report, const lb_runtime* runtime);
 int lb_report_is_usable(const lb_report* report);
 char* lb_record_json(const lb_record* record); /* the caller frees; NULL when out of memory */
 
+/* ---- opening.c ------------------------------------------------------------------------------------------------- */
+
+/* Whether this very thread is looking for what `binding` will hold: the runtime that it opens called back. */
+int lb_is_opening(const void* binding);
+/* Notes that this thread begins to use the system's loader; lb_end_opening() takes the result. */
+size_t lb_begin_opening(const void* binding);
+void lb_end_opening(size_t opening);
+/* Around a fork: it waits for other threads, and they for it, for a limited time. The child has no other threads. */
+void lb_before_fork(void);
+void lb_after_fork(void);
+void lb_after_fork_in_child(void);
+
+/* ---- bind.c ---------------------------------------------------------------------------------------------------- */
+
+/* The record of what is bound, which lives for ever; NULL when nothing is. */
+const lb_record* lb_bound_record(const lb_binding* binding);
+
+struct lb_neighbours;
+/* lb_bind(), which also looks into packages; `around` may be NULL. */
+int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_options* options,
+                   const struct lb_neighbours* around, lb_report* report);
+
 /* ---- candidate.c, search.c -------------------------------------------------------------------------------------- */
 
 typedef struct lb_identity {
@@ -108,19 +145,21 @@ typedef struct lb_identity {
 typedef struct lb_search {
   const lb_runtime* runtime;
   const lb_options* options;
+  const struct lb_neighbours* around; /* or NULL */
   lb_version minimum;
   lb_record* record;
   lb_identity* seen; /* files that were tried, so that links to them are not tried again */
   size_t seen_count;
   size_t seen_capacity;
   int is_file; /* the place that was given last is a file, not a folder */
+  int trust;   /* lb_trust of the folder that is searched */
   void* handle;
   void* entry;
   lb_version version;
 } lb_search;
 
-/* Each returns 1 when the candidate is bound, 0 when the search goes on. */
-int lb_try_file(lb_search* search, lb_source source, const char* path);
+/* Each returns 1 when the candidate is bound, 0 when the search goes on. `root`: see lb_os_is_trusted(). */
+int lb_try_file(lb_search* search, lb_source source, const char* path, const char* root);
 int lb_try_handle(lb_search* search, lb_source source, const char* path, void* handle, void* entry);
 
 int lb_search_run(lb_search* search);

@@ -38,3 +38,12 @@ int lb_os_loaded(const char* symbol, int (*each)(void* context, const char* path
   lb_free(modules);
   return kept;
 }
+
+uint64_t lb_os_generation(void) {
+  size_t count = 0;
+  uint64_t sum = 0;
+  HMODULE* modules = lb_note_modules(&count);
+  for (size_t i = 0; i < count; i++) sum = sum * 31 + (uint64_t)(uintptr_t)modules[i];
+  lb_free(modules);
+  return sum;
+}

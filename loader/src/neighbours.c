@@ -10,8 +10,10 @@
 #define LB_CPU "arm64"
 #elif defined(_M_X64) || defined(__x86_64__)
 #define LB_CPU "x64"
-#else
+#elif defined(_M_IX86) || defined(__i386__)
 #define LB_CPU "x86"
+#else
+#error "What .NET and Node.js call this processor is not known: add it here."
 #endif
 /* What .NET and Node.js call the platform. */
 #if defined(_WIN32)
@@ -34,79 +36,66 @@ static int lb_is_folder(const char* path, lb_identity* identity) {
   return lb_os_look(path, identity, why, sizeof why) == LB_PLACE_FOLDER;
 }
 
-/* Adds a folder when it exists. Takes it. */
-static void lb_take(lb_neighbours* around, char* folder) {
+/* Adds a folder when it exists, to be trusted up to `root`. Takes `folder`. */
+static void lb_take(lb_neighbours* around, char* folder, const char* root) {
   lb_identity identity = {0, 0};
-  char** folders = folder && lb_is_folder(folder, &identity)
-                       ? lb_resize(around->folders, (around->count + 1) * sizeof *folders)
-                       : NULL;
-  if (!folders) {
+  char* copy = folder && lb_is_folder(folder, &identity) ? lb_duplicate(root) : NULL;
+  lb_neighbour* list = copy ? lb_resize(around->list, (around->count + 1) * sizeof *list) : NULL;
+  if (!list) {
+    lb_free(copy);
     lb_free(folder);
     return;
   }
-  around->folders = folders;
-  folders[around->count++] = folder;
+  around->list = list;
+  list[around->count].folder = folder;
+  list[around->count++].root = copy;
 }
 
-/* Adds `below` in `root` when it exists; "" is nowhere. Takes `root`. */
-static void lb_add(lb_neighbours* around, char* root, const char* below) {
-  char* folder = root && *below ? lb_os_join(root, below) : NULL;
-  lb_free(root);
-  lb_take(around, folder);
+/* Adds `below` in `parent` when it exists; "" is nowhere. Takes `parent`. */
+static void lb_add(lb_neighbours* around, char* parent, const char* below, const char* root) {
+  char* folder = parent && *below ? lb_os_join(parent, below) : NULL;
+  lb_free(parent);
+  lb_take(around, folder, root);
 }
 
-typedef struct lb_site {
-  lb_neighbours* around;
-  const char* parent;
-  const char* below;
-} lb_site;
-
-static int lb_add_python(void* context, const char* name) {
-  const lb_site* site = context;
-  if (!lb_glob_match("python3*", name)) return 0;
-  char* python = lb_os_join(site->parent, name);
-  lb_add(site->around, python ? lb_os_join(python, "site-packages") : NULL, site->below);
-  lb_free(python);
-  return 0;
+/* Adds `below` in each folder of `parent` whose name matches: python3.12 before python3.9, in whatever order the disk
+ * has them. */
+static void lb_add_each(lb_neighbours* around, const char* parent, const char* pattern, const char* below,
+                        const char* root) {
+  char why[128];
+  const char* const globs[] = {pattern, NULL};
+  lb_names list = {globs, NULL, 0, 0};
+  lb_names_read(&list, parent, why, sizeof why);
+  for (size_t i = 0; i < list.count; i++) lb_add(around, lb_os_join(parent, list.names[i]), below, root);
+  lb_names_clear(&list);
 }
 
 /* The site-packages below a prefix: lib/python3.12/site-packages, or Lib/site-packages on Windows. Takes `prefix`. */
 static void lb_add_sites(lb_neighbours* around, char* prefix, const char* below) {
-  char why[128];
   char* parent = prefix ? lb_os_join(prefix, "lib") : NULL;
-  lb_free(prefix);
-  if (!parent) return;
-  lb_add(around, lb_os_join(parent, "site-packages"), below);
-  lb_site site = {around, parent, below};
-  lb_os_list(parent, lb_add_python, &site, why, sizeof why);
+  char* inner = lb_os_join("site-packages", below);
+  if (parent && inner && *below) {
+    lb_add(around, lb_duplicate(parent), inner, prefix);
+    lb_add_each(around, parent, "python3*", inner, prefix);
+  }
+  lb_free(inner);
   lb_free(parent);
-}
-
-static int lb_add_node(void* context, const char* name) {
-  const lb_site* site = context;
-  if (lb_glob_match("napi-v*", name)) lb_add(site->around, lb_os_join(site->parent, name), site->below);
-  return 0;
+  lb_free(prefix);
 }
 
 /* What the npm package `npm` has for this platform, in a folder where Node.js would find it: napi-v6/linux/x64. */
-static void lb_add_module(lb_neighbours* around, const char* folder, const char* npm) {
-  char why[128];
+static void lb_add_module(lb_neighbours* around, const char* folder, const char* npm, const char* root) {
   char* modules = *npm ? lb_os_join(folder, "node_modules") : NULL;
   char* package = modules ? lb_os_join(modules, npm) : NULL;
   char* parent = package ? lb_os_join(package, "bin") : NULL;
-  lb_site site = {around, parent, LB_NODE};
-  if (parent) lb_os_list(parent, lb_add_node, &site, why, sizeof why);
+  if (parent) lb_add_each(around, parent, "napi-v*", LB_NODE, root);
   lb_free(parent);
   lb_free(package);
   lb_free(modules);
 }
 
 /* What .NET applications have in their base folder: a list of their parts; for .NET Framework, settings. */
-static int lb_is_application(void* context, const char* name) {
-  int* found = context;
-  *found = lb_glob_match("*.deps.json", name) || lb_glob_match("*.exe.config", name);
-  return *found;
-}
+static const char* const lb_application_files[] = {"*.deps.json", "*.exe.config", NULL};
 
 /*
  * The native folder of a .NET application for this platform, when this library is in its base folder; and the base
@@ -114,7 +103,7 @@ static int lb_is_application(void* context, const char* name) {
  * NuGet's package cache has native folders, too.
  */
 static void lb_add_application(lb_neighbours* around, const char* own) {
-  lb_add(around, lb_duplicate(own), LB_NATIVE);
+  lb_add(around, lb_duplicate(own), LB_NATIVE, own);
   char* base = lb_duplicate(own);
   for (int level = 0; base && level < 3; ++level) {
     char* above = lb_os_folder_of(base);
@@ -123,37 +112,39 @@ static void lb_add_application(lb_neighbours* around, const char* own) {
   }
   char* native = base ? lb_os_join(base, LB_NATIVE) : NULL;
   lb_identity here = {0, 0}, there = {1, 1};
-  char why[128];
   int is_native = native && lb_is_folder(native, &there) && lb_is_folder(own, &here) && here.device == there.device &&
                   here.file == there.file;
-  int is_base = 0;
-  lb_os_list(own, lb_is_application, &is_base, why, sizeof why);
-  if (is_native || is_base) around->installer = LB_INSTALLER_NUGET;
+  if (is_native || lb_has_name(own, lb_application_files)) around->installer = LB_INSTALLER_NUGET;
   lb_free(native);
-  if (is_native) {
-    lb_take(around, base);
-  } else {
-    lb_free(base);
+  if (is_native) lb_take(around, lb_duplicate(base), base);
+  lb_free(base);
+}
+
+/* Each folder from this library's own up to the root of its installation. */
+static void lb_add_above(lb_neighbours* around, const char* own, lb_packages packages) {
+  char* root = lb_root_of(own);
+  char* folder = root ? lb_duplicate(own) : NULL;
+  while (folder) {
+    lb_add_module(around, folder, packages.npm, root);
+    lb_add(around, lb_duplicate(folder), packages.below, root);
+    char* above = strlen(folder) > strlen(root) ? lb_os_folder_of(folder) : NULL;
+    lb_free(folder);
+    folder = above;
   }
+  lb_free(root);
 }
 
 lb_neighbours lb_neighbours_of(lb_packages packages) {
   lb_neighbours around = {NULL, 0, LB_INSTALLER_OTHER};
   const char* below = packages.below;
   if (!*below && !*packages.nuget) return around; /* no package has it */
-  char* folder = lb_os_own_folder();
-  if (folder) lb_add_application(&around, folder);
-  if (folder && strstr(folder, "node_modules")) around.installer = LB_INSTALLER_NPM;
-  while (folder) {
-    char* above = lb_os_folder_of(folder);
-    if (above && strlen(above) >= strlen(folder)) { /* the root, which is its own folder */
-      lb_free(above);
-      above = NULL;
-    }
-    lb_add_module(&around, folder, packages.npm);
-    lb_add(&around, folder, below);
-    folder = above;
+  char* own = lb_os_own_folder();
+  if (own) {
+    lb_add_application(&around, own);
+    if (strstr(own, "node_modules")) around.installer = LB_INSTALLER_NPM;
+    lb_add_above(&around, own, packages);
   }
+  lb_free(own);
   lb_add_sites(&around, lb_os_environment("VIRTUAL_ENV"), below);
   lb_add_sites(&around, lb_os_environment("CONDA_PREFIX"), below);
   char* home = lb_os_environment("HOME");
@@ -163,8 +154,11 @@ lb_neighbours lb_neighbours_of(lb_packages packages) {
 }
 
 void lb_neighbours_clear(lb_neighbours* around) {
-  for (size_t index = 0; index < around->count; ++index) lb_free(around->folders[index]);
-  lb_free(around->folders);
-  around->folders = NULL;
+  for (size_t index = 0; index < around->count; ++index) {
+    lb_free(around->list[index].folder);
+    lb_free(around->list[index].root);
+  }
+  lb_free(around->list);
+  around->list = NULL;
   around->count = 0;
 }

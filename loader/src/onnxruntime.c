@@ -28,7 +28,7 @@ static int lb_ort_take(const lb_ort_base* base, lb_version runtime, lb_ort_api* 
   memset(api, 0, sizeof *api);
   api->runtime = runtime;
   api->version = runtime.minor < LB_ORT_API_VERSION ? runtime.minor : LB_ORT_API_VERSION;
-  if (api->version < LB_ORT_API_OLDEST) return 1;
+  if (api->version < LB_ORT_API_OLDEST || !base->GetApi) return 1;
   api->table = base->GetApi(api->version);
   return api->table == NULL;
 }
@@ -40,8 +40,32 @@ int lb_ort_attach(const lb_binding* binding, lb_ort_api* api) {
 
 int lb_ort_attach_base(const lb_ort_base* base, lb_ort_api* api) {
   lb_version version = {0};
-  if (!base || lb_version_parse(base->GetVersionString(), &version) || version.major != 1) return 1;
+  if (!base || !base->GetVersionString || lb_version_parse(base->GetVersionString(), &version) || version.major != 1)
+    return 1;
   return lb_ort_take(base, version, api);
+}
+
+int lb_onnxruntime_check(void* entry, lb_version version, char* text, size_t size) {
+  const lb_ort_base* base = lb_ort_base_of(entry);
+  lb_ort_api api;
+  if (!base) {
+    snprintf(text, size, "OrtGetApiBase() returns NULL");
+    return 1;
+  }
+  if (lb_ort_take(base, version, &api)) {
+    snprintf(text, size, "GetApi(%u) returns NULL",
+             (unsigned)(version.minor < LB_ORT_API_VERSION ? version.minor : LB_ORT_API_VERSION));
+    return 1;
+  }
+  void* const* table = (void* const*)api.table;
+#define LB_ORT_CASE(name, slot, since)                           \
+  if (since <= api.version && !table[slot]) {                    \
+    snprintf(text, size, "its function table has no %s", #name); \
+    return 1;                                                    \
+  }
+  LB_ORT_FUNCTIONS(LB_ORT_CASE)
+#undef LB_ORT_CASE
+  return 0;
 }
 
 uint32_t lb_ort_since(lb_ort_function function) {

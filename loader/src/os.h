@@ -9,13 +9,12 @@
 
 #include "internal.h"
 
-/*
- * The lock of binding, one for each library that holds a loader. Returns 0, or non-zero when this very thread has
- * it already (a runtime that calls back while it is being opened). A fork waits for it, so a child never inherits
- * it from a thread that is gone.
- */
-int lb_os_lock(void);
-void lb_os_unlock(void);
+/* A number of the calling thread that no other thread of the system has now. Never 0. */
+uintptr_t lb_os_thread(void);
+/* About a millisecond. */
+void lb_os_wait(void);
+/* From now on a fork waits a moment for threads that are opening a runtime. Called before the first search. */
+void lb_os_watch_forks(void);
 /*
  * Calls `end` when the process ends: before the handlers that were registered so far, and so before the destructors of
  * the libraries that are loaded. Not when this library is unloaded. Does nothing on Windows.
@@ -23,11 +22,14 @@ void lb_os_unlock(void);
 void lb_os_at_exit(void (*end)(void));
 
 /*
- * A pointer that one thread publishes, under the lock, and others read without it: a thread that sees it sees all that
- * was written before. It is here because compilers have no common form of it in C99.
+ * A pointer that one thread publishes and others read: a thread that sees it sees all that was written before. They are
+ * here because compilers have no common form of it in C99. The loader has no lock: one that is held while the system's
+ * loader works would meet that loader's own lock in the other order (docs/decisions/0062-no-lock.md).
  */
 void* lb_os_load(void* const volatile* place);
 void lb_os_publish(void* volatile* place, void* value);
+/* Publishes `value` if the place still holds `expected`; returns what it held before. */
+void* lb_os_exchange(void* volatile* place, void* expected, void* value);
 
 /*
  * 1 when this process has more rights than the user who started it, who then must not choose what it opens: set-id
@@ -60,11 +62,33 @@ int lb_os_list(const char* folder, int (*each)(void* context, const char* name),
  * copies belong to other programs and get outdated.
  */
 int lb_os_is_refused(const char* path, char* why, size_t why_size);
+
+/* ---- trusted places: docs/threats.md has the rule ---------------------------------------------------------------- */
+
+/*
+ * 1 when nobody may change what `path` is but the administrator, this user, and those who may change this library's own
+ * file: the file and each folder above it up to `root`, and the same where links point. `root` is a folder above `path`
+ * in these very characters; NULL goes up to the top. In a process with raised rights only root counts, and always up to
+ * the top. Otherwise `why` says who may.
+ */
+int lb_os_is_trusted(const char* path, const char* root, char* why, size_t why_size);
+
+typedef enum lb_trust {
+  LB_TRUST_NAMED, /* the administrator or the user named the folder: the system's configuration, LD_LIBRARY_PATH */
+  LB_TRUST_JUDGED /* a run path, or PATH: a candidate there must be trusted */
+} lb_trust;
+
+typedef int (*lb_visit_folder)(void* context, const char* folder, lb_trust trust);
+
 /*
  * Calls `each` for every folder where the system's own search would look for `name`, in its order, until it returns
  * non-zero; returns what it returned last. Folders are absolute: the current one is never searched.
  */
-int lb_os_search(const char* name, int (*each)(void* context, const char* folder), void* context);
+int lb_os_search(const char* name, lb_visit_folder each, void* context);
+/* The environment variables that lb_os_search() reads; NULL ends them. */
+const char* const* lb_os_variables(void);
+/* Changes when a library is loaded or unloaded. */
+uint64_t lb_os_generation(void);
 /* Says where lb_os_search() looked, for a report: "not in ...". */
 const char* lb_os_searched(void);
 
@@ -84,10 +108,18 @@ void lb_os_close(void* handle);
 /* The loaded image that holds `address`, with one reference more; NULL when unknown. Opens no file. */
 void* lb_os_hold(const void* address);
 
-/* The file of the image that holds `address`; NULL when unknown. The caller frees. */
+/* The file of the image that holds `address`, by the name by which it was opened; NULL when unknown. For reports. */
 char* lb_os_file_of(const void* address);
-/* The real folder of the library (or program) that this loader is compiled into. */
+#if !defined(_WIN32)
+/* The same by the kernel's name: the system's loader calls a program by the first of its arguments. */
+char* lb_os_mapped_file(const void* address);
+#endif
+/* The real file and folder of the library (or program) that this loader is compiled into; NULL when unknown. */
+char* lb_os_own_file(void);
 char* lb_os_own_folder(void);
+/* The real folder of the running program, from the kernel: a program's arguments are its caller's. NULL when unknown.
+ */
+char* lb_os_program_folder(void);
 
 /*
  * Calls `each` for every loaded image that itself has `symbol` (not through what it depends on). `handle` holds a

@@ -1,6 +1,6 @@
 /*
- * os_posix.c: os.h for Linux (glibc and musl) and macOS: files, folders, the lock and the environment; must not know
- * what a runtime is. Loaded images are in images_linux.c and images_macos.c.
+ * os_posix.c: os.h for Linux (glibc and musl) and macOS: files, folders, threads and the environment; must not
+ * know what a runtime is. Loaded images are in images_linux.c and images_macos.c, who may write where in trust_posix.c.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -23,121 +23,24 @@
 #include "file_head.h"
 #include "os.h"
 
-/* ---- the lock --------------------------------------------------------------------------------------------------- */
+/* ---- threads -------------------------------------------------------------------------------------------------- */
 
-static pthread_mutex_t lb_mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_t lb_holder; /* only a thread itself ever writes its own name here, so a stale one is never ours */
-static int lb_held;
-static int lb_fork_is_watched; /* guarded by the mutex */
-static int lb_fork_has_lock;   /* set by the forking thread, which holds the mutex */
-
-static int lb_is_holder(void) {
-  return __atomic_load_n(&lb_held, __ATOMIC_ACQUIRE) &&
-         pthread_equal(__atomic_load_n(&lb_holder, __ATOMIC_RELAXED), pthread_self());
+uintptr_t lb_os_thread(void) {
+  return (uintptr_t)pthread_self();
 }
-
-/* A fork waits until no thread binds: a child has only the thread that forked, so it could never be unlocked. */
-static void lb_before_fork(void) {
-  if (lb_is_holder()) return; /* the runtime's own start-up code forks: its thread lives on in the child */
-  pthread_mutex_lock(&lb_mutex);
-  lb_fork_has_lock = 1;
-}
-
-static void lb_after_fork(void) {
-  if (!lb_fork_has_lock) return;
-  lb_fork_has_lock = 0;
-  pthread_mutex_unlock(&lb_mutex);
-}
-
-#if defined(__GLIBC__)
-/*
- * The handlers must go when this library is unloaded, or the next fork jumps into nothing. pthread_atfork() sees to
- * that only where the toolchain links its newer form and ends libraries as GNU's does; zig's does neither. So both
- * halves are called by name: they are interfaces of the Linux Standard Base.
- */
-#define LB_OF_LIBC __attribute__((visibility("default"))) /* also where a pragma hides what is declared */
-LB_OF_LIBC int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
-LB_OF_LIBC void __cxa_finalize(void* library);
-LB_OF_LIBC int __cxa_atexit(void (*handler)(void*), void* argument, void* library);
-extern void* __dso_handle __attribute__((visibility("hidden")));
-
-static int lb_watch_forks(void) {
-  return __register_atfork(lb_before_fork, lb_after_fork, lb_after_fork, &__dso_handle) == 0;
-}
-
-__attribute__((destructor)) static void lb_forget_forks(void) {
-  if (lb_fork_is_watched) __cxa_finalize(&__dso_handle);
-}
-
-static void (*lb_end)(void);
-
-static void lb_end_or_unload(void* mark) {
-  if (pthread_mutex_trylock(mark)) {
-    lb_end();
-  } else {
-    pthread_mutex_unlock(mark);
-  }
-}
-
-/*
- * Unloading this library calls its handlers, too. So another one, which belongs to no library and is called before it,
- * locks a mutex when the process ends: code and memory that are still there when this library is not.
- */
-void lb_os_at_exit(void (*end)(void)) {
-  pthread_mutex_t* mark = lb_allocate(sizeof *mark);
-  if (!mark || pthread_mutex_init(mark, NULL)) return;
-  lb_end = end;
-  __cxa_atexit(lb_end_or_unload, mark, &__dso_handle);
-  __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
-}
-#elif defined(__APPLE__)
-/* dyld does not remove the handlers when a library is unloaded, so a library that has some stays for ever. */
-static int lb_watch_forks(void) {
-  Dl_info info;
-  if (!dladdr((const void*)&lb_mutex, &info) || !dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) {
-    return 0;
-  }
-  return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
-}
-#else
-static int lb_watch_forks(void) {
-  return pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork) == 0;
-}
-#endif
-
-#if !defined(__GLIBC__)
-void lb_os_at_exit(void (*end)(void)) {
-  atexit(end); /* this library is never unloaded: see above, and musl unloads none */
-}
-#endif
-
-int lb_os_lock(void) {
-  if (lb_is_holder()) return 1;
-  pthread_mutex_lock(&lb_mutex);
-  __atomic_store_n(&lb_holder, pthread_self(), __ATOMIC_RELAXED);
-  __atomic_store_n(&lb_held, 1, __ATOMIC_RELEASE);
-  if (!lb_fork_is_watched) lb_fork_is_watched = lb_watch_forks();
-  return 0;
-}
-
-void lb_os_unlock(void) {
-  __atomic_store_n(&lb_held, 0, __ATOMIC_RELEASE);
-  pthread_mutex_unlock(&lb_mutex);
-}
-
-#if !defined(__APPLE__) /* where that would keep each library that has a loader, used or not */
-/* A fork that has begun does not see new handlers, so they are there before a second thread can lock. */
-__attribute__((constructor)) static void lb_watch_forks_early(void) {
-  if (!lb_os_lock()) lb_os_unlock();
-}
-#endif
 
 void* lb_os_load(void* const volatile* place) {
-  return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+  return __atomic_load_n(place, __ATOMIC_SEQ_CST);
 }
 
 void lb_os_publish(void* volatile* place, void* value) {
-  __atomic_store_n(place, value, __ATOMIC_RELEASE);
+  __atomic_store_n(place, value, __ATOMIC_SEQ_CST);
+}
+
+void* lb_os_exchange(void* volatile* place, void* expected, void* value) {
+  void* held = expected;
+  __atomic_compare_exchange_n(place, &held, value, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+  return held;
 }
 
 /* ---- environment and places ------------------------------------------------------------------------------------ */
@@ -229,6 +132,7 @@ static size_t lb_read(const lb_file* file, void* into, size_t size, uint64_t at)
   size_t done = 0;
   while (done < size && at + done < file->size) {
     ssize_t got = pread((int)file->handle, (char*)into + done, size - done, (off_t)(at + done));
+    if (got < 0 && errno == EINTR) continue; /* a signal, not the end */
     if (got <= 0) break;
     done += (size_t)got;
   }
@@ -284,12 +188,19 @@ int lb_os_is_refused(const char* path, char* why, size_t why_size) {
 
 /* ---- where we are ----------------------------------------------------------------------------------------------- */
 
-char* lb_os_own_folder(void) {
+char* lb_os_own_file(void) {
   static const char anchor = 0;
-  char* path = lb_os_file_of(&anchor);
+  char* path = lb_os_mapped_file(&anchor);
   char* real = path && *path == '/' ? realpath(path, NULL) : NULL;
-  char* folder = real ? lb_os_folder_of(real) : NULL;
+  char* file = real ? lb_duplicate(real) : NULL;
   free(real);
   lb_free(path);
+  return file;
+}
+
+char* lb_os_own_folder(void) {
+  char* file = lb_os_own_file();
+  char* folder = file ? lb_os_folder_of(file) : NULL;
+  lb_free(file);
   return folder;
 }

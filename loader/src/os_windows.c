@@ -1,29 +1,23 @@
 /*
- * os_windows.c: os.h for Windows: the lock, the environment, where we are, and text in two encodings; must not know
- * what a runtime is. Files are in files_windows.c, libraries in images_windows.c
- * and loaded_windows.c.
+ * os_windows.c: os.h for Windows: threads, the environment, where we are, and text in two encodings; must not know
+ * what a runtime is. Files are in files_windows.c, libraries in images_windows.c and loaded_windows.c, who may write
+ * where in trust_windows.c.
  */
 #include "os_windows.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the lock --------------------------------------------------------------------------------------------------- */
+/* ---- threads ---------------------------------------------------------------------------------------------------- */
 
-static SRWLOCK lb_lock = SRWLOCK_INIT;
-static volatile LONG lb_holder; /* the thread that has the lock; only a thread itself ever writes its own number here */
-
-int lb_os_lock(void) {
-  LONG self = (LONG)GetCurrentThreadId();
-  if (InterlockedCompareExchange(&lb_holder, 0, 0) == self) return 1;
-  AcquireSRWLockExclusive(&lb_lock);
-  InterlockedExchange(&lb_holder, self);
-  return 0;
+uintptr_t lb_os_thread(void) {
+  return GetCurrentThreadId();
 }
 
-void lb_os_unlock(void) {
-  InterlockedExchange(&lb_holder, 0);
-  ReleaseSRWLockExclusive(&lb_lock);
+void lb_os_watch_forks(void) {} /* there are none */
+
+void lb_os_wait(void) {
+  Sleep(1);
 }
 
 void lb_os_at_exit(void (*end)(void)) {
@@ -37,6 +31,10 @@ void* lb_os_load(void* const volatile* place) {
 
 void lb_os_publish(void* volatile* place, void* value) {
   InterlockedExchangePointer(place, value);
+}
+
+void* lb_os_exchange(void* volatile* place, void* expected, void* value) {
+  return InterlockedCompareExchangePointer(place, value, expected);
 }
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
@@ -56,9 +54,6 @@ char* lb_narrow(const wchar_t* text) {
 }
 
 /* ---- the environment -------------------------------------------------------------------------------------------- */
-
-typedef BOOL(WINAPI* lb_open_token)(HANDLE process, DWORD access, HANDLE* token);
-typedef BOOL(WINAPI* lb_get_token)(HANDLE token, TOKEN_INFORMATION_CLASS kind, void* into, DWORD size, DWORD* needed);
 
 /* By name, so that a library with this loader links nothing but KERNEL32. */
 int lb_is_elevated(void) {
@@ -135,8 +130,7 @@ char* lb_os_file_of(const void* address) {
   return module ? lb_module_path(module) : NULL;
 }
 
-/* The path without links; NULL when the system cannot tell. */
-static char* lb_real_path(const char* path) {
+char* lb_real_path(const char* path) {
   enum { LONGEST = 32768 };
   wchar_t* wide = lb_wide_path(path);
   wchar_t* real = lb_allocate(LONGEST * sizeof *real);
@@ -156,14 +150,30 @@ static char* lb_real_path(const char* path) {
   return narrow;
 }
 
-char* lb_os_own_folder(void) {
+char* lb_os_own_file(void) {
   static const char anchor = 0;
   char* path = lb_os_file_of(&anchor);
   char* real = path ? lb_real_path(path) : NULL;
-  char* folder = real ? lb_os_folder_of(real) : path ? lb_os_folder_of(path) : NULL;
-  lb_free(real);
+  if (!real) return path;
   lb_free(path);
+  return real;
+}
+
+static char* lb_take_folder(char* file) {
+  char* folder = file ? lb_os_folder_of(file) : NULL;
+  lb_free(file);
   return folder;
+}
+
+char* lb_os_own_folder(void) {
+  return lb_take_folder(lb_os_own_file());
+}
+
+char* lb_os_program_folder(void) {
+  char* path = lb_module_path(NULL);
+  char* real = path ? lb_real_path(path) : NULL;
+  lb_free(path);
+  return lb_take_folder(real);
 }
 
 char* lb_system_folder(int which) {

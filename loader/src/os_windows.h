@@ -9,6 +9,10 @@
 
 #include "os.h"
 
+/* ADVAPI32's OpenProcessToken() and GetTokenInformation(), which are found by name. */
+typedef BOOL(WINAPI* lb_open_token)(HANDLE process, DWORD access, HANDLE* token);
+typedef BOOL(WINAPI* lb_get_token)(HANDLE token, TOKEN_INFORMATION_CLASS kind, void* into, DWORD size, DWORD* needed);
+
 /* UTF-8 to UTF-16 and back; NULL when out of memory. The caller frees. What is invalid becomes U+FFFD. */
 wchar_t* lb_wide(const char* text);
 char* lb_narrow(const wchar_t* text);
@@ -17,6 +21,9 @@ char* lb_narrow(const wchar_t* text);
 wchar_t* lb_wide_path(const char* path);
 /* As lb_narrow(), without that prefix. */
 char* lb_narrow_path(const wchar_t* path);
+
+/* The path without links; NULL when the system cannot tell. */
+char* lb_real_path(const char* path);
 
 /* The file of a loaded module; NULL when unknown. */
 char* lb_module_path(HMODULE module);

@@ -40,6 +40,7 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
                    const char* detail) {
   lb_attempt attempt;
   memset(&attempt, 0, sizeof attempt);
+  attempt.size = sizeof attempt;
   attempt.source = source;
   attempt.outcome = outcome;
   attempt.path = lb_duplicate(path ? path : "");
@@ -58,9 +59,10 @@ void lb_record_add(lb_record* record, lb_source source, lb_outcome outcome, cons
 /* How much an outcome explains: a runtime that is nearly right explains more than a place that was empty. */
 static int lb_telling(lb_outcome outcome) {
   switch (outcome) {
-    case LB_OUTCOME_BOUND_OLDER: return 11;
-    case LB_OUTCOME_TOO_OLD: return 10;
-    case LB_OUTCOME_OTHER_MAJOR: return 9;
+    case LB_OUTCOME_BOUND_OLDER: return 12;
+    case LB_OUTCOME_TOO_OLD: return 11;
+    case LB_OUTCOME_OTHER_MAJOR: return 10;
+    case LB_OUTCOME_INCOMPLETE: return 9;
     case LB_OUTCOME_MISSING_DEPENDENCY: return 8;
     case LB_OUTCOME_WRONG_ARCHITECTURE: return 7;
     case LB_OUTCOME_LOAD_FAILED: return 6;

@@ -25,6 +25,7 @@ const char* lb_source_name(lb_source source) {
     case LB_SOURCE_HOST: return "host";
     case LB_SOURCE_BESIDE: return "beside";
     case LB_SOURCE_SYSTEM: return "system";
+    case LB_SOURCE_PACKAGE: return "package";
   }
   return "unknown";
 }
@@ -44,6 +45,7 @@ const char* lb_outcome_name(lb_outcome outcome) {
     case LB_OUTCOME_LOAD_FAILED: return "load-failed";
     case LB_OUTCOME_INVALID_ARGUMENT: return "invalid-argument";
     case LB_OUTCOME_BOUND_OLDER: return "bound-older";
+    case LB_OUTCOME_INCOMPLETE: return "incomplete";
   }
   return "unknown";
 }
@@ -131,6 +133,10 @@ const char* lb_report_text(lb_report* report) {
   lb_storage* storage = report->storage;
   if (storage && !storage->text) storage->text = lb_record_text(storage->record);
   return storage && storage->text ? storage->text : lb_or_empty(report->sentence);
+}
+
+const lb_attempt* lb_report_attempt(const lb_report* report, size_t index) {
+  return lb_report_is_usable(report) && index < report->attempt_count ? &report->attempts[index] : NULL;
 }
 
 const char* lb_report_json(lb_report* report) {

@@ -1,75 +1,50 @@
 /* search.c: where to look for a runtime, and in which order; must not judge what it finds (candidate.c does). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
+#include "neighbours.h"
 #include "os.h"
 
 enum { LB_LOOK_SIZE = 512 };
 
 /* ---- one folder --------------------------------------------------------------------------------------------- */
 
-typedef struct lb_names {
-  const char* const* globs;
-  char** names;
-  size_t count;
-  size_t capacity;
-} lb_names;
-
-static int lb_collect(void* context, const char* name) {
-  lb_names* list = context;
-  int wanted = 0;
-  for (const char* const* glob = list->globs; glob && *glob && !wanted; glob++) wanted = lb_glob_match(*glob, name);
-  if (!wanted) return 0;
-  if (list->count == list->capacity) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 8;
-    char** names = lb_resize(list->names, capacity * sizeof *names);
-    if (!names) return 1;
-    list->names = names;
-    list->capacity = capacity;
-  }
-  char* copy = lb_duplicate(name);
-  if (!copy) return 1;
-  list->names[list->count++] = copy;
-  return 0;
-}
-
-static int lb_newest_first(const void* left, const void* right) {
-  return lb_name_compare(*(const char* const*)right, *(const char* const*)left);
-}
+/* A folder that is searched, and how far up it must be trusted. */
+typedef struct lb_place_to_look {
+  lb_source source;
+  const char* folder;
+  const char* root;
+} lb_place_to_look;
 
 /* Tries folder/name when there is such a file. `*present` counts those that are there. */
-static int lb_try_in(lb_search* search, lb_source source, const char* folder, const char* name, size_t* present) {
+static int lb_try_in(lb_search* search, const lb_place_to_look* place, const char* name, size_t* present) {
   char why[LB_LOOK_SIZE];
   lb_identity identity;
-  char* path = lb_os_join(folder, name);
+  char* path = lb_os_join(place->folder, name);
   int bound = 0;
   if (!path) {
     search->record->out_of_memory = 1;
   } else if (lb_os_look(path, &identity, why, sizeof why) != LB_PLACE_ABSENT) {
     (*present)++;
-    bound = lb_try_file(search, source, path);
+    bound = lb_try_file(search, place->source, path, place->root);
   }
   lb_free(path);
   return bound;
 }
 
-static int lb_try_folder(lb_search* search, lb_source source, const char* folder) {
+static int lb_try_folder(lb_search* search, lb_source source, const char* folder, const char* root) {
+  const lb_place_to_look place = {source, folder, root};
   char why[LB_LOOK_SIZE] = "";
   size_t present = 0;
   int bound = 0;
   for (const char* const* name = search->runtime->file_names; name && *name && !bound; name++) {
-    bound = lb_try_in(search, source, folder, *name, &present);
+    bound = lb_try_in(search, &place, *name, &present);
   }
   if (bound) return 1;
   lb_names list = {search->runtime->file_globs, NULL, 0, 0};
-  int refused = list.globs && *list.globs ? lb_os_list(folder, lb_collect, &list, why, sizeof why) : 0;
-  if (list.count) qsort(list.names, list.count, sizeof *list.names, lb_newest_first);
-  for (size_t i = 0; i < list.count; i++) {
-    if (!bound) bound = lb_try_in(search, source, folder, list.names[i], &present);
-    lb_free(list.names[i]);
-  }
-  lb_free(list.names);
+  int refused = list.globs && *list.globs ? lb_names_read(&list, folder, why, sizeof why) : 0;
+  for (size_t i = 0; i < list.count && !bound; i++) bound = lb_try_in(search, &place, list.names[i], &present);
+  lb_names_clear(&list);
   if (!present && refused) {
     lb_record_add(search->record, source, LB_OUTCOME_REFUSED, folder, NULL, why);
   } else if (!present) {
@@ -87,10 +62,12 @@ static int lb_try_place(lb_search* search, lb_source source, const char* given) 
   if (!path) {
     search->record->out_of_memory = 1;
   } else if (lb_os_look(path, &identity, why, sizeof why) == LB_PLACE_FOLDER) {
-    bound = lb_try_folder(search, source, path);
+    bound = lb_try_folder(search, source, path, path);
   } else {
+    char* folder = lb_os_folder_of(path);
     search->is_file = 1;
-    bound = lb_try_file(search, source, path);
+    bound = lb_try_file(search, source, path, folder);
+    lb_free(folder);
   }
   lb_free(path);
   return bound;
@@ -129,9 +106,18 @@ static int lb_try_loaded(void* context, const char* path, void* handle, void* en
 static int lb_search_beside(lb_search* search) {
   char* folder = lb_os_own_folder();
   if (!folder) return 0;
-  int bound = lb_try_folder(search, LB_SOURCE_BESIDE, folder);
+  int bound = lb_try_folder(search, LB_SOURCE_BESIDE, folder, folder);
   lb_free(folder);
   return bound;
+}
+
+static int lb_search_packages(lb_search* search) {
+  const lb_neighbours* around = search->around;
+  for (size_t i = 0; around && i < around->count; i++) {
+    const lb_neighbour* package = &around->list[i];
+    if (lb_try_folder(search, LB_SOURCE_PACKAGE, package->folder, package->root)) return 1;
+  }
+  return 0;
 }
 
 typedef struct lb_system_search {
@@ -140,9 +126,11 @@ typedef struct lb_system_search {
   size_t present;
 } lb_system_search;
 
-static int lb_try_system_folder(void* context, const char* folder) {
+static int lb_try_system_folder(void* context, const char* folder, lb_trust trust) {
   lb_system_search* system = context;
-  return lb_try_in(system->search, LB_SOURCE_SYSTEM, folder, system->name, &system->present);
+  const lb_place_to_look place = {LB_SOURCE_SYSTEM, folder, NULL};
+  system->search->trust = trust;
+  return lb_try_in(system->search, &place, system->name, &system->present);
 }
 
 /* Step 5, for one name: the folders that the system would search, so that each candidate is inspected before. */
@@ -158,6 +146,7 @@ static int lb_search_system(lb_search* search, const char* name) {
 int lb_search_run(lb_search* search) {
   const lb_options* options = search->options;
   search->record->raised = lb_os_is_raised();
+  search->trust = LB_TRUST_JUDGED;
   if (lb_search_explicit(search)) return search->handle != NULL;
   if (!(options->flags & LB_FLAG_NO_LOADED) && lb_os_loaded(search->runtime->entry_symbol, lb_try_loaded, search)) {
     return 1;
@@ -166,7 +155,7 @@ int lb_search_run(lb_search* search) {
     if (!lb_is_given(options->directories[i])) continue;
     if (lb_try_place(search, LB_SOURCE_HOST, options->directories[i])) return 1;
   }
-  if (lb_search_beside(search)) return 1;
+  if (lb_search_beside(search) || lb_search_packages(search)) return 1;
   if (options->flags & LB_FLAG_NO_SYSTEM) return 0;
   for (const char* const* name = search->runtime->file_names; name && *name; name++) {
     if (lb_search_system(search, *name)) return 1;

@@ -17,14 +17,24 @@
 #include "file_head.h"
 #include "os.h"
 
-typedef int (*lb_each)(void* context, const char* folder);
+/* A visit of folders that all deserve the same trust. */
+typedef struct lb_visit {
+  lb_visit_folder each;
+  void* context;
+  lb_trust trust;
+} lb_visit;
+
+static int lb_visit_one(void* context, const char* folder) {
+  const lb_visit* visit = context;
+  return visit->each(visit->context, folder, visit->trust);
+}
 
 #if defined(__GLIBC__)
 enum { LB_CACHE_LARGEST = 64 << 20 };
 
 typedef struct lb_lookup {
   const char* name;
-  lb_each each;
+  lb_visit_folder each;
   void* context;
   int stop;
 } lb_lookup;
@@ -32,7 +42,7 @@ typedef struct lb_lookup {
 static int lb_visit_cached(void* context, const char* path) {
   const lb_lookup* lookup = context;
   char* folder = lb_os_folder_of(path);
-  int stop = folder ? lookup->each(lookup->context, folder) : 0;
+  int stop = folder ? lookup->each(lookup->context, folder, LB_TRUST_NAMED) : 0;
   lb_free(folder);
   return stop;
 }
@@ -47,7 +57,7 @@ static void lb_read_cache(void* context, const lb_file* file) {
   lb_free(data);
 }
 
-static int lb_search_cache(const char* name, lb_each each, void* context) {
+static int lb_search_cache(const char* name, lb_visit_folder each, void* context) {
   lb_lookup lookup = {name, each, context, 0};
   lb_with_file("/etc/ld.so.cache", lb_read_cache, &lookup);
   return lookup.stop;
@@ -82,7 +92,7 @@ static int lb_is_default(const char* folder) {
   return *folder == '/' && (strstr)(folder, "-linux-") && !(strchr)(folder + 1, '/');
 }
 
-static int lb_search_own(const char* name, lb_each each, void* context) {
+static int lb_search_own(const char* name, lb_visit_folder each, void* context) {
   Dl_serinfo* folders = lb_system_folders();
   size_t count = folders ? folders->dls_cnt : 0;
   size_t defaults = count;
@@ -91,7 +101,8 @@ static int lb_search_own(const char* name, lb_each each, void* context) {
   for (size_t i = 0; i <= count && !stop; i++) {
     if (i == defaults) stop = lb_search_cache(name, each, context);
     const char* folder = i < count ? folders->dls_serpath[i].dls_name : "";
-    if (*folder == '/' && !stop) stop = each(context, folder);
+    lb_trust trust = i < defaults ? LB_TRUST_JUDGED : LB_TRUST_NAMED; /* run paths come before the defaults */
+    if (*folder == '/' && !stop) stop = each(context, folder, trust);
   }
   lb_free(folders);
   return stop;
@@ -120,11 +131,12 @@ static void lb_read_paths(void* context, const lb_file* file) {
   *(char**)context = text;
 }
 
-static int lb_search_own(const char* name, lb_each each, void* context) {
+static int lb_search_own(const char* name, lb_visit_folder each, void* context) {
   char* listed = NULL;
   (void)name;
   lb_with_file(LB_MUSL_PATHS, lb_read_paths, &listed);
-  int stop = lb_each_folder(listed ? listed : "/lib:/usr/local/lib:/usr/lib", ":\n", each, context);
+  lb_visit visit = {each, context, LB_TRUST_NAMED};
+  int stop = lb_each_folder(listed ? listed : "/lib:/usr/local/lib:/usr/lib", ":\n", lb_visit_one, &visit);
   lb_free(listed);
   return stop;
 }
@@ -134,9 +146,15 @@ const char* lb_os_searched(void) {
 }
 #endif
 
-int lb_os_search(const char* name, lb_each each, void* context) {
+int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment("LD_LIBRARY_PATH");
-  int stop = listed ? lb_each_folder(listed, ":;\n", each, context) : 0;
+  lb_visit visit = {each, context, LB_TRUST_NAMED};
+  int stop = listed ? lb_each_folder(listed, ":;\n", lb_visit_one, &visit) : 0;
   lb_free(listed);
   return stop ? stop : lb_search_own(name, each, context);
+}
+
+const char* const* lb_os_variables(void) {
+  static const char* const variables[] = {"LD_LIBRARY_PATH", NULL};
+  return variables;
 }

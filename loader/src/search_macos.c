@@ -11,12 +11,10 @@
 #include "file_head.h"
 #include "os.h"
 
-typedef int (*lb_each)(void* context, const char* folder);
-
 typedef struct lb_run_paths {
   char* loader; /* the folder of the image that has them; NULL where @ paths do not count */
   char* program;
-  lb_each each;
+  lb_visit_folder each;
   void* context;
   int stop;
 } lb_run_paths;
@@ -24,7 +22,7 @@ typedef struct lb_run_paths {
 static int lb_visit_run_path(void* context, const char* path) {
   lb_run_paths* paths = context;
   char* folder = lb_run_path(path, paths->loader, paths->program);
-  if (folder) paths->stop = paths->each(paths->context, folder);
+  if (folder) paths->stop = paths->each(paths->context, folder, LB_TRUST_JUDGED);
   lb_free(folder);
   return paths->stop;
 }
@@ -33,13 +31,21 @@ static void lb_read_run_paths(void* context, const lb_file* file) {
   lb_macho_run_paths(file, lb_visit_run_path, context);
 }
 
+/* The kernel's own path of the program: dyld keeps it apart from the arguments. */
 static char* lb_program(void) {
   char named[4096];
   uint32_t size = sizeof named;
   return _NSGetExecutablePath(named, &size) ? NULL : realpath(named, NULL);
 }
 
-static int lb_search_run_paths(lb_each each, void* context) {
+char* lb_os_program_folder(void) {
+  char* program = lb_program();
+  char* folder = program ? lb_os_folder_of(program) : NULL;
+  free(program);
+  return folder;
+}
+
+static int lb_search_run_paths(lb_visit_folder each, void* context) {
   static const char anchor = 0;
   char* program = lb_program();
   char* files[] = {lb_os_file_of(&anchor), program ? lb_duplicate(program) : NULL};
@@ -57,14 +63,26 @@ static int lb_search_run_paths(lb_each each, void* context) {
   return paths.stop;
 }
 
-static int lb_search_list(const char* variable, const char* otherwise, lb_each each, void* context) {
+/* A visit of folders that someone named. */
+typedef struct lb_visit {
+  lb_visit_folder each;
+  void* context;
+} lb_visit;
+
+static int lb_visit_one(void* context, const char* folder) {
+  const lb_visit* visit = context;
+  return visit->each(visit->context, folder, LB_TRUST_NAMED);
+}
+
+static int lb_search_list(const char* variable, const char* otherwise, lb_visit_folder each, void* context) {
   char* listed = lb_os_environment(variable);
-  int stop = lb_each_folder(listed ? listed : otherwise, ":", each, context);
+  lb_visit visit = {each, context};
+  int stop = lb_each_folder(listed ? listed : otherwise, ":", lb_visit_one, &visit);
   lb_free(listed);
   return stop;
 }
 
-int lb_os_search(const char* name, lb_each each, void* context) {
+int lb_os_search(const char* name, lb_visit_folder each, void* context) {
   (void)name;
   int stop = lb_search_list("DYLD_LIBRARY_PATH", "", each, context);
   if (!stop) stop = lb_search_run_paths(each, context);
@@ -75,4 +93,9 @@ int lb_os_search(const char* name, lb_each each, void* context) {
 
 const char* lb_os_searched(void) {
   return "not in DYLD_LIBRARY_PATH, the run paths of this library and the program, or the default folders";
+}
+
+const char* const* lb_os_variables(void) {
+  static const char* const variables[] = {"DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH", NULL};
+  return variables;
 }

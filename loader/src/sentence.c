@@ -110,6 +110,7 @@ static void lb_add_fault(lb_text* text, const lb_record* record, const lb_attemp
     case LB_OUTCOME_NO_VERSION:
       lb_add_detail(text, *attempt->detail ? " cannot be used" : " does not tell its version", attempt);
       break;
+    case LB_OUTCOME_INCOMPLETE: lb_add_detail(text, " is incomplete", attempt); break;
     case LB_OUTCOME_REFUSED: lb_add_detail(text, " may not be opened", attempt); break;
     default: lb_add_detail(text, " cannot be loaded", attempt); break;
   }
@@ -126,10 +127,41 @@ static int lb_add_command(lb_text* text, const char* advice) {
 /* What was wrong, and which version would be right. */
 static void lb_add_reason(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
   lb_add_fault(text, record, attempt);
+  if (attempt->outcome == LB_OUTCOME_INCOMPLETE) return; /* its version is right */
   lb_add_floor(text, record);
   if (attempt->outcome != LB_OUTCOME_OTHER_MAJOR || lb_is_any(record->minimum)) return;
   lb_text_add(text, ", below ");
   lb_text_add_number(text, (unsigned long long)record->minimum.major + 1);
+}
+
+/* The runtime's own command names the minimum of the build. A host that needs more gets a command for that. */
+static char* lb_make_advice(const lb_record* record) {
+  const char* advice = record->runtime->advice;
+  lb_text built = {NULL, 0, 0, 0};
+  lb_text text = {NULL, 0, 0, 0};
+  if (!advice) return NULL;
+  lb_text_add(&built, ">=");
+  lb_text_add_version(&built, record->runtime->minimum);
+  char* version = lb_text_take(&built);
+  const char* at = version ? (strstr)(advice, version) : NULL;
+  size_t length = at ? strlen(version) : 0;
+  lb_free(version);
+  if (!at || (at[length] >= '0' && at[length] <= '9') || at[length] == '.') return lb_duplicate(advice);
+  lb_text_add_bytes(&text, advice, (size_t)(at - advice));
+  lb_text_add(&text, ">=");
+  lb_text_add_version(&text, record->minimum);
+  lb_text_add(&text, at + length);
+  return lb_text_take(&text);
+}
+
+/* A place that others may change. */
+static int lb_add_permission(lb_text* text, const lb_record* record, const lb_attempt* attempt) {
+  if (!attempt || attempt->outcome != LB_OUTCOME_REFUSED || lb_is_explicit(attempt) || record->raised) return 0;
+  if (!record->runtime->environment) return 0;
+  lb_text_add(text, " If you trust that file, name it in ");
+  lb_text_add(text, record->runtime->environment);
+  lb_text_add(text, ".");
+  return 1;
 }
 
 static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt* attempt, const char* advice) {
@@ -156,6 +188,10 @@ static void lb_add_next(lb_text* text, const lb_record* record, const lb_attempt
   if (record->raised) { /* then naming the file in the variable would not help */
     lb_add_command(text, advice);
     lb_text_add(text, " (This process has more rights than its user: environment variables are ignored.)");
+    return;
+  }
+  if (lb_add_permission(text, record, attempt)) {
+    lb_add_command(text, advice);
     return;
   }
   if (lb_add_command(text, advice)) {
@@ -206,7 +242,9 @@ static void lb_add_warning(lb_text* text, const lb_record* record) {
 void lb_record_conclude(lb_record* record, const char* advice) {
   lb_text sentence = {NULL, 0, 0, 0};
   lb_text warning = {NULL, 0, 0, 0};
+  char* made_for_minimum = advice ? NULL : lb_make_advice(record);
   const lb_attempt* telling = lb_record_telling(record);
+  if (made_for_minimum) advice = made_for_minimum;
   if (record->bound) {
     lb_add_bound(&sentence, record);
     lb_add_newer(&sentence, record);
@@ -222,5 +260,6 @@ void lb_record_conclude(lb_record* record, const char* advice) {
   lb_add_warning(&warning, record);
   record->sentence = lb_text_take(&sentence);
   record->warning = lb_text_take(&warning);
+  lb_free(made_for_minimum);
   if (!record->sentence || !record->warning) record->out_of_memory = 1;
 }

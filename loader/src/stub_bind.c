@@ -23,21 +23,36 @@ uintptr_t lb_give(uintptr_t result) {
   return result;
 }
 
-typedef struct lb_kept {
-  struct lb_kept* next;
-  char text[1];
-} lb_kept;
+/* ---- texts that the program may keep: each is stored once and never freed ---------------------------------------- */
 
-/* The program may keep the texts that it gets, so each is stored once and never freed. */
-void lb_keep_sentence(lb_stub* stub, const char* sentence) {
-  lb_kept* kept = stub->kept;
-  while (kept && strcmp(kept->text, sentence) != 0) kept = kept->next;
-  if (!kept && (kept = lb_allocate(sizeof *kept + strlen(sentence))) != NULL) {
-    memcpy(kept->text, sentence, strlen(sentence) + 1);
-    kept->next = stub->kept;
-    stub->kept = kept;
+typedef struct lb_kept_text {
+  struct lb_kept_text* next;
+  char text[1];
+} lb_kept_text;
+
+static const char* lb_find_text(const lb_kept_text* texts, const char* text) {
+  while (texts && strcmp(texts->text, text) != 0) texts = texts->next;
+  return texts ? texts->text : NULL;
+}
+
+/* NULL when out of memory. */
+static const char* lb_keep_text(lb_stub* stub, const char* text) {
+  lb_kept_text* first = lb_os_load(&stub->texts);
+  const char* stored = lb_find_text(first, text);
+  lb_kept_text* kept = stored ? NULL : lb_allocate(sizeof *kept + strlen(text));
+  if (!kept) return stored;
+  memcpy(kept->text, text, strlen(text) + 1);
+  for (;;) {
+    kept->next = first;
+    lb_kept_text* now = lb_os_exchange(&stub->texts, first, kept);
+    if (now == first) return kept->text;
+    first = now;
   }
-  lb_os_publish(&stub->sentence, kept ? kept->text : (void*)"The runtime could not be bound: out of memory.");
+}
+
+void lb_keep_message(lb_stub* stub, const char* message) {
+  const char* text = lb_keep_text(stub, message);
+  lb_os_publish(&stub->message, (void*)(uintptr_t)(text ? text : "The runtime could not be bound: out of memory."));
 }
 
 /* The command that users of npm or .NET type where one of them installed this library; else NULL: the runtime's own
@@ -60,37 +75,139 @@ static char* lb_stub_advice(const lb_stub* stub, lb_installer installer) {
   return lb_text_take(&text);
 }
 
-int lb_stub_bind(lb_stub* stub) {
-  if (lb_os_load(&stub->is_filled)) return 0;
+/* ---- failures, which a program that goes on calling would pay for each time ---------------------------------------
+ */
+
+/* What a search that found nothing depends on, but for files. */
+typedef struct lb_failed_search {
+  uint64_t libraries;
+  uint64_t environment; /* a hash */
+  const void* path;
+} lb_failed_search;
+
+static uint64_t lb_hash(uint64_t hash, const char* text) {
+  for (; text && *text; text++) hash = (hash ^ (unsigned char)*text) * 1099511628211u;
+  return (hash ^ (text ? 1u : 2u)) * 1099511628211u; /* unset is not empty */
+}
+
+static uint64_t lb_hash_variable(uint64_t hash, const char* name) {
+  char* value = name ? lb_os_environment(name) : NULL;
+  hash = lb_hash(hash, value);
+  lb_free(value);
+  return hash;
+}
+
+static lb_failed_search lb_describe_search(const lb_stub* stub) {
+  static const char* const variables[] = {"VIRTUAL_ENV", "CONDA_PREFIX", "HOME", NULL};
+  lb_failed_search search = {lb_os_generation(), 14695981039346656037u, lb_os_load(&stub->path)};
+  search.environment = lb_hash_variable(search.environment, stub->runtime->environment);
+  for (const char* const* name = variables; *name; name++) {
+    search.environment = lb_hash_variable(search.environment, *name);
+  }
+  for (const char* const* name = lb_os_variables(); *name; name++) {
+    search.environment = lb_hash_variable(search.environment, *name);
+  }
+  return search;
+}
+
+static int lb_failed_before(const lb_stub* stub, const lb_failed_search* search) {
+  const lb_failed_search* failure = lb_os_load(&stub->failure);
+  return failure && failure->libraries == search->libraries && failure->environment == search->environment &&
+         failure->path == search->path;
+}
+
+/* Older notes stay: another thread may be reading one. A program changes its environment a few times, not for ever. */
+static void lb_note_failure(lb_stub* stub, const lb_failed_search* search) {
+  lb_failed_search* failure = lb_failed_before(stub, search) ? NULL : lb_allocate(sizeof *failure);
+  if (!failure) return;
+  *failure = *search;
+  lb_os_publish(&stub->failure, failure);
+}
+
+/* ---- binding ----------------------------------------------------------------------------------------------------- */
+
+static void lb_keep_report(lb_stub* stub, lb_report* report) {
+  const char* json = lb_keep_text(stub, lb_report_json(report));
+  if (json) lb_os_publish(&stub->report, (void*)(uintptr_t)json);
+}
+
+/* Calls reach the runtime from now on. The block of the first thread counts. */
+static void lb_fill_once(lb_stub* stub) {
+  void* filled = stub->fill();
+  if (!filled) {
+    lb_keep_message(stub, "The runtime could not be bound: out of memory.");
+    return;
+  }
+  lb_record_begin(stub, lb_stub_report(stub));
+  if (lb_os_exchange(&stub->filled, NULL, filled)) lb_free(filled);
+  if (!lb_is_recording(stub)) stub->connect();
+}
+
+static int lb_search_and_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
   lb_neighbours around = lb_neighbours_of(stub->packages);
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
-  options.directories = (const char* const*)around.folders;
-  options.directory_count = around.count;
   char* advice = lb_stub_advice(stub, around.installer);
   options.advice = advice;
-  int outcome = lb_bind(&stub->binding, stub->runtime, &options, &report);
-  lb_neighbours_clear(&around);
-  lb_free(advice);
-  if (!lb_os_lock()) {
-    if (outcome) {
-      lb_keep_sentence(stub, report.sentence);
-    } else if (!lb_os_load(&stub->is_filled)) {
-      stub->fill(lb_report_json(&report));
-    }
-    lb_os_unlock();
+  int outcome = lb_bind_around(&stub->binding, stub->runtime, &options, &around, &report);
+  lb_keep_report(stub, &report);
+  if (outcome) {
+    lb_keep_message(stub, report.sentence);
+  } else {
+    lb_fill_once(stub);
   }
   lb_report_clear(&report);
-  return !lb_os_load(&stub->is_filled);
+  lb_neighbours_clear(&around);
+  lb_free(advice);
+  return outcome;
 }
 
-const char* lb_stub_sentence(const lb_stub* stub) {
-  const char* sentence = lb_os_load(&stub->sentence);
-  return sentence ? sentence : "";
+static void lb_search_unless_in_vain(lb_stub* stub, int looks_again) {
+  lb_failed_search search = lb_describe_search(stub);
+  if (!looks_again && lb_failed_before(stub, &search)) return;
+  if (!lb_search_and_bind(stub)) return;
+  search = lb_describe_search(stub); /* what was opened and closed counts, too */
+  lb_note_failure(stub, &search);
 }
 
-void lb_stub_path(lb_stub* stub, const char* path) {
-  lb_os_publish(&stub->path, lb_duplicate(path));
+int lb_stub_bind(lb_stub* stub, int looks_again) {
+  if (lb_os_load(&stub->filled)) return 0;
+  if (lb_is_opening(stub)) return 1; /* the runtime called back while it is opened */
+  lb_os_watch_forks();
+  size_t opening = lb_begin_opening(stub);
+  lb_search_unless_in_vain(stub, looks_again);
+  lb_end_opening(opening);
+  return !lb_os_load(&stub->filled);
+}
+
+/* ---- what the program calls by name ------------------------------------------------------------------------------ */
+
+const char* lb_stub_message(const lb_stub* stub) {
+  const char* message = lb_os_load(&stub->message);
+  return message ? message : "";
+}
+
+/* The path before stays: another thread may be reading it. */
+int lb_stub_path(lb_stub* stub, const char* path) {
+  char* copy = path ? lb_duplicate(path) : NULL;
+  if (path && !copy) return 1;
+  lb_os_publish(&stub->path, copy);
+  return 0;
+}
+
+const char* lb_stub_report(const lb_stub* stub) {
+  const char* report = lb_os_load(&stub->report);
+  return report ? report : "{}";
+}
+
+const char* lb_stub_version(const lb_stub* stub) {
+  const lb_record* record = lb_bound_record(&stub->binding);
+  return record && record->version ? record->version : "";
+}
+
+const char* lb_stub_file(const lb_stub* stub) {
+  const lb_record* record = lb_bound_record(&stub->binding);
+  return record && record->path ? record->path : "";
 }

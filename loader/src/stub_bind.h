@@ -13,34 +13,48 @@ void* lb_as_pointer(lb_function function);
 /* The target of a call that fails: the first argument was replaced by the result. */
 uintptr_t lb_give(uintptr_t result);
 
-/* One for each runtime that has a stub. */
+/* One for each runtime that has a stub. Threads share it without a lock: what one publishes is never changed again. */
 typedef struct lb_stub {
   const lb_runtime* runtime;
   lb_packages packages;
   uint32_t flags; /* LB_FLAG_* */
-  /* Called once when the runtime is bound, under the lock of binding, with the report as JSON. Publishes `is_filled`
-   * when calls may reach the runtime. */
-  void (*fill)(const char* report);
+  /* Makes what calls of the bound runtime need: a block of memory, NULL when there is not enough. Several threads may
+   * make one at the same time; the first is kept. */
+  void* (*fill)(void);
+  /* Puts the runtime's addresses where calls go directly. Each thread that binds does it, with the same addresses. */
+  void (*connect)(void);
   lb_binding binding;
-  void* volatile path;      /* the first place to look, from the program */
-  void* volatile sentence;  /* the text of the last binding that failed */
-  struct lb_kept* kept;     /* every such text; guarded by the lock */
-  void* volatile is_filled; /* not NULL when calls reach the runtime */
-  lb_version recorded;      /* what the newest recorded function needs; guarded by the lock */
+  void* volatile filled;   /* what `fill` made; calls reach the runtime when it is there */
+  void* volatile path;     /* the first place to look, from the program */
+  void* volatile failure;  /* lb_failed_search: the last one that found nothing */
+  void* volatile texts;    /* lb_kept_text: each text that the program may keep */
+  void* volatile message;  /* why the last binding failed */
+  void* volatile report;   /* of the last binding, as JSON */
+  void* volatile recorder; /* the file to which calls are recorded; see stub_record.c */
+  void* volatile recorded; /* the newest version that a recorded function needs, as one number */
 } lb_stub;
 
-/* Binds the runtime unless it is bound. Returns 0 when calls reach it. */
-int lb_stub_bind(lb_stub* stub);
+/*
+ * Binds the runtime unless it is bound. Returns 0 when calls reach it. A search that found nothing is not repeated
+ * until the path, the environment or the loaded libraries change, or `looks_again`.
+ */
+int lb_stub_bind(lb_stub* stub, int looks_again);
 /* Why the last binding failed: "" when none did. It lives for ever. */
-const char* lb_stub_sentence(const lb_stub* stub);
-/* Makes a sentence the last one. Under the lock of binding. */
-void lb_keep_sentence(lb_stub* stub, const char* sentence);
-void lb_stub_path(lb_stub* stub, const char* path);
+const char* lb_stub_message(const lb_stub* stub);
+/* Makes a message the last one. */
+void lb_keep_message(lb_stub* stub, const char* message);
+/* What the program calls by name; see latebind/stub.h. */
+int lb_stub_path(lb_stub* stub, const char* path);
+const char* lb_stub_report(const lb_stub* stub);
+const char* lb_stub_version(const lb_stub* stub);
+const char* lb_stub_file(const lb_stub* stub);
 
-/* ---- stub_record.c; under the lock of binding ----------------------------------------------------------------- */
+/* ---- stub_record.c ----------------------------------------------------------------------------------------------- */
 
-/* Whether calls are recorded; if so, the report (JSON) is, too. */
-int lb_record_begin(const char* report);
+/* Whether calls are recorded. */
+int lb_is_recording(const lb_stub* stub);
+/* Records what was bound, once, if the environment asks for it. */
+void lb_record_begin(lb_stub* stub, const char* report);
 void lb_record_call(lb_stub* stub, const char* function, lb_version since);
 
 #endif

@@ -35,6 +35,19 @@
 #error "The trampolines are written for x64 and arm64."
 #endif
 
+/* The same as in functions_stub.c, by number instead of by name. */
+#if defined(__x86_64__)
+#define LB_ASM_NUMBERED_JUMP "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*number(%rip)\n"
+#elif defined(__APPLE__)
+#define LB_ASM_NUMBERED_JUMP                                                                       \
+  "hint #34\nadrp x16, (" LB_ASM_NAME(lb_entries) "+8*number)@PAGE\nldr x16, [x16, (" LB_ASM_NAME( \
+      lb_entries) "+8*number)@PAGEOFF]\nbr x16\n"
+#else
+#define LB_ASM_NUMBERED_JUMP                                                                     \
+  "hint #34\nadrp x16, " LB_ASM_NAME(lb_entries) "+8*number\nldr x16, [x16, :lo12:" LB_ASM_NAME( \
+      lb_entries) "+8*number]\nbr x16\n"
+#endif
+
 /* clang-format off */
 __asm__(
     ".text\n"
@@ -53,6 +66,17 @@ __asm__(
     ".balign 16\n"
 #if !defined(_WIN32)
     ".cfi_endproc\n"
+#endif
+#if !defined(LATEBIND_STUB)
+    LB_ASM_LOCAL(lb_jump_first)
+    LB_ASM_NAME(lb_jump_first) ":\n"
+    ".set number, 0\n"
+    ".rept " LB_ASM_TEXT(LB_TRAMPOLINE_COUNT) "\n"
+    ".balign 16\n"
+    LB_ASM_NUMBERED_JUMP
+    ".set number, number + 1\n"
+    ".endr\n"
+    ".balign 16\n"
 #endif
 #if defined(__x86_64__) && !defined(_WIN32)
     "lb_trampoline_common:\n"

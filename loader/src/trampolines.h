@@ -44,6 +44,31 @@ typedef void (*lb_function)(void);
 /* The code of trampoline 0; each has 16 bytes. */
 extern const char lb_trampoline_first[];
 
+/*
+ * ONNX Runtime's functions are called through tables of addresses, which programs read without a lock. So the tables
+ * never change: they have the addresses of jumps, and a jump goes where lb_entries says, as the functions of a stub by
+ * name do. The compiler writes both arrays: jumps, and lb_entries, which lead to trampolines until the runtime is
+ * bound.
+ */
+#ifndef LATEBIND_STUB
+extern void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
+/* The code of jump 0; each has 16 bytes. */
+extern const char lb_jump_first[];
+
+#define LB_EACH_4(X, code, n) X(code, n) X(code, (n) + 1) X(code, (n) + 2) X(code, (n) + 3)
+#define LB_EACH_16(X, code, n) \
+  LB_EACH_4(X, code, n) LB_EACH_4(X, code, (n) + 4) LB_EACH_4(X, code, (n) + 8) LB_EACH_4(X, code, (n) + 12)
+#define LB_EACH_64(X, code, n) \
+  LB_EACH_16(X, code, n) LB_EACH_16(X, code, (n) + 16) LB_EACH_16(X, code, (n) + 32) LB_EACH_16(X, code, (n) + 48)
+#define LB_EACH_256(X, code, n) \
+  LB_EACH_64(X, code, n) LB_EACH_64(X, code, (n) + 64) LB_EACH_64(X, code, (n) + 128) LB_EACH_64(X, code, (n) + 192)
+#define LB_ADDRESS(code, n) (void*)((code) + 16 * (n)),
+/* The addresses of all 1024 pieces of some code, as an initializer. */
+#define LB_ADDRESSES(code)         \
+  LB_EACH_256(LB_ADDRESS, code, 0) \
+  LB_EACH_256(LB_ADDRESS, code, 256) LB_EACH_256(LB_ADDRESS, code, 512) LB_EACH_256(LB_ADDRESS, code, 768)
+#endif
+
 /* Trampoline number `number`, below LB_TRAMPOLINE_COUNT. */
 lb_function lb_trampoline(size_t number);
 

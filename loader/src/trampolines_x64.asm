@@ -1,7 +1,9 @@
 ; trampolines_x64.asm: the machine code of trampolines.h for Visual C++, which reads no assembly in C. As in
 ; trampolines.c, each trampoline is 16 bytes: a landing pad (endbr64), its number into r11, and a jump to the common part.
 EXTERN lb_trampoline_target:PROC
+EXTERN lb_entries:QWORD
 PUBLIC lb_trampoline_first
+PUBLIC lb_jump_first
 
 .code
 
@@ -13,6 +15,16 @@ REPT 1024 ; LB_TRAMPOLINE_COUNT
   DB 0F3h, 0Fh, 1Eh, 0FAh
   mov r11d, number
   jmp lb_trampoline_common
+  number = number + 1
+ENDM
+
+ALIGN 16
+lb_jump_first:
+number = 0
+REPT 1024
+  ALIGN 16
+  DB 0F3h, 0Fh, 1Eh, 0FAh
+  jmp qword ptr [lb_entries + 8 * number]
   number = number + 1
 ENDM
 

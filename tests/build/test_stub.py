@@ -1,5 +1,6 @@
 """The stub as a library of its own: every way in which projects look for ONNX Runtime leads to it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from tests.conftest import ROOT
 from tests.needs import needed, official_header, runtime_folder, zig
 from tests.programs import did, refused, succeeded
 
+PUBLIC = re.compile(r"lb_onnxruntime_(path|available|sentence|version|file|report)")
 # How public projects look for the runtime and link it.
 WAYS = {
     "config": "find_package(onnxruntime 1.17 CONFIG REQUIRED)\nset(LIBS onnxruntime::onnxruntime)",
@@ -183,3 +185,18 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
     kept.write_text("mine")
     refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]
+
+
+def test_the_archive_is_one_object_whose_names_are_its_own(stub):
+    """Names that another archive has, too, would let the linker take parts of both."""
+    (archive,) = stub.glob("lib/*.a")
+    (nm,) = needed("nm")
+    lines = did(nm, "-g", "--defined-only", archive).splitlines()
+    assert sum(line.endswith(".o:") for line in lines) == 1
+    names = {line.split()[-1] for line in lines if len(line.split()) == 3}
+    assert {name for name in names if PUBLIC.fullmatch(name)} == {
+        f"lb_onnxruntime_{name}" for name in ("path", "available", "sentence", "version", "file", "report")
+    }
+    others = {name for name in names if not PUBLIC.fullmatch(name)}
+    assert others
+    assert all(name.startswith(("lb_in_onnxruntime_", "Ort")) for name in others), sorted(others)

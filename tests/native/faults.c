@@ -1,7 +1,8 @@
 /*
- * faults.c: every allocation of latenn's, or every call of the runtime's table, fails once; whatever fails says so, is
- * whole enough to be released, and the next attempt is well. Arguments: "memory" or "calls", the model of bound.c, the
- * runtime's file, the backend's file. Prints how many faults there were.
+ * faults.c: every allocation of latenn's, or every call of the runtime's table, fails once; whatever fails says so, an
+ * allocation with LATENN_OUT_OF_MEMORY, is whole enough to be released, and the next attempt is well. Arguments:
+ * "memory" or "calls", the model of bound.c, the runtime's file, the backend's file, how the paths of
+ * profiles begin. Prints how many faults there were.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,6 +62,7 @@ typedef struct all {
   void* managed;
   char* report;
   char* metadata;
+  char* profile;
   float numbers[WIDTH];
   int wrong;
 } all;
@@ -107,6 +109,7 @@ static latenn_status* run_with(all* it) {
   STEP(latenn_compute_with(it->context, it->run));
   STEP(latenn_bind_output(it->context, 1, NULL));
   STEP(latenn_model_metadata(it->model, &it->metadata));
+  STEP(latenn_model_end_profile(it->model, &it->profile));
   return status;
 }
 
@@ -142,17 +145,18 @@ static void release(all* it) {
   latenn_model_release(it->model);
   latenn_text_release(it->report);
   latenn_text_release(it->metadata);
+  latenn_text_release(it->profile);
 }
 
 /* Whether it is over: so many faults there are not. */
 static int attempt(int which, char** arguments, int* failures) {
   all it = {0};
-  static const latenn_option threads = {"intra_op_num_threads", "1"};
+  const latenn_option rows[] = {{"intra_op_num_threads", "1"}, {"profile", arguments[5]}};
   it.options.size = sizeof it.options;
   it.options.runtime_path = arguments[3];
   it.options.backend = arguments[4];
-  it.options.options = &threads;
-  it.options.option_count = 1;
+  it.options.options = rows;
+  it.options.option_count = 2;
   for (int i = 0; i < WIDTH; i++) it.numbers[i] = 1;
   number = which;
   passed = 0;
@@ -162,8 +166,10 @@ static int attempt(int which, char** arguments, int* failures) {
   number = 0;
   release(&it);
   int is_told = !status || (latenn_status_code(status) != LATENN_OK && *latenn_status_message(status));
+  if (status && fault_memory && latenn_status_code(status) != LATENN_OUT_OF_MEMORY) is_told = 0;
   if (!is_told || it.wrong || (over && status)) {
-    printf("fault %d: %s%s\n", which, latenn_status_message(status), it.wrong ? " wrong numbers" : "");
+    printf("fault %d: %d %s%s\n", which, (int)latenn_status_code(status), latenn_status_message(status),
+           it.wrong ? " wrong numbers" : "");
     ++*failures;
   }
   latenn_status_release(status);
@@ -173,7 +179,7 @@ static int attempt(int which, char** arguments, int* failures) {
 int main(int count, char** arguments) {
   int failures = 0;
   int which = 1;
-  if (count != 5) return 64;
+  if (count != 6) return 64;
   fault_memory = strcmp(arguments[1], "memory") == 0;
   fault_calls = !fault_memory;
   while (which < MANY && !attempt(which, arguments, &failures)) which++;

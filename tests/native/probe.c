@@ -20,7 +20,12 @@
 enum { MAX_DIRECTORIES = 32, MAX_THREADS = 64 };
 
 static lb_binding binding = LB_BINDING_INIT;
-static lb_options options;
+/* With room behind it: a newer caller's options are longer. */
+static struct {
+  lb_options known;
+  unsigned char tail[64];
+} longer;
+#define options longer.known
 static const char* directories[MAX_DIRECTORIES];
 static port_barrier barrier;
 static int again_outcome = -1;
@@ -195,7 +200,12 @@ int main(int count, char** arguments) {
       second_size = atoi(arguments[++i]);
     else if (!strcmp(name, "--options-size"))
       options.size = (uint32_t)atoi(arguments[++i]);
-    else if (!strcmp(name, "--report-size"))
+    else if (!strcmp(name, "--flags"))
+      options.flags = (uint32_t)strtoul(arguments[++i], NULL, 10);
+    else if (!strcmp(name, "--options-tail")) {
+      memset(longer.tail, atoi(arguments[++i]), sizeof longer.tail);
+      options.size = sizeof longer;
+    } else if (!strcmp(name, "--report-size"))
       report.size = (uint32_t)atoi(arguments[++i]);
     else if (!strcmp(name, "--threads"))
       threads = atoi(arguments[++i]);

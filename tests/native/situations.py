@@ -17,6 +17,8 @@ EXPLICIT = {
     "other_major": ("other-major", "at {path} is of another major version; version 1.19 or newer is needed, below 2"),
     "odd_version": ("no-version", 'its version reads "unversioned"'),
     "no_version": ("no-version", "{path} does not tell its version"),
+    "no_table": ("incomplete", "ONNX Runtime 1.25.3 at {path} is incomplete: GetApi(25) returns NULL"),
+    "gap": ("incomplete", "{path} is incomplete: its function table has no CreateStatus"),
     "no_entry": ("no-entry", "{path} is something else: it has no symbol OrtGetApiBase"),
     "needs_gone": ("missing-dependency", "a library that it needs is missing or broken: "),
 }
@@ -97,9 +99,7 @@ SITUATIONS = {
         "--path good@a/ --minimum 1.26", "explicit too-old", ("version 1.26 or newer is needed",)
     ),
     "the host may not lower the floor": Situation("--path old@a/ --minimum 1.2", "explicit too-old"),
-    "many threads bind once": Situation(
-        "--threads 16 --path slow@a/", "explicit bound", answer={"extra": 0, "version_calls": 1}
-    ),
+    "many threads bind the same": Situation("--threads 16 --path slow@a/", "", answer={"extra": 0, "bound": True}),
     "a second call says what the first bound": Situation(
         "--twice --path good@a/", "explicit bound", answer={"version_calls": 1}
     ),
@@ -112,6 +112,18 @@ SITUATIONS = {
         ("is in use in this process already; version 1.26", "Get it with: this"),
         answer={"entry": True, "bound": False, "version": "1.25.3", "minimum": "1.26"},
     ),
+    "a host that raises the floor gets the command for it": Situation(
+        "--dir old@a --minimum 1.40 --no-system",
+        "host too-old, beside not-found",
+        ('version 1.40 or newer is needed. Get it with: pip install "onnxruntime>=1.40"',),
+    ),
+    "a flag that no loader knows yet": Situation(
+        "--path good@a/ --flags 4294901760", "", answer={"outcome": "invalid-argument", "entry": False}
+    ),
+    "options of a newer caller, who sets what this loader lacks": Situation(
+        "--path good@a/ --options-tail 170", "", answer={"outcome": "invalid-argument", "entry": False}
+    ),
+    "options of a newer caller, who sets nothing of it": Situation("--path good@a/ --options-tail 0", "explicit bound"),
     "options without their size, and the path in them": Situation(
         "--path good@a/ --options-size 0", "", answer={"outcome": "invalid-argument", "entry": False}
     ),

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "port.h"
@@ -10,6 +11,10 @@ typedef struct base {
   const void* (*GetApi)(uint32_t);
   const char* (*GetVersionString)(void);
 } base;
+
+#ifndef GAP
+#define GAP 0u /* so many functions are missing */
+#endif
 
 static int version_calls;
 static uint32_t asked_for;
@@ -22,10 +27,16 @@ PORT_EXPORT const base* OrtGetApiBase(void);
 int gone(void);
 #endif
 
+static const void* give_nothing(void) {
+  return NULL;
+}
+
 static const void* get_api(uint32_t version) {
   static const void* table[512];
+  const void* (*function)(void) = give_nothing;
   asked_for = version;
-  return table;
+  for (size_t i = GAP; i < sizeof table / sizeof *table; i++) memcpy(&table[i], &function, sizeof function);
+  return GAP < sizeof table / sizeof *table ? table : NULL;
 }
 
 static const char* get_version(void) {
@@ -51,7 +62,15 @@ const base* OrtGetApiBase(void) {
 
 #ifdef SLOW_START
 __attribute__((constructor)) static void start(void) {
-  port_sleep(400);
+  port_sleep(SLOW_START);
+}
+#endif
+
+#ifdef FOREIGN
+/* What must never run where another user could put it. */
+__attribute__((constructor)) static void start(void) {
+  puts("FOREIGN CODE RUNS");
+  fflush(stdout);
 }
 #endif
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import ROOT
 
-POSIX = {"os_posix.c", "images_linux.c", "images_macos.c"}
+POSIX = {"os_posix.c", "forks_posix.c", "images_linux.c", "images_macos.c"}
 """What MSVC never compiles."""
 GNU = re.compile(r"\b(__atomic_\w+|__sync_\w+|__builtin_\w+|__attribute__|__typeof__|__extension__|__thread)\b|\(\{")
 

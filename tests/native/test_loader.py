@@ -71,6 +71,8 @@ def test_situation(programs, name, tmp_path):
         (b"!<arch>\n" + b"\0" * 200, "a static library"),
         (b"\x7fELF\x02\x01\x01", "truncated: it ends within its header, after 7 bytes"),
         (b"\0" * 500, "not a library of this system"),
+        (bytes(range(1, 256)), "not a library of this system"),
+        ("Überschrift\r\n\tzwei\x0c".encode() * 9, "a text file, not a library"),
     ],
 )
 def test_a_file_that_is_no_library_is_told_by_its_kind(programs, tmp_path, content, says):

@@ -1,6 +1,7 @@
 """latenn's options of ONNX Runtime in C: execution providers, runs, and what else a session takes."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from onnx import TensorProto
 
 from tests import plugin_ep
+from tests.conftest import ROOT
 from tests.native.test_latenn import (
     COMPUTE_FAILED,
     INVALID_ARGUMENT,
@@ -17,11 +19,13 @@ from tests.native.test_latenn import (
     feed_line,
     run,
 )
+from tests.needs import official_header
 from tests.python import models
 
 __all__ = ["run"]
 
 CANCELLED = 10
+ENTRIES = ROOT / "latenn" / "native" / "src" / "onnxruntime" / "entries.c"
 X = np.array([-1, 2, 3], np.float32)
 FEED = feed_line("x", TensorProto.FLOAT, X)
 
@@ -90,6 +94,25 @@ def test_a_device_that_a_plugin_does_not_have_is_refused(run, plugin, tmp_path):
         ({"free_dimension.n": 0}, INVALID_ARGUMENT, "it takes a number from 1"),
         ({"profile": ""}, INVALID_ARGUMENT, "it takes the beginning of a path"),
         ({"log_severity_level": 5}, INVALID_ARGUMENT, "it takes a number from 0 (verbose) to 4"),
+        (
+            {"session.intra_op.alow_spining": 0},
+            INVALID_ARGUMENT,
+            'The option "session.intra_op.alow_spining" is not known. Did you mean "session.intra_op.allow_spinning"?',
+        ),
+        (
+            {"vendor.speed": 1},
+            INVALID_ARGUMENT,
+            'is not known. If a newer ONNX Runtime reads it as a config entry, write "config_entry.vendor.speed".',
+        ),
+        ({f"session.{'x' * 300}": 1}, INVALID_ARGUMENT, "is not known. If a newer"),
+        ({"config_entry.vendor.speed": 1}, None, ""),
+        ({"custom_op.Model.directory": "/x"}, None, ""),
+        ({"custom_op.Model": 1}, INVALID_ARGUMENT, "is not known"),
+        ({"config_entry.ep.cuda.use_arena": 1}, None, ""),
+        ({"config_entry.": 1}, INVALID_ARGUMENT, "is not known"),
+        ({"session.use_ort_model_bytes_directly": 1}, INVALID_ARGUMENT, "keeps no bytes of a model after loading"),
+        ({"config_entry.session.use_ort_model_bytes_for_initializers": 1}, INVALID_ARGUMENT, "cannot be used"),
+        ({"session.use_ort_model_bytes_directly": 0}, None, ""),
     ],
     ids=str,
 )
@@ -99,6 +122,24 @@ def test_options_of_a_session(run, tmp_path, rows, code, says):
         assert "error" not in answers[0]
     else:
         assert (answers[0]["error"], says in answers[0]["message"]) == (code, True), answers[0]
+
+
+def test_a_config_entry_with_the_prefix_reaches_the_runtime(run, tmp_path):
+    """The runtime refuses the model, which is not in ORT's own format: it has read the entry."""
+    model = save(tmp_path / "m.onnx", models.rectified())
+    (answer,) = run(model, "", *options(**{"config_entry.session.load_model_format": "ORT"}))
+    assert answer["error"] == MODEL_INVALID
+
+
+@pytest.mark.parametrize("version", ["1.19", "1.21", "newest"])
+@pytest.mark.parametrize("kind", ["session", "run"])
+def test_each_config_entry_of_the_official_headers_is_known(shared, version, kind):
+    header = official_header(shared, version).with_name(f"onnxruntime_{kind}_options_config_keys.h")
+    declared = set(re.findall(r'kOrt\w+\s*=\s*"([^"]+)"', header.read_text("utf-8")))
+    known = set(re.findall(r'"([^"]+)"', ENTRIES.read_text("utf-8")))
+    of_a_provider = {key for key in declared if re.match(r"ep\.\w+\.", key)}  # ep.NAME.KEY
+    assert len(declared) > 3
+    assert declared - of_a_provider - known == set()
 
 
 def test_one_name_is_one_library(run, plugin, tmp_path):
@@ -184,6 +225,8 @@ def test_an_adapter_changes_what_a_run_computes(run, tmp_path):
         ("tag=a log_severity_level=4 memory.enable_memory_arena_shrinkage=cpu:0", None, ""),
         ("output=z", INVALID_ARGUMENT, 'The model has no output "z"; it has 1: "y".'),
         ("log_severity_level=loud", INVALID_ARGUMENT, "it takes a number from 0 (verbose) to 4 (fatal)"),
+        ("memory.enable_arena_shrinkage=cpu:0", INVALID_ARGUMENT, 'mean "memory.enable_memory_arena_shrinkage"?'),
+        ("config_entry.gpu_graph_id=1", None, ""),
         ("speed=1", INVALID_ARGUMENT, 'The option "speed" of a run is not known. Known: output, tag'),
         ("lora_adapter=/gone", IO, "The LoRA adapter /gone cannot be loaded: there is no such file."),
     ],

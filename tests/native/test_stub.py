@@ -5,9 +5,11 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from latebind.binary.read import read_image
@@ -238,6 +240,29 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
     assert call("fork", rounds) == f"{11 * rounds} bound, 0 refused, 0 other\n"
 
 
+def test_a_program_that_is_linked_statically_says_so(shared, latebind, tmp_path):
+    succeeded(latebind("stub", "onnxruntime", "--output", tmp_path))
+    (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
+    program = tmp_path / "program"
+    words = ["-static", f"-I{official_header(shared).parent}", HERE / "stub" / "user_c.c", archive, "-o", program]
+    if ran(needed_compiler(), *words).returncode:
+        pytest.skip("not run: this system has no static C library")
+    done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
+    assert done.returncode == 1
+    assert "this program is linked statically with glibc, and shared libraries don't work in it" in done.stdout
+
+
+def test_a_search_in_vain_is_repeated_when_the_environment_changes(plain, tmp_path):
+    command = [plain.folder / "remember", tmp_path]
+    with subprocess.Popen(command, stdin=PIPE, stdout=PIPE, text=True, env={}) as program:
+        assert program.stdout.readline() == "no runtime\n"
+        capi = tmp_path / ".local/lib/python3.12/site-packages/onnxruntime/capi"
+        capi.mkdir(parents=True)
+        shutil.copy(plain.stand_in("good"), capi / "libonnxruntime.so.1")
+        answers, _ = program.communicate("go on\n", timeout=60)
+    assert answers == "no runtime\ncalled\n"
+
+
 NODE = "x/node_modules/onnxruntime-node/bin"
 
 
@@ -247,8 +272,8 @@ NODE = "x/node_modules/onnxruntime-node/bin"
     ("app", "a.exe.config", "app/libonnxruntime.so", DOTNET),  # .NET Framework
     ("app/runtimes/linux-x64/native", "", "app/libonnxruntime.so", DOTNET),
     ("x/node_modules/@scope/y-linux-x64", "", f"{NODE}/napi-v6/linux/x64/libonnxruntime.so.1", NPM),
-    ("x/build/Release", "", f"{NODE}/napi-v3/linux/x64/libonnxruntime.so", PIP),
-    ("app/_internal/pkg/lib", "", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2", PIP),
+    ("x/build/Release", "../../package.json", f"{NODE}/napi-v3/linux/x64/libonnxruntime.so", PIP),
+    ("app/_internal/pkg/lib", "../../base_library.zip", "app/_internal/onnxruntime/capi/libonnxruntime.so.1.19.2", PIP),
 ])  # fmt: skip
 def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, theirs, command):  # a table
     (tmp_path / own / with_).mkdir(parents=True)

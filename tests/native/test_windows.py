@@ -1,7 +1,9 @@
 """The loader and latenn on Windows: built by zig, run under wine, with stand-ins and with the real ONNX Runtime."""
 
 import os
+import pathlib
 import shutil
+import tempfile
 
 import confine
 import pytest
@@ -181,13 +183,15 @@ def test_a_copy_in_the_system_folder_is_taken_when_its_file_is_named(windows, de
 
 def test_beside_the_program_and_by_path(windows, tmp_path):
     place(windows, "good", tmp_path / "beside")
-    place(windows, "good", tmp_path / "on path")
     shutil.copy(windows.folder / "probe.exe", tmp_path / "beside")
     answer = windows.probe(program=tmp_path / "beside" / "probe.exe")
     assert outcomes(answer) == [("beside", "bound")]
-    answer = windows.probe(environment={"WINEPATH": wine.windows_path(tmp_path / "on path")})
+    # Not below /tmp: Windows has no sticky folders, and every user could rename what is in it.
+    with tempfile.TemporaryDirectory(dir=cache(), prefix="on path") as name:
+        path = place(windows, "good", pathlib.Path(name))
+        answer = windows.probe(environment={"WINEPATH": wine.windows_path(path.parent)})
     assert outcomes(answer)[-1] == ("system", "bound")
-    assert answer["report"]["path"] == wine.windows_path(tmp_path / "on path" / NAME)
+    assert answer["report"]["path"] == wine.windows_path(path)
 
 
 def test_the_current_folder_is_not_searched(windows, tmp_path):
@@ -202,7 +206,7 @@ def test_paths_in_any_script_and_of_any_length(windows, tmp_path, folder):
     told = wine.windows_path(path)
     for words, environment in [(["--dir", path.parent], {}), (["--path", path], {}), ([], {ENVIRONMENT: told})]:
         answer = windows.probe(*words, environment=environment)
-        assert answer["outcome"] == "bound"
+        assert answer["outcome"] == "bound", answer["report"]["sentence"]
         assert answer["report"]["path"] == told
 
 
@@ -284,3 +288,69 @@ def test_a_backend_by_path_and_by_environment(windows, model):
     ]:
         (answer,) = windows.runner("path", model, *words, feed="report\n", environment=environment)
         assert answer == {"backend": "echo", "report": {"runtime": "none"}}
+
+
+# ---- places where other users may write: wine gives files the owner and the rights that they have below ----
+
+FOREIGN = "FOREIGN CODE RUNS"
+
+
+def serve(windows, program):
+    """What the program with a stub prints, whether it finds a runtime or not."""
+    done = windows.emulator.run(program, env={}, cwd=None, feed=b"")
+    return done.stdout.decode()
+
+
+@pytest.fixture
+def installed(windows, tmp_path):
+    folder = tmp_path / "site-packages" / "pkg"
+    folder.mkdir(parents=True)
+    capi = tmp_path / "site-packages" / "onnxruntime" / "capi"
+    return shutil.copy(windows.folder / "service.exe", folder / "service.exe"), capi
+
+
+def test_packages_around_a_stub_are_found(windows, installed):
+    program, capi = installed
+    path = place(windows, "good", capi)
+    assert serve(windows, program).startswith(wine.windows_path(path).split(":", 1)[0])
+    assert "bound" in serve(windows, program)
+
+
+@pytest.mark.parametrize("kind", ["file", "folder", "owner", "link"])
+def test_what_every_user_may_change_is_refused(windows, installed, tmp_path, kind):
+    program, capi = installed
+    if kind == "link":
+        place(windows, "foreign", tmp_path / "theirs")
+        (tmp_path / "theirs").chmod(0o777)
+        capi.parent.mkdir()
+        capi.symlink_to(tmp_path / "theirs")
+    else:
+        path = place(windows, "foreign", capi)
+        if kind == "owner":
+            os.chown(path, 12345, 12345)
+        else:
+            (path if kind == "file" else capi).chmod(0o777)
+    printed = serve(windows, program)
+    assert FOREIGN not in printed
+    assert ("another user owns" if kind == "owner" else "every user may write to") in printed
+
+
+@pytest.mark.parametrize("theirs", ["onnxruntime/capi", "node_modules/onnxruntime-node/bin/napi-v6/win32/x64"])
+def test_folders_above_the_application_are_not_looked_at(windows, tmp_path, theirs):
+    place(windows, "foreign", tmp_path / theirs)
+    (tmp_path / "Vendor").mkdir()
+    program = shutil.copy(windows.folder / "service.exe", tmp_path / "Vendor" / "service.exe")
+    printed = serve(windows, program)
+    assert FOREIGN not in printed
+    assert "was not found in" in printed
+    assert str(theirs.split("/")[0]) + "\\" not in printed
+
+
+def test_folders_of_path_that_every_user_may_change_are_refused(windows, tmp_path):
+    folder = place(windows, "foreign", tmp_path / "tools").parent
+    folder.chmod(0o777)
+    program = shutil.copy(windows.folder / "service.exe", tmp_path / "service.exe")
+    done = windows.emulator.run(program, env={"WINEPATH": wine.windows_path(folder)}, cwd=None, feed=b"")
+    printed = done.stdout.decode()
+    assert FOREIGN not in printed
+    assert "every user may write to" in printed

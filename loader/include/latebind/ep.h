@@ -26,22 +26,30 @@ static inline int lb_ep_is_listed(const char* version, const char* list) {
  *
  * base: what CreateEpFactories() was given. api: gets the interface, NULL when the runtime is refused.
  * version: gets the version of the interface, which ort_version_supported of every structure must be.
- * Returns NULL, or a status that names the runtime's version and the supported ones. */
+ * Returns NULL, or a status that names the runtime's version and the supported ones. Both the result and *api are NULL
+ * for a runtime that has no interface at all, not even one that makes a status: return NULL then, without a factory. */
 static inline OrtStatus* lb_ep_negotiate(const OrtApiBase* base, const OrtApi** api, uint32_t* version) {
-  const char* found = base->GetVersionString();
+  const char* runtime = base->GetVersionString ? base->GetVersionString() : NULL;
   unsigned major = 0, minor = 0;
   char message[256];
   *api = NULL;
   *version = 0;
-  if (sscanf(found, "%u.%u", &major, &minor) == 2 && major == 1 && minor >= LATEBIND_EP_MINIMUM &&
-      !lb_ep_is_listed(found, LATEBIND_EP_EXCEPT)) {
-    *version = minor < ORT_API_VERSION ? minor : ORT_API_VERSION;
-    *api = base->GetApi(*version);
-    if (*api) return NULL;
+  if (!base->GetApi) return NULL;
+  if (!runtime) runtime = "of an unknown version";
+  if (sscanf(runtime, "%u.%u", &major, &minor) == 2 && major == 1 && minor >= LATEBIND_EP_MINIMUM &&
+      !lb_ep_is_listed(runtime, LATEBIND_EP_EXCEPT)) {
+    uint32_t shared = minor < ORT_API_VERSION ? minor : ORT_API_VERSION;
+    *api = base->GetApi(shared);
+    if (*api) {
+      *version = shared;
+      return NULL;
+    }
   }
+  const OrtApi* first = base->GetApi(1); /* every real runtime has the first version */
+  if (!first) return NULL;
   snprintf(message, sizeof message, "%s %s needs ONNX Runtime %s; this is %s", LATEBIND_EP_NAME, LATEBIND_EP_VERSION,
-           LATEBIND_EP_RANGE, found);
-  return base->GetApi(1)->CreateStatus(ORT_NOT_IMPLEMENTED, message); /* every version of the runtime has the first */
+           LATEBIND_EP_RANGE, runtime);
+  return first->CreateStatus(ORT_NOT_IMPLEMENTED, message);
 }
 
 #endif

@@ -9,7 +9,8 @@
  * macOS and Windows. Paths are UTF-8 on all three, and of any length.
  *
  * Contents: versions - describing a runtime - options - report - binding.
- * Stability: every struct that crosses this interface begins with its size; fields are only ever added at the end.
+ * Stability: lb_runtime, lb_options, lb_report and lb_attempt begin with their size; fields are only ever added at the
+ * end. lb_version and lb_binding never change. What came later than 0.1 says so: "since".
  */
 #ifndef LATEBIND_LATEBIND_H
 #define LATEBIND_LATEBIND_H
@@ -31,6 +32,9 @@ typedef struct lb_version {
   uint32_t patch;
 } lb_version;
 
+/* LATEBIND_VERSION of the loader that is compiled in, which may not be this header's */
+const char* lb_loader_version(void);
+
 /* Reads "1.19", "1.19.2" or "1.20.0-rc1" (what follows the numbers is ignored). Returns 0 on success. */
 int lb_version_parse(const char* text, lb_version* version);
 /* Negative, 0 or positive: left is older than, the same as or newer than right. */
@@ -45,6 +49,13 @@ int lb_version_compare(lb_version left, lb_version right);
  * call anything in the runtime beyond what is needed to read the version: the image may be too old for everything else.
  */
 typedef int (*lb_read_version)(void* entry, char* text, size_t size);
+
+/*
+ * Checks that a loaded runtime has all that the host will use, once its version is known to be right: a table of
+ * functions without a gap. Returns 0 on success; else the search goes on, and `text` (at most `size` bytes,
+ * NUL-terminated) says what is missing: "GetApi(25) returns NULL".
+ */
+typedef int (*lb_check_runtime)(void* entry, lb_version version, char* text, size_t size);
 
 /*
  * For an lb_read_version that needs more than the entry symbol: another exported symbol of the loaded image that holds
@@ -72,10 +83,11 @@ typedef struct lb_runtime {
   const char* const* file_globs; /* NULL-terminated, '*' only, for folders: "libonnxruntime.so.*" */
   const char* entry_symbol;      /* "OrtGetApiBase": no image without it is the runtime */
   lb_read_version read_version;
-  lb_version minimum; /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
-  lb_version built;   /* the newest version whose interface the host was written for */
-  const char* advice; /* the command that fixes a missing runtime, or NULL */
-  int is_calendar;    /* the major version is a year: another one is newer or older, not another interface */
+  lb_version minimum;     /* the floor: older is unsuitable, and so is another major version; 0.0.0 accepts any */
+  lb_version built;       /* the newest version whose interface the host was written for */
+  const char* advice;     /* the command that fixes a missing runtime, or NULL */
+  int is_calendar;        /* the major version is a year: another one is newer or older, not another interface */
+  lb_check_runtime check; /* or NULL */
 } lb_runtime;
 
 /* ---- options -------------------------------------------------------------------------------------------- */
@@ -86,7 +98,11 @@ enum {
   LB_FLAG_NO_LOADED = 1u << 2  /* leave out step 2, images that are loaded already: for plugins that share a symbol */
 };
 
-/* Set `size`; every other field may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. */
+/*
+ * Set `size`; every other field may be zero. Paths are UTF-8. Nothing is kept after lb_bind() returns. lb_bind()
+ * refuses flags that it does not know, and a longer struct whose further bytes are not all zero: they mean something to
+ * a newer loader.
+ */
 typedef struct lb_options {
   uint32_t size;                  /* sizeof(lb_options): lb_bind() refuses a struct without it */
   uint32_t flags;                 /* LB_FLAG_* */
@@ -105,7 +121,8 @@ typedef enum lb_source {
   LB_SOURCE_LOADED = 3,      /* already loaded in this process */
   LB_SOURCE_HOST = 4,        /* options.directories */
   LB_SOURCE_BESIDE = 5,      /* the folder of the library that the loader is compiled into */
-  LB_SOURCE_SYSTEM = 6       /* the operating system's search */
+  LB_SOURCE_SYSTEM = 6,      /* the operating system's search */
+  LB_SOURCE_PACKAGE = 7      /* another package, around the library that a stub is compiled into */
 } lb_source;
 
 typedef enum lb_outcome {
@@ -118,14 +135,19 @@ typedef enum lb_outcome {
   LB_OUTCOME_TOO_OLD = 6,
   LB_OUTCOME_OTHER_MAJOR = 7,
   LB_OUTCOME_NO_VERSION = 8,        /* the version could not be read */
-  LB_OUTCOME_REFUSED = 9,           /* its place or a permission forbids it */
+  LB_OUTCOME_REFUSED = 9,           /* others may write there, its place is excluded, or a permission forbids it */
   LB_OUTCOME_LOAD_FAILED = 10,      /* any other error of the system's loader: see detail */
   LB_OUTCOME_INVALID_ARGUMENT = 11, /* a mistake in the call itself: a struct without its size, a NULL */
-  LB_OUTCOME_BOUND_OLDER = 12       /* bound already, and older than the minimum of this call */
+  LB_OUTCOME_BOUND_OLDER = 12,      /* bound already, and older than the minimum of this call */
+  LB_OUTCOME_INCOMPLETE = 13        /* of the right version, but lacks what its check() looks for */
 } lb_outcome;
 
-/* One candidate that was tried. Strings belong to the report. */
+/*
+ * One candidate that was tried. Strings belong to the report. `size` is also the distance to the next attempt:
+ * lb_report_attempt() heeds it.
+ */
 typedef struct lb_attempt {
+  uint32_t size; /* sizeof(lb_attempt) of the loader */
   lb_source source;
   lb_outcome outcome;
   const char* path;    /* the file, folder or name that was tried, UTF-8 */
@@ -154,6 +176,9 @@ typedef struct lb_report {
   void* storage;        /* private */
 } lb_report;
 
+/* Attempt number `index`, in the order in which they were made; NULL past the last */
+const lb_attempt* lb_report_attempt(const lb_report* report, size_t index);
+
 /* The report as lines of text. The text belongs to the report. Never NULL; the sentence alone when out of memory. */
 const char* lb_report_text(lb_report* report);
 
@@ -179,25 +204,31 @@ const char* lb_outcome_name(lb_outcome outcome);
  * Fields are private; read them with lb_entry().
  */
 typedef struct lb_binding {
-  void* volatile entry;
-  void* private_state;
+  void* volatile state;
+  void* reserved;
 } lb_binding;
 
 #define LB_BINDING_INIT {0, 0}
 
 /*
  * Finds, opens and checks the runtime, once. Returns 0 when `binding` holds a usable runtime and an lb_outcome
- * (never LB_OUTCOME_BOUND) when none was usable. Thread-safe: one thread binds, the others wait. A success is
- * kept for the life of the process and later calls return it at once, whatever places they name; the runtime is
- * never unloaded. A failure is not kept: the next call tries again.
+ * (never LB_OUTCOME_BOUND) when none was usable. Thread-safe and without a lock: threads that call at the same time
+ * each search, the first to find a runtime decides, and none waits for another. A success is kept for the life of the
+ * process and later calls return it at once, whatever places they name; the runtime is never unloaded. A failure is not
+ * kept: the next call tries again.
  *
  * A later call whose minimum is above the bound version returns LB_OUTCOME_BOUND_OLDER: the binding stays as it is for
  * those who asked for less, and the report names both versions. A mistake in the arguments (`size` is not set, a NULL)
  * returns LB_OUTCOME_INVALID_ARGUMENT, even when the runtime is bound already; the report names it.
  *
  * Order: 1 options->path, else the environment variable: a failure there is final. 2 images already loaded.
- * 3 options->directories. 4 the folder of the library that contains this loader. 5 the system's search.
- * In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
+ * 3 options->directories. 4 the folder of the library that contains this loader; for a stub, then packages around it.
+ * 5 the system's search. In steps 2 to 5 an unsuitable candidate is recorded and the search goes on.
+ *
+ * Trust: in steps 3 and 4, and in run paths and PATH, a candidate is refused when others than the administrator, this
+ * user, and those who can change this library's own file may write to it, to its folder, or to a folder between that
+ * and the root of the application or package. In a process with raised rights the administrator alone may, in every
+ * folder up to the top. docs/threats.md has the rule.
  *
  * The runtime is opened by absolute path only, after its head was read. Step 5 walks the folders that the system's own
  * loader would search, never the current folder; an empty or relative element of a list is left out. Linux (glibc):

@@ -63,7 +63,8 @@ static const lb_runtime lb_litert = {
     {LATEBIND_LITERT_MINIMUM_MAJOR, LATEBIND_LITERT_MINIMUM_MINOR, LATEBIND_LITERT_MINIMUM_PATCH},
     {2, 3, 0},
     "pip install \"ai-edge-litert>=" LATEBIND_LITERT_MINIMUM "\"",
-    0};
+    0,
+    NULL};
 
 #ifdef __cplusplus
 }

@@ -35,6 +35,8 @@ extern "C" {
 
 /* Reads the version without calling anything that an old runtime may lack. */
 int lb_onnxruntime_read_version(void* entry, char* text, size_t size);
+/* Checks that no function that the loader declares is missing from the runtime's table. */
+int lb_onnxruntime_check(void* entry, lb_version version, char* text, size_t size);
 
 static const char* const lb_onnxruntime_file_names[] = {
 #if defined(_WIN32)
@@ -67,7 +69,8 @@ static const lb_runtime lb_onnxruntime = {
     {LATEBIND_ONNXRUNTIME_MINIMUM_MAJOR, LATEBIND_ONNXRUNTIME_MINIMUM_MINOR, LATEBIND_ONNXRUNTIME_MINIMUM_PATCH},
     {1, 31, 0},
     "pip install \"onnxruntime>=" LATEBIND_ONNXRUNTIME_MINIMUM "\"",
-    0};
+    0,
+    lb_onnxruntime_check};
 
 #ifdef __cplusplus
 }

@@ -66,7 +66,8 @@ static const lb_runtime lb_openvino = {
     {LATEBIND_OPENVINO_MINIMUM_MAJOR, LATEBIND_OPENVINO_MINIMUM_MINOR, LATEBIND_OPENVINO_MINIMUM_PATCH},
     {2026, 4, 0},
     "pip install \"openvino>=" LATEBIND_OPENVINO_MINIMUM "\"",
-    1};
+    1,
+    NULL};
 
 #ifdef __cplusplus
 }

@@ -4,26 +4,38 @@
  *
  * LB_DECLARE_STUB(openvino) declares, for the stub of that runtime:
  *
- * void lb_openvino_path(const char* path)
+ * int lb_openvino_path(const char* path)
  *   A file or folder of the runtime, used instead of the search. UTF-8. Call it before any function of the runtime.
+ *   Returns 0, or 1 when memory ran out and nothing changed. NULL goes back to the search.
  * int lb_openvino_available(const char* function)
- *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. Later calls look again.
- * const char* lb_openvino_sentence(void)
- *   Why the last binding failed, and what to do; "" when none did.
+ *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. After a failure it looks
+ * again; the runtime's own functions don't, unless the path, the environment or the loaded libraries changed. const
+ * char* lb_openvino_sentence(void) Why the last binding failed, and what to do; "" when none did. const char*
+ * lb_openvino_version(void), const char* lb_openvino_file(void) The version of the bound runtime, and its file; "" when
+ * none is bound. const char* lb_openvino_report(void) What the last binding tried, as lb_report_json() has
+ * it; "{}" before the first.
+ *
+ * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */
 #ifndef LATEBIND_STUB_H
 #define LATEBIND_STUB_H
 
 #ifdef __cplusplus
 #define LB_DECLARE_STUB(runtime)                                 \
-  extern "C" void lb_##runtime##_path(const char* path);         \
+  extern "C" int lb_##runtime##_path(const char* path);          \
   extern "C" int lb_##runtime##_available(const char* function); \
-  extern "C" const char* lb_##runtime##_sentence(void)
+  extern "C" const char* lb_##runtime##_sentence(void);          \
+  extern "C" const char* lb_##runtime##_version(void);           \
+  extern "C" const char* lb_##runtime##_file(void);              \
+  extern "C" const char* lb_##runtime##_report(void)
 #else
 #define LB_DECLARE_STUB(runtime)                      \
-  void lb_##runtime##_path(const char* path);         \
+  int lb_##runtime##_path(const char* path);          \
   int lb_##runtime##_available(const char* function); \
-  const char* lb_##runtime##_sentence(void)
+  const char* lb_##runtime##_sentence(void);          \
+  const char* lb_##runtime##_version(void);           \
+  const char* lb_##runtime##_file(void);              \
+  const char* lb_##runtime##_report(void)
 #endif
 
 LB_DECLARE_STUB(onnxruntime);

@@ -27,6 +27,8 @@ _STUB = """latebind's stub of {title} as one file. Made by `latebind stub`; chan
 _LOADER = """latebind's loader as one file. Made by `latebind loader-source --single`; change nothing here.
  * Compile latebind.c into your library, and include latebind.h. ONNX Runtime's functions, lb_ort_*, are declared where
  * LATEBIND_ORT_API is defined; a file that includes the official header does so before this one."""
+_PUBLIC = ("path", "available", "sentence", "version", "file", "report")
+"""The stub's own functions, of <latebind/stub.h>."""
 _ORT_API = "defined(LATEBIND_ORT_API)"
 _HIDDEN = """\
 #ifndef _MSC_VER
@@ -60,7 +62,7 @@ def amalgamation(loader: Path, source: StubSource) -> dict[str, str]:
     public = (loader / "include" / "latebind" / "stub.h").read_text("utf-8")
     declared = "" if runtime == "onnxruntime" else f"\nLB_DECLARE_STUB({runtime});\n"
     text = "\n".join([*lines, *_joined(loader, bodies, own=own)])
-    kept = [f"{runtime}_{name}" for name in ("path", "available", "sentence")]
+    kept = [f"{runtime}_{name}" for name in _PUBLIC]
     if source.version == "own":  # what the project defines, and what that may call
         kept += [f"{runtime}_read_version", "image_symbol", "image_keep"]
     return {

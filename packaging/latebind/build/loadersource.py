@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 _SYSTEMS = (("windows", "#if defined(_WIN32)"), ("macos", "#elif defined(__APPLE__)"), ("linux", "#else"))
 """The preprocessor's conditions for each operating system."""
 
+_CHECK = """\
+/* Checks that no function that the loader declares is missing from the runtime's table. */
+int lb_{name}_check(void* entry, lb_version version, char* text, size_t size);
+"""
+
 
 def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
     """The header that describes a runtime; `minimum` is what holds unless CMake sets one."""
@@ -44,6 +49,8 @@ def runtime_header(runtime: RuntimePreset, minimum: str, origin: str) -> str:
         built=", ".join(_numbers(runtime.built)),
         advice=_advice(runtime),
         calendar=str(int(runtime.calendar)),
+        check=f"lb_{runtime.name}_check" if runtime.check else "NULL",
+        checked=_CHECK.format(name=runtime.name) if runtime.check else "",
     )
 
 

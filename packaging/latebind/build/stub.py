@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from latebind.build.amalgamation import amalgamation
 from latebind.build.loadersource import write_changed
 from latebind.build.stage import swap_in
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require
@@ -68,10 +69,12 @@ class Stub:
         tree = folder / "tree"
         described = folder / "described"
         write_changed(self.source.files(), described)
+        write_changed(amalgamation(self.loader, self.source), folder / "single")
         definitions = {
             "CMAKE_MAKE_PROGRAM": ninja,
             "CMAKE_BUILD_TYPE": "Release",
             "LATEBIND_DESCRIBED": described,
+            "LATEBIND_SINGLE": folder / "single" / f"latebind_{self.source.runtime.name}.c",
             f"LATEBIND_MINIMUM_{self.source.runtime.name}": self.source.minimum,
             **self._names(),
             **({"LATEBIND_HEADERS": self.headers} if self.headers else {}),

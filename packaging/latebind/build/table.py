@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from latebind.build.ledger import Losses
     from latebind.build.pack import PackResult
     from latebind.model import Artifact, NotMade
 
@@ -44,6 +45,13 @@ def to_markdown(packed: PackResult) -> str:
 def not_made(row: NotMade) -> str:
     """One package that was not made, in a sentence."""
     return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
+
+
+def describe_losses(losses: Losses) -> list[str]:
+    """A line for each file that packing removed from dist/ or narrowed, and the command that packs all targets."""
+    lines = [f"removed from dist/: {', '.join(losses.files)}"] if losses.files else []
+    lines += [f"dist/{file} no longer holds {', '.join(rids)}" for file, rids in losses.targets.items()]
+    return [*lines, "  To pack every target: latebind pack --target all"] if losses.whole_targets else lines
 
 
 def _place(row: Artifact) -> str:

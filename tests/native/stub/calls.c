@@ -62,6 +62,9 @@ static double scratch(double a, double b, double c, double d, double e, double f
   return i ? scratch(b, c, d, e, f, g, h, a, i - 1) + a : a;
 }
 
+/* Jumps go through these; none is called here. */
+void* volatile lb_entries[LB_TRAMPOLINE_COUNT];
+
 /* What a search for a runtime does to registers, at least: calls, with vectors and strings. */
 lb_function lb_trampoline_target(size_t number, uintptr_t* first) {
   char text[256];

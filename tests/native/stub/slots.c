@@ -10,6 +10,7 @@
 
 #include "latebind/stub.h"
 #include "ort_slots.h"
+#include "trampolines.h"
 #if defined(_WIN32)
 #include <windows.h>
 #else
@@ -64,6 +65,18 @@ static const base* theirs(const char* path) {
 
 static unsigned compare(const row* row, size_t count, table ours, table own);
 
+/* Where an entry of the stub's tables goes: each is a jump. */
+static void* target_of(void* entry) {
+  const char* at = entry;
+  int is_jump = at >= lb_jump_first && at < lb_jump_first + (16 * LB_TRAMPOLINE_COUNT);
+  return is_jump ? lb_entries[(at - lb_jump_first) / 16] : entry;
+}
+
+/* Statuses are always read by the stub: one that it made itself may be among them. */
+static int reads_statuses(const char* name) {
+  return !strcmp(name, "GetErrorCode") || !strcmp(name, "GetErrorMessage") || !strcmp(name, "ReleaseStatus");
+}
+
 /* A getter may be the stub's, for a copy of the runtime's table. */
 static int gives_the_same(const char* getter, void* ours, void* own) {
   for (size_t i = 0; i < sizeof inner / sizeof *inner; ++i) {
@@ -89,10 +102,11 @@ static const char* elder(void* ours, table own) {
 static unsigned compare(const row* row, size_t count, table ours, table own) {
   unsigned same = 0;
   for (size_t slot = 0; slot < count; ++slot) {
-    if (row == rows && row[slot].since > minor && elder(ours[slot], own)) {
-      printf("served %s by %s\n", row[slot].name, elder(ours[slot], own));
+    void* target = target_of(ours[slot]);
+    if (row == rows && row[slot].since > minor && elder(target, own)) {
+      printf("served %s by %s\n", row[slot].name, elder(target, own));
     } else if (row[slot].since <= minor) {
-      if (ours[slot] == own[slot] || gives_the_same(row[slot].name, ours[slot], own[slot]))
+      if (target == own[slot] || reads_statuses(row[slot].name) || gives_the_same(row[slot].name, target, own[slot]))
         ++same;
       else
         printf("other %s\n", row[slot].name);

@@ -54,19 +54,20 @@ namespace Smoke
             IntPtr table = OrtGetApiBase();
             string version = Text(Delegate<GetVersion>(Marshal.ReadIntPtr(table, IntPtr.Size))());
             api = Delegate<GetApi>(Marshal.ReadIntPtr(table))(23);
-            Dictionary<string, bool> right = Cases(TinyEp.GetLibraryPath());
-            string passed = string.Join(", ", right.Keys.Where(one => right[one]).Select(Quoted));
-            string failed = string.Join(", ", right.Keys.Where(one => !right[one])
-                .Select(one => "{\"name\": " + Quoted(one) + ", \"message\": \"is not what it must be\"}"));
+            Dictionary<string, string> wrong = Cases(TinyEp.GetLibraryPath());
+            string passed = string.Join(", ", wrong.Keys.Where(one => wrong[one] == "").Select(Quoted));
+            string failed = string.Join(", ", wrong.Keys.Where(one => wrong[one] != "")
+                .Select(one => "{\"name\": " + Quoted(one) + ", \"message\": " + Quoted(wrong[one]) + "}"));
             Assembly helper = typeof(TinyEp).Assembly;
             string framework = helper.GetCustomAttribute<TargetFrameworkAttribute>().FrameworkName;
             string assembly = "{\"path\": " + Quoted(helper.Location) + ", \"framework\": " + Quoted(framework) + "}";
             File.WriteAllText(arguments[1], "{\"assembly\": " + assembly + ", \"report\": {\"version\": \"" + version + "\"}, \"passed\": [" + passed
                 + "], \"failed\": [" + failed + "], \"libraries\": [" + string.Join(", ", libraries) + "]}");
-            return right.Values.All(one => one) ? 0 : 1;
+            return wrong.Values.All(one => one == "") ? 0 : 1;
         }
 
-        private static Dictionary<string, bool> Cases(string path)
+        /// <summary>What was wrong with each case, "" for nothing.</summary>
+        private static Dictionary<string, string> Cases(string path)
         {
             byte[] name = Bytes("tiny");
             bool isWindows = RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
@@ -77,15 +78,22 @@ namespace Smoke
             string[] names = TinyEp.GetEpNames();
             IntPtr[] devices = Enumerable.Range(0, (int)count).Select(i => Marshal.ReadIntPtr(all, i * IntPtr.Size)).ToArray();
             IntPtr[] own = devices.Where(one => names.Contains(DeviceName(one))).ToArray();
-            var right = new Dictionary<string, bool> { ["names"] = names.All(one => own.Select(DeviceName).Contains(one)) };
+            string[] lacking = names.Except(own.Select(DeviceName)).ToArray();
+            var wrong = new Dictionary<string, string>
+            {
+                ["names"] = lacking.Length == 0 ? "" : "no device is of " + string.Join(", ", lacking) + "; the devices are of "
+                    + string.Join(", ", devices.Select(DeviceName).Distinct()),
+            };
             if (own.Length > 0)
             {
-                right["numbers"] = Computed(env, own[0]).SequenceEqual(A.Zip(B, (a, b) => Math.Max(a * b, 0)));
+                float[] computed = Computed(env, own[0]), expected = A.Zip(B, (a, b) => Math.Max(a * b, 0)).ToArray();
+                wrong["numbers"] = computed.SequenceEqual(expected) ? "" : "computed " + string.Join(" ", computed)
+                    + ", expected " + string.Join(" ", expected);
             }
             libraries = Libraries().ToArray();
             Check(Function<UnregisterLibrary>(Unregister)(env, name));
             Function<Release>(ReleaseEnv)(env);
-            return right;
+            return wrong;
         }
 
         private static string DeviceName(IntPtr device) { return Text(Function<GetText>(EpDeviceName)(device)); }

@@ -1,0 +1,94 @@
+/*
+ * forks_posix.c: os.h for Linux and macOS: calls opening.c around each fork, and a function at the end of the process.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "os.h"
+
+void lb_os_wait(void) {
+  const struct timespec millisecond = {0, 1000000};
+  nanosleep(&millisecond, NULL);
+}
+
+#if defined(__GLIBC__)
+/*
+ * The handlers must go when this library is unloaded, or the next fork jumps into nothing. pthread_atfork() sees to
+ * that only where the toolchain links its newer form and ends libraries as GNU's does; zig's does neither. So both
+ * halves are called by name: they are interfaces of the Linux Standard Base.
+ */
+#define LB_OF_LIBC __attribute__((visibility("default"))) /* also where a pragma hides what is declared */
+LB_OF_LIBC int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* library);
+LB_OF_LIBC void __cxa_finalize(void* library);
+LB_OF_LIBC int __cxa_atexit(void (*handler)(void*), void* argument, void* library);
+extern void* __dso_handle __attribute__((visibility("hidden")));
+
+static int lb_watch_forks(void) {
+  return __register_atfork(lb_before_fork, lb_after_fork, lb_after_fork_in_child, &__dso_handle) == 0;
+}
+
+static int lb_forks_are_watched;
+
+/* A fork that has begun does not see new handlers, so they are there before a second thread can bind. */
+__attribute__((constructor)) static void lb_watch_forks_early(void) {
+  lb_forks_are_watched = lb_watch_forks();
+}
+
+__attribute__((destructor)) static void lb_forget_forks(void) {
+  if (lb_forks_are_watched) __cxa_finalize(&__dso_handle);
+}
+
+void lb_os_watch_forks(void) {} /* they are */
+
+static void (*lb_end)(void);
+
+static void lb_end_or_unload(void* mark) {
+  if (pthread_mutex_trylock(mark)) {
+    lb_end();
+  } else {
+    pthread_mutex_unlock(mark);
+  }
+}
+
+/*
+ * Unloading this library calls its handlers, too. So another one, which belongs to no library and is called before it,
+ * locks a mutex when the process ends: code and memory that are still there when this library is not.
+ */
+void lb_os_at_exit(void (*end)(void)) {
+  pthread_mutex_t* mark = lb_allocate(sizeof *mark);
+  if (!mark || pthread_mutex_init(mark, NULL)) return;
+  lb_end = end;
+  __cxa_atexit(lb_end_or_unload, mark, &__dso_handle);
+  __cxa_atexit((void (*)(void*))(void (*)(void))pthread_mutex_trylock, mark, NULL);
+}
+#elif defined(__APPLE__)
+/*
+ * dyld does not remove the handlers when a library is unloaded, so a library that has some stays for ever: not before
+ * it binds, or each library with a loader would stay, used or not.
+ */
+void lb_os_watch_forks(void) {
+  static void* volatile is_watched;
+  Dl_info info;
+  if (lb_os_exchange(&is_watched, NULL, (void*)&is_watched)) return;
+  if (!dladdr((const void*)&is_watched, &info)) return;
+  if (!dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE)) return;
+  pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork_in_child);
+}
+#else
+__attribute__((constructor)) static void lb_watch_forks_early(void) {
+  pthread_atfork(lb_before_fork, lb_after_fork, lb_after_fork_in_child);
+}
+
+void lb_os_watch_forks(void) {} /* they are */
+#endif
+
+#if !defined(__GLIBC__)
+void lb_os_at_exit(void (*end)(void)) {
+  atexit(end); /* this library is never unloaded: see above, and musl unloads none */
+}
+#endif

@@ -1,0 +1,21 @@
+"""Negotiation of a version for execution providers, with runtimes that deny what they should have."""
+
+from tests.native.building import HERE, ROOT, needed_compiler
+from tests.needs import official_header
+from tests.programs import did
+
+MACROS = {
+    "LATEBIND_EP_MINIMUM": "23",
+    "LATEBIND_EP_EXCEPT": '"1.24.1"',
+    "LATEBIND_EP_NAME": '"Acme"',
+    "LATEBIND_EP_VERSION": '"1.0"',
+    "LATEBIND_EP_RANGE": '"1.23 or newer"',
+}
+
+
+def test_a_runtime_without_an_interface_is_refused_and_not_called(shared, tmp_path):
+    words = [f"-D{name}={value}" for name, value in MACROS.items()]
+    folders = [f"-isystem{official_header(shared).parent}", f"-I{ROOT / 'loader' / 'include'}"]
+    program = tmp_path / "negotiate"
+    did(needed_compiler(), "-std=c11", "-Wall", "-Werror", *words, *folders, HERE / "negotiate.c", "-o", program)
+    assert did(program) == "checked\n"

@@ -1,0 +1,477 @@
+"""Places where another user may write: nothing from there is loaded, and the report says what was refused and why.
+
+Each case is an attack: `foreign` prints a line when it is loaded. What users did on purpose is below, as controls.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.native.building import Programs
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux" or os.geteuid() != 0, reason="only root can make files of several users"
+)
+USER, ATTACKER, GROUP = 23456, 12345, 34567
+LIBRARY = "libonnxruntime.so.1"
+CAPI = "onnxruntime/capi"
+NODE = "node_modules/onnxruntime-node/bin/napi-v6/linux/x64"
+OWNER, EVERYBODY, MEMBERS = "another user owns", "every user may write to", "other users of its group may write to"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A folder below a sticky one, as /tmp has many, and the programs that a user runs there."""
+
+    base: Path
+    programs: Programs
+
+    def install(self, program: str, folder: str, *, owner: int = USER) -> Path:
+        """A program in a folder of its user."""
+        self.make_folders(folder, owner)
+        path = Path(shutil.copy(self.programs.folder / program, self.base / folder / program))
+        os.chown(path, owner, owner)
+        return path
+
+    def make_folders(self, folder: str, owner: int) -> Path:
+        """A folder; those that are new belong to the owner."""
+        path = self.base
+        for part in Path(folder).parts:
+            path /= part
+            if not path.exists():
+                path.mkdir()
+                os.chown(path, owner, owner)
+        return path
+
+    def put(self, folder: str, *, owner: int = ATTACKER, stand_in: str = "foreign", name: str = LIBRARY) -> Path:
+        """A runtime that a user puts into a folder, which is made where it is not there."""
+        path = self.make_folders(folder, owner) / name
+        shutil.copy(self.programs.stand_in(stand_in), path)
+        os.chown(path, owner, owner)
+        return path
+
+    def mark(self, name: str, *, owner: int = ATTACKER) -> None:
+        """An empty file that makes a folder look like the root of an installation."""
+        (self.base / name).touch()
+        os.chown(self.base / name, owner, owner)
+
+
+@pytest.fixture
+def site(plain: Programs) -> Iterator[Site]:
+    with tempfile.TemporaryDirectory(prefix="latebind-trust-") as name:
+        base = Path(name)
+        base.chmod(0o1777)
+        yield Site(base, plain)
+
+
+def run(
+    program: Path | str, *arguments: str, user: int = USER, cwd: Path | str = "/", argv0: str = "", **env: str
+) -> str:
+    """What a program prints for a user, whether it finds a runtime or not."""
+    done = subprocess.run(
+        [argv0 or str(program), *arguments],
+        executable=program,
+        user=user,
+        group=user,
+        extra_groups=[],
+        cwd=cwd,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.stderr == ""
+    return done.stdout
+
+
+# ---- attacks on the stub: the answer, and the reason in the report ----
+
+
+def climb_to_python(site: Site) -> Path:
+    site.put(CAPI)
+    return site.install("service", "build/app")
+
+
+def climb_to_node(site: Site) -> Path:
+    site.put(NODE)
+    return site.install("service", "build/app")
+
+
+def climb_by_package_json(site: Site) -> Path:
+    site.mark("package.json")
+    return climb_to_node(site)
+
+
+def climb_by_dist_info(site: Site) -> Path:
+    site.mark("any.dist-info")
+    return climb_to_python(site)
+
+
+def climb_by_base_library(site: Site) -> Path:
+    site.mark("base_library.zip")
+    return climb_to_python(site)
+
+
+def climb_by_apprun(site: Site) -> Path:
+    site.mark("AppRun")
+    return climb_to_python(site)
+
+
+def climb_to_base_of_dotnet(site: Site) -> Path:
+    site.put("", name="libonnxruntime.so")
+    return site.install("service", "runtimes/linux-x64/native")
+
+
+def natives_of_dotnet(site: Site) -> Path:
+    program = site.install("service", "app")
+    site.put("app/runtimes/linux-x64/native", name="libonnxruntime.so")
+    return program
+
+
+def next_to_it_in_a_sticky_folder(site: Site) -> Path:
+    site.put("")
+    return site.install("service", "")
+
+
+def next_to_it_in_a_shared_folder(site: Site) -> Path:
+    program = site.install("service", "app")
+    program.parent.chmod(0o777)
+    site.put("app")
+    return program
+
+
+def file_that_everybody_may_change(site: Site) -> Path:
+    program = site.install("service", "app")
+    site.put("app", owner=USER).chmod(0o666)
+    return program
+
+
+def own_file_in_a_folder_of_everybody(site: Site) -> Path:
+    program = site.install("service", "app")
+    site.put("app", owner=USER)
+    program.parent.chmod(0o777)
+    return program
+
+
+def file_that_a_group_may_change(site: Site) -> Path:
+    program = site.install("service", "app")
+    path = site.put("app", owner=USER)
+    os.chown(path, USER, GROUP)
+    path.chmod(0o664)
+    return program
+
+
+def folder_that_a_group_may_change(site: Site) -> Path:
+    program = site.install("service", "env/site-packages/pkg")
+    path = site.put(f"env/site-packages/{CAPI}", owner=USER)
+    os.chown(path.parent, USER, GROUP)
+    path.parent.chmod(0o775)
+    return program
+
+
+def group_of_the_users_own_number(site: Site) -> Path:
+    """Without an entry in /etc/group nobody knows who else is in it."""
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"env/site-packages/{CAPI}", owner=USER).parent.chmod(0o775)
+    return program
+
+
+def folder_above_that_everybody_may_change(site: Site) -> Path:
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"env/site-packages/{CAPI}", owner=USER)
+    (site.base / "env/site-packages/onnxruntime").chmod(0o777)
+    return program
+
+
+def package_of_another_user(site: Site) -> Path:
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"env/site-packages/{CAPI}")
+    return program
+
+
+def module_of_another_user(site: Site) -> Path:
+    program = site.install("service", "app/node_modules/pkg")
+    site.put(f"app/{NODE}")
+    return program
+
+
+def package_that_another_user_put_where_everybody_may(site: Site) -> Path:
+    program = package_of_another_user(site)
+    (site.base / "env/site-packages").chmod(0o777)
+    return program
+
+
+def link_to_another_users_file(site: Site) -> Path:
+    program = site.install("service", "app")
+    (program.parent / LIBRARY).symlink_to(site.put("theirs"))
+    return program
+
+
+def link_to_another_users_folder(site: Site) -> Path:
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"theirs/{CAPI}")
+    (site.base / "env/site-packages/onnxruntime").symlink_to(site.base / "theirs/onnxruntime")
+    return program
+
+
+def another_users_link(site: Site) -> Path:
+    """Its target is safe, but what the runtime needs itself is looked for next to the link."""
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"safe/{CAPI}", owner=0)
+    packages = site.base / "env/site-packages"
+    packages.chmod(0o1777)
+    (packages / "onnxruntime").symlink_to(site.base / "safe/onnxruntime")
+    os.lchown(packages / "onnxruntime", ATTACKER, ATTACKER)
+    return program
+
+
+def chain_of_links(site: Site) -> Path:
+    program = site.install("service", "app")
+    first = site.base / "first"
+    first.symlink_to(site.put("theirs"))
+    os.lchown(first, USER, USER)
+    (program.parent / LIBRARY).symlink_to(first)
+    return program
+
+
+def extracted_application(site: Site) -> Path:
+    """As PyInstaller extracts one file: a private folder, with a package that someone else put there."""
+    program = site.install("service", "_MEI123/pkg/lib")
+    site.mark("_MEI123/base_library.zip", owner=USER)
+    site.put(f"_MEI123/{CAPI}")
+    return program
+
+
+def mounted_application(site: Site) -> Path:
+    """As an AppImage is mounted."""
+    program = site.install("service", ".mount_app/usr/bin")
+    site.mark(".mount_app/AppRun", owner=USER)
+    site.put(f".mount_app/{CAPI}")
+    return program
+
+
+NOT_LOOKED_AT = ""
+ATTACKS: list[tuple[Callable[[Site], Path], str]] = [
+    (climb_to_python, NOT_LOOKED_AT),
+    (climb_to_node, NOT_LOOKED_AT),
+    (climb_by_package_json, OWNER),
+    (climb_by_dist_info, OWNER),
+    (climb_by_base_library, OWNER),
+    (climb_by_apprun, OWNER),
+    (climb_to_base_of_dotnet, OWNER),
+    (natives_of_dotnet, OWNER),
+    (next_to_it_in_a_sticky_folder, OWNER),
+    (next_to_it_in_a_shared_folder, OWNER),
+    (file_that_everybody_may_change, EVERYBODY),
+    (own_file_in_a_folder_of_everybody, EVERYBODY),
+    (file_that_a_group_may_change, MEMBERS),
+    (folder_that_a_group_may_change, MEMBERS),
+    (group_of_the_users_own_number, MEMBERS),
+    (folder_above_that_everybody_may_change, EVERYBODY),
+    (package_of_another_user, OWNER),
+    (package_that_another_user_put_where_everybody_may, OWNER),
+    (module_of_another_user, OWNER),
+    (link_to_another_users_file, OWNER),
+    (link_to_another_users_folder, OWNER),
+    (another_users_link, OWNER),
+    (chain_of_links, OWNER),
+    (extracted_application, OWNER),
+    (mounted_application, OWNER),
+]
+
+
+def hold_refused(printed: str, reason: str) -> None:
+    """Nothing foreign ran, and the report has the refused file with the reason."""
+    assert "FOREIGN CODE RUNS" not in printed
+    message, report = printed.splitlines()
+    assert message.startswith("ONNX Runtime ")
+    details = [attempt["detail"] for attempt in json.loads(report)["attempts"] if attempt["outcome"] == "refused"]
+    assert len(details) == bool(reason), details
+    assert not reason or (details[0].startswith(reason) and "ONNXRUNTIME_LIB_PATH" in message)
+
+
+@pytest.mark.parametrize(("attack", "reason"), ATTACKS, ids=lambda value: getattr(value, "__name__", ""))
+def test_nothing_of_another_user_is_loaded(site, attack, reason):
+    hold_refused(run(attack(site)), reason)
+
+
+def test_the_environment_of_python_is_judged_like_all_packages(site):
+    program = site.install("service", "app")
+    packages = "lib/python3.12/site-packages"
+    site.put(f"env/{packages}/{CAPI}")
+    for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        hold_refused(run(program, **{variable: str(site.base / "env")}), OWNER)
+    site.put(f"home/.local/{packages}/{CAPI}")
+    hold_refused(run(program, HOME=str(site.base / "home")), OWNER)
+
+
+def test_what_a_relative_start_means_is_asked_of_the_kernel(site):
+    program = site.install("service", "app")
+    site.put("app")
+    hold_refused(run("./service", cwd=program.parent), OWNER)
+
+
+def test_the_first_argument_chooses_nothing(site):
+    program = site.install("service", "app")
+    site.put("theirs")
+    site.mark("theirs/service")
+    hold_refused(run(program, argv0=str(site.base / "theirs/service")), NOT_LOOKED_AT)
+
+
+def test_run_paths_and_the_folders_of_the_host_are_judged_too(site):
+    program = site.install("probe_run_path", "app")
+    site.put("app/deps")
+    path = site.put("offered")
+    printed = run(program, "--dir", str(path.parent))
+    assert "FOREIGN CODE RUNS" not in printed
+    attempts = json.loads(printed)["report"]["attempts"]
+    refused = {attempt["source"]: attempt["detail"] for attempt in attempts if attempt["outcome"] == "refused"}
+    assert refused.keys() == {"host", "system"}
+    assert all(detail.startswith(OWNER) for detail in refused.values())
+
+
+def test_a_folder_that_was_mounted_over_is_judged_as_it_is(site):
+    program = site.install("service", "env/site-packages/pkg")
+    site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
+    foreign = site.put("theirs").parent
+    script = 'mount --bind "$0" "$1" && exec setpriv --reuid=23456 --regid=23456 --clear-groups "$2"'
+    words = ["unshare", "-m", "sh", "-c", script, foreign, site.base / f"env/site-packages/{CAPI}", program]
+    done = subprocess.run(words, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True, check=False)
+    if "unshare" in done.stderr or "mount" in done.stderr:
+        pytest.skip("not run: no private mounts here (unshare -m)")
+    hold_refused(done.stdout, OWNER)
+
+
+# ---- a process with raised rights ----
+
+
+def raise_rights(site: Site, folder: str, *, owner: int = 0) -> Path:
+    program = site.install("service", folder, owner=owner)
+    os.chown(program, 0, 0)
+    program.chmod(0o4755)
+    return program
+
+
+def test_a_raised_process_is_not_led_by_its_first_argument(site):
+    program = raise_rights(site, "bin")
+    site.put("theirs")
+    site.mark("theirs/service")
+    hold_refused(run(program, argv0=str(site.base / "theirs/service"), user=ATTACKER), NOT_LOOKED_AT)
+
+
+def test_a_raised_process_takes_what_root_alone_can_change(site):
+    program = raise_rights(site, "bin")
+    path = site.put("bin", owner=0, stand_in="good")
+    assert run(program, user=ATTACKER).splitlines()[0] == str(path)
+    os.chown(path, USER, USER)
+    printed = run(program, user=ATTACKER)
+    assert "another user owns" in printed.splitlines()[1]
+
+
+def test_a_raised_program_in_a_users_folder_finds_nothing_there(site):
+    """A hard link, or a copy with capabilities: this user's own files do not count either."""
+    program = raise_rights(site, "theirs", owner=ATTACKER)
+    site.put("theirs")
+    printed = run(program, user=ATTACKER)
+    assert "FOREIGN CODE RUNS" not in printed
+    assert "another user owns" in printed.splitlines()[1]
+
+
+# ---- what works as before ----
+
+
+def test_a_place_that_the_user_names_is_used(site):
+    program = site.install("service", "app")
+    path = site.put("theirs", stand_in="good")
+    for environment in ({"ONNXRUNTIME_LIB_PATH": str(path)}, {"LD_LIBRARY_PATH": str(path.parent)}):
+        assert run(program, **environment).splitlines()[0] == str(path)
+
+
+def private_application(site: Site) -> tuple[Path, Path]:
+    return site.install("service", "app"), site.put("app", owner=USER, stand_in="good")
+
+
+def installed_by_root(site: Site) -> tuple[Path, Path]:
+    program = site.install("service", "env/site-packages/pkg", owner=0)
+    return program, site.put(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
+
+
+def installed_by_a_third_user(site: Site) -> tuple[Path, Path]:
+    """One account installs both: its code runs already."""
+    program = site.install("service", "env/site-packages/pkg", owner=GROUP)
+    return program, site.put(f"env/site-packages/{CAPI}", owner=GROUP, stand_in="good")
+
+
+def installed_by_a_group(site: Site) -> tuple[Path, Path]:
+    """Those who may change the program may change the runtime."""
+    program = site.install("service", "env/site-packages/pkg", owner=0)
+    path = site.put(f"env/site-packages/{CAPI}", owner=0, stand_in="good")
+    for place in (program, path, path.parent):
+        os.chown(place, 0, GROUP)
+        place.chmod(0o775)
+    return program, path
+
+
+def installed_where_everybody_may_write(site: Site) -> tuple[Path, Path]:
+    """As on hosted runners: who may write to site-packages may replace the program, too."""
+    program = site.install("service", "env/site-packages/pkg")
+    path = site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="good")
+    (site.base / "env/site-packages").chmod(0o777)
+    return program, path
+
+
+def extracted_from_one_file(site: Site) -> tuple[Path, Path]:
+    program = site.install("service", "_MEI123/pkg/lib")
+    site.mark("_MEI123/base_library.zip", owner=USER)
+    return program, site.put(f"_MEI123/{CAPI}", owner=USER, stand_in="good", name=f"{LIBRARY}.25.3")
+
+
+def folder_with_a_newline(site: Site) -> tuple[Path, Path]:
+    return site.install("service", "new\nline"), site.put("new\nline", owner=USER, stand_in="good")
+
+
+@pytest.mark.parametrize(
+    "arrange",
+    [
+        private_application,
+        installed_by_root,
+        installed_by_a_third_user,
+        installed_by_a_group,
+        installed_where_everybody_may_write,
+        extracted_from_one_file,
+        folder_with_a_newline,
+    ],
+    ids=lambda value: value.__name__,
+)
+def test_what_was_installed_together_is_found(site, arrange):
+    program, path = arrange(site)
+    printed = run(f"./{program.name}", cwd=program.parent)
+    assert printed.startswith(f"{path}\n")
+
+
+def test_the_runtime_next_to_the_library_comes_before_its_neighbours(site):
+    program = site.install("service", "env/site-packages/pkg")
+    path = site.put("env/site-packages/pkg", owner=USER, stand_in="good")
+    site.put(f"env/site-packages/{CAPI}", owner=USER, stand_in="newer")
+    assert run(program).startswith(f"{path}\n")
+
+
+def test_the_newest_python_is_asked_first_in_whatever_order_the_disk_has_them(site):
+    program = site.install("service", "app")
+    for version, stand_in in (("3.9", "good"), ("3.12", "newer"), ("3.10", "good")):
+        site.put(f"env/lib/python{version}/site-packages/{CAPI}", owner=USER, stand_in=stand_in)
+    assert "/python3.12/" in run(program, VIRTUAL_ENV=str(site.base / "env")).splitlines()[0]
