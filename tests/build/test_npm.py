@@ -5,17 +5,19 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import tarfile
 
 import pytest
 from latebind.audit.audit import audit_here
 from latebind.audit.project import project_policy
 from latebind.build.kinds.table import plan_files
+from latebind.build.npmjson import entry_points
 from latebind.config.file import load
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 
-from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, hashes, member, members, packed, write_client
+from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, edit, hashes, member, members, packed, write_client
 from tests.needs import needed
 from tests.programs import ran
 
@@ -170,6 +172,58 @@ def test_a_missing_library_is_an_error_that_names_the_package(app, before, sente
     assert re.search(sentence, ended.stderr), ended.stderr
 
 
+@pytest.mark.parametrize("place", ["above the application", "NODE_PATH"])
+def test_a_missing_library_is_not_taken_from_other_places(app, place):
+    """npm left out the package of the target; a folder above must not supply it."""
+    elsewhere = app("acme-tiny-1.2.3.tgz", options=["--omit=optional"])
+    inner = elsewhere / "inner"
+    inner.mkdir()
+    (elsewhere / "node_modules").rename(inner / "node_modules")
+    modules = elsewhere / ("node_modules" if place.startswith("above") else "other")
+    (modules / "@acme" / "tiny-linux-x64").mkdir(parents=True)
+    (modules / "@acme" / "tiny-linux-x64" / "libtiny.so").write_bytes(b"")
+    environment = {**os.environ, "NODE_PATH": str(elsewhere / "other")}
+    ended = ran("node", "-e", 'require("@acme/tiny").libraryPath()', cwd=inner, env=environment)
+    assert ended.returncode == 1
+    assert "@acme/tiny-linux-x64 is not installed" in ended.stderr
+
+
+def test_a_library_that_others_may_change_is_refused(app):
+    folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
+    library = folder / "node_modules/@acme/tiny-linux-x64/libtiny.so"
+    library.chmod(0o666)
+    ended = node(folder, "node", "-e", 'require("@acme/tiny").libraryPath()')
+    assert ended.returncode == 1
+    assert f"@acme/tiny-linux-x64 is not used, since other users may have changed it:\n  {library}: " in ended.stderr
+    assert f"every user may write to {library}" in ended.stderr
+
+
+def test_a_package_of_another_version_is_an_error(app):
+    folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
+    edit(folder / "node_modules/@acme/tiny-linux-x64/package.json", '"1.2.3"', '"1.2.4"')
+    ended = node(folder, "node", "-e", 'require("@acme/tiny").libraryPath()')
+    sentence = "@acme/tiny-linux-x64 is 1.2.4, and @acme/tiny needs exactly 1.2.3. Install it: npm install @acme/tiny"
+    assert ended.returncode == 1
+    assert sentence in ended.stderr
+
+
+@pytest.mark.parametrize("is_unpacked", [True, False])
+def test_in_electron_the_library_is_next_to_the_archive(app, is_unpacked):
+    """Without Electron, which reads archives as folders, the archive is a folder."""
+    folder = app("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz")
+    inside = folder / "resources" / "app.asar"
+    shutil.copytree(folder / "node_modules", inside / "node_modules")
+    outside = folder / "resources" / "app.asar.unpacked" / "node_modules/@acme/tiny-linux-x64/libtiny.so"
+    if is_unpacked:
+        outside.parent.mkdir(parents=True)
+        (inside / "node_modules/@acme/tiny-linux-x64/libtiny.so").rename(outside)
+        (inside / "node_modules/@acme/tiny-linux-x64/libtiny.so").touch()
+    code = 'process.versions.electron ??= "40.0.0"; console.log(require("@acme/tiny").libraryPath())'
+    ended = node(inside, "node", "-e", f"Object.defineProperty(process, 'versions', {{ value: {{}} }}); {code}")
+    assert ended.stdout == (f"{outside}\n" if is_unpacked else "")
+    assert ("Add @acme/tiny-linux-x64 to asarUnpack" in ended.stderr) is not is_unpacked
+
+
 def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     npm = f'{NPM}source = "npm"\ndependencies = {{ koffi = "^3" }}\n'
     folder = project(tmp_path, npm=npm, rids=RIDS[:1], runtime=RUNTIME)
@@ -177,7 +231,11 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
     made = packed(folder)
     main = folder / "dist" / "acme-tiny-1.2.3.tgz"
     fields = manifest(main)
-    assert fields["exports"]["."] == {"types": "./index.d.ts", "import": "./index.mjs", "require": "./index.cjs"}
+    assert fields["exports"]["."] == {
+        "import": {"types": "./index.d.mts", "default": "./index.mjs"},
+        "require": {"types": "./index.d.ts", "default": "./index.cjs"},
+    }
+    assert member(main, "index.d.mts") == member(main, "index.d.ts")
     assert [fields["main"], fields["types"]] == ["./index.cjs", "./index.d.ts"]
     assert fields["dependencies"] == {"koffi": "^3"}
     assert fields["peerDependencies"] == {"onnxruntime-node": ">=1.20.0"}
@@ -194,6 +252,69 @@ def test_a_folder_of_ones_own_has_the_entry_points_and_dependencies(tmp_path):
         with pytest.raises(BuildError, match=f"{re.escape(name)} is in the folder npm.source of package tiny"):
             packed(folder)
         (folder / "npm" / name).unlink()
+
+
+@pytest.mark.parametrize(
+    ("own", "entry"),
+    [
+        ((), "latebind"),
+        (("index.cjs", "index.d.ts"), {"types": "./index.d.ts", "default": "./index.cjs"}),
+        (("index.js",), {"default": "./index.js"}),
+        (("index.mjs", "index.d.ts", "index.d.mts"), {"types": "./index.d.mts", "default": "./index.mjs"}),
+        (
+            ("index.cjs", "index.mjs", "index.d.cts", "index.d.mts"),
+            {
+                "import": {"types": "./index.d.mts", "default": "./index.mjs"},
+                "require": {"types": "./index.d.cts", "default": "./index.cjs"},
+            },
+        ),
+    ],
+)
+def test_each_module_has_its_own_types(own, entry):
+    exports = entry_points(own)["exports"]
+    assert exports["."] == (exports["./latebind"] if entry == "latebind" else entry)
+    assert exports["./latebind"]["import"]["types"] == "./latebind.d.mts"
+    assert exports["./latebind"]["require"]["types"] == "./latebind.d.cts"
+
+
+@pytest.mark.parametrize(
+    ("repository", "homepage", "issues"),
+    [
+        (
+            "https://github.com/acme/tiny.git",
+            "https://github.com/acme/tiny#readme",
+            "https://github.com/acme/tiny/issues",
+        ),
+        (
+            "https://gitlab.com/acme/tiny",
+            "https://gitlab.com/acme/tiny#readme",
+            "https://gitlab.com/acme/tiny/-/issues",
+        ),
+        ("https://git.example/acme/tiny", "https://git.example/acme/tiny", ""),
+    ],
+)
+def test_homepage_and_issues_follow_from_the_repository(tmp_path, repository, homepage, issues):
+    npm = f'{NPM}keywords = ["onnx", "inference"]\n'
+    folder = project(tmp_path, npm=npm, rids=RIDS[:1])
+    edit(folder / "latebind.toml", "https://git.example/acme/tiny", repository)
+    packed(folder)
+    for name in ("acme-tiny-1.2.3.tgz", "acme-tiny-linux-x64-1.2.3.tgz"):
+        fields = manifest(folder / "dist" / name)
+        assert fields["keywords"] == ["onnx", "inference"]
+        assert fields["type"] == "commonjs"
+        assert [fields.get("homepage", ""), fields.get("bugs", {}).get("url", "")] == [homepage, issues]
+
+
+def test_a_package_that_another_requires_is_its_peer(tmp_path):
+    folder = project(tmp_path, rids=RIDS[:1], runtime=RUNTIME)
+    more = '\n[package.more]\ncomponent = "tiny"\nexports = ["tiny_*"]\nrequires = ["tiny"]\n'
+    more += 'npm = { name = "@acme/more" }\n'
+    edit(folder / "latebind.toml", "\n[[runtime]]", f"{more}\n[[runtime]]")
+    packed(folder)
+    fields = manifest(folder / "dist" / "acme-more-1.2.3.tgz")
+    assert "dependencies" not in fields
+    assert fields["peerDependencies"] == {"@acme/tiny": "~1.2.0"}
+    assert "peerDependenciesMeta" not in fields
 
 
 def test_a_version_with_four_numbers_is_refused():

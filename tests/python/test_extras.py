@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 from latebind.tables.presets import preset
+from latebind.tables.targets import targets
+from latebind.verify.plan.installers import installer
 
-from tests.programs import ran
+from tests.programs import not_run, ran
 
 SYSTEMS = ("linux", "windows", "macos")
 RUNTIMES = ("onnxruntime", "openvino", "litert")
@@ -32,6 +36,17 @@ def libraries(runtime, distribution, folder):
 @pytest.mark.parametrize(("runtime", "distribution"), EXTRAS)
 def test_an_extra_selects_a_distribution_that_holds_the_runtime(tmp_path, runtime, distribution):
     assert libraries(runtime, distribution, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", [rid for rid, row in targets().items() if row.libc != "musl"])
+@pytest.mark.parametrize("extra", preset("onnxruntime").python.targets)
+def test_the_index_has_wheels_for_exactly_the_targets_of_the_table(tmp_path, extra, rid):
+    supply = preset("onnxruntime").python
+    wanted = f"{supply.extras[extra]}>=1.19"
+    missing = contextlib.nullcontext() if supply.is_supplied(extra, rid) else not_run("no-distribution")
+    with missing:
+        installer(tmp_path).resolve(wanted, Path(sys.executable), rid, "3.12")
 
 
 def test_control_a_plugin_execution_provider_holds_no_runtime(tmp_path):

@@ -17,6 +17,7 @@ namespace Checks
             {
                 typeof(TensorChecks),
                 typeof(ModelChecks),
+                typeof(PlaceChecks),
 #if LATENN_MEMORY
                 typeof(MemoryChecks),
 #endif

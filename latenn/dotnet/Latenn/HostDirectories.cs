@@ -59,6 +59,9 @@ namespace Latenn
                 return;
             try
             {
+                // A relative one would begin at the working folder, which may be anyone's.
+                if (!Path.IsPathRooted(directory))
+                    return;
                 string full = Path.GetFullPath(directory);
                 // The host ends its folders with a separator; a root keeps its own.
                 if (full.Length > (Path.GetPathRoot(full) ?? "").Length)

@@ -19,12 +19,16 @@
  *   free_dimension.NAME           a number: the size of the open dimension of that name
  *   free_dimension_denotation.X   a number: the size of the open dimensions of that denotation
  *   profile                       how the path of the profile begins, which latenn_model_end_profile() ends
- *   anything else with a dot, such as session.intra_op.allow_spinning: a session config entry, handed on as it is
+ *   session.KEY, optimization.KEY, mlas.KEY, ep.KEY   a session config entry that ONNX Runtime is known to read:
+ *                                 session.intra_op.allow_spinning
+ *   custom_op.NAME.KEY            a session config entry that the custom operator NAME reads
+ *   config_entry.KEY              any session config entry: KEY is handed on as it is
  * Options of a run (latenn_run_create()) of "onnxruntime", next to "output":
  *   tag                           a text for the log
  *   log_severity_level            as above, for the run
  *   lora_adapter[.NAME]           the path of a LoRA adapter (ONNX Runtime 1.20); NAME is free, for several
- *   anything else with a dot: a run config entry, handed on as it is
+ *   memory.KEY, qnn.KEY           a run config entry that ONNX Runtime is known to read
+ *   config_entry.KEY              any run config entry: KEY is handed on as it is
  * Those of "litert":
  *   num_threads          a number; 0 is the runtime's own choice
  *   signature            the one to run; by default the first

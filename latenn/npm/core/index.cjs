@@ -73,14 +73,14 @@ function library() {
   return found;
 }
 
-function check(status, advice) {
+function check(status) {
   if (!status) return;
   const l = library();
   const code = l.status_code(status);
   const text = l.status_message(status);
   const report = l.status_report(status);
   l.status_release(status);
-  throw new LatennError(advice ? advice(code, text) : text, code, report);
+  throw new LatennError(text, code, report);
 }
 
 function ports(model, count, port) {
@@ -93,94 +93,137 @@ function ports(model, count, port) {
   return found;
 }
 
-function optionsOf(given) {
+function textOf(name, value) {
+  if (value === undefined || value === null || value === '') return null;
+  if (typeof value !== 'string' || value.includes('\0')) throw new TypeError(`${name} must be a text without NUL`);
+  return value;
+}
+
+function optionsOf(given, found) {
   const known = ['backend', 'device', 'runtimePath', 'runtimeMinimum', 'options'];
   for (const key of Object.keys(given)) {
     if (!known.includes(key)) throw new TypeError(`${key} is not an option of load(): use ${known.join(', ')}`);
   }
-  const backends = places.backends();
-  const runtimes = places.runtimes();
-  const choice = given.backend || (backends.length ? `${backends.map((row) => row.name).join(',')},` : null);
-  const options = Object.entries(given.options || {}).map(([key, value]) => ({ key, value: String(value) }));
+  const all = found.backends.length ? `${found.backends.map((row) => row.name).join(',')},` : null;
+  const minimum = textOf('runtimeMinimum', given.runtimeMinimum);
+  const options = Object.entries(given.options || {}).map(([key, value]) => (
+    { key: textOf('the key of an option', key) || '', value: textOf(`the option ${key}`, String(value)) || '' }));
   return {
     size: koffi.sizeof('latenn_load_options'),
-    backend: choice,
-    device: given.device || null,
-    backend_directories: backends.map((row) => row.folder),
-    backend_directory_count: backends.length,
-    runtime_path: given.runtimePath || null,
-    runtime_directories: runtimes,
-    runtime_directory_count: runtimes.length,
-    runtime_minimum: given.runtimeMinimum || null,
-    runtime_advice: places.advice(given.runtimeMinimum),
+    backend: textOf('backend', given.backend) || all,
+    device: textOf('device', given.device),
+    backend_directories: found.backends.map((row) => row.folder),
+    backend_directory_count: found.backends.length,
+    runtime_path: textOf('runtimePath', given.runtimePath),
+    runtime_directories: found.runtimes,
+    runtime_directory_count: found.runtimes.length,
+    runtime_minimum: minimum,
+    runtime_advice: places.advice(minimum),
     options,
     option_count: options.length,
     weights: null, weights_size: 0, log: null, log_user: null,
   };
 }
 
+/** A report with the places that this package did not trust. */
+function withRefused(report, refused) {
+  return refused.length ? { ...report, refused } : report;
+}
+
+const FROM_LOAD = Symbol('from load()');
+/** Memory that C reads: a variable that is not used again does not protect it from the garbage collector. */
+const IN_USE = new Set();
+
 /** A loaded model. Call close() when it is no longer needed. */
 class Model {
   #handle;
 
-  #context;
+  #inputs;
 
-  constructor(handle) {
+  #outputs;
+
+  constructor(token, handle, refused) {
+    if (token !== FROM_LOAD) throw new TypeError('load() makes models');
     const l = library();
     this.#handle = handle;
-    this.inputs = ports(handle, l.input_count, l.input);
-    this.outputs = ports(handle, l.output_count, l.output);
+    this.#inputs = ports(handle, l.input_count, l.input);
+    this.#outputs = ports(handle, l.output_count, l.output);
+    this.inputs = structuredClone(this.#inputs);
+    this.outputs = structuredClone(this.#outputs);
     this.backend = l.model_backend(handle);
-    this.report = JSON.parse(l.model_report(handle) || '{}');
-    const made = [null];
-    check(l.context_create(handle, made));
-    [this.#context] = made;
+    this.report = withRefused(JSON.parse(l.model_report(handle) || '{}'), refused);
   }
 
   /** Computes the outputs, by name, from a tensor for each input, by name. */
   run(inputs) {
+    const read = this.#read(inputs);
     if (!this.#handle) throw new LatennError('the model is closed', 1, '');
+    // From here on, nothing of the caller's runs that could close the model or take the memory of an input away.
+    const natives = read.map((tensor) => tensor && tensors.toNative(tensor));
     const l = library();
-    const names = this.inputs.map((port) => port.name);
+    const contexts = [null];
+    check(l.context_create(this.#handle, contexts));
+    IN_USE.add(natives);
+    try {
+      return this.#compute(contexts[0], natives);
+    } finally {
+      l.context_release(contexts[0]);
+      IN_USE.delete(natives);
+    }
+  }
+
+  /** The tensors of the inputs, in the model's order. The caller's getters and proxies may do anything meanwhile. */
+  #read(inputs) {
+    const names = this.#inputs.map((port) => port.name);
     for (const name of Object.keys(inputs)) {
       if (!names.includes(name)) throw new TypeError(`${name} is not an input of the model: ${names.join(', ')}`);
     }
-    const kept = [];
-    this.inputs.forEach((port, index) => {
-      if (!(port.name in inputs)) return; // the core says that it is missing
-      const tensor = tensors.toNative(port.name, inputs[port.name]);
-      kept.push(tensor); // its memory is read until compute() is over
-      check(l.set_input(this.#context, index, tensor.native));
+    // The core reports an input that is missing.
+    return names.map((name) => (name in inputs ? tensors.read(name, inputs[name]) : null));
+  }
+
+  #compute(context, natives) {
+    const l = library();
+    natives.forEach((native, index) => {
+      if (native) check(l.set_input(context, index, native.tensor));
     });
-    check(l.compute(this.#context));
-    const found = {};
-    this.outputs.forEach((port, index) => {
-      const native = {};
-      check(l.get_output(this.#context, index, native));
-      found[port.name] = tensors.fromNative(native);
-    });
-    kept.length = 0;
-    return found;
+    check(l.compute(context));
+    return Object.fromEntries(this.#outputs.map((port, index) => {
+      const output = {};
+      check(l.get_output(context, index, output));
+      return [port.name, tensors.fromNative(output)];
+    }));
   }
 
   /** Releases the native memory. */
   close() {
-    if (!this.#handle) return;
-    library().context_release(this.#context);
-    library().model_release(this.#handle);
+    const handle = this.#handle;
     this.#handle = null;
+    if (handle) library().model_release(handle);
   }
+}
+
+function failure(error, found) {
+  if (!(error instanceof LatennError)) return error;
+  const report = found.refused.length
+    ? JSON.stringify(withRefused(JSON.parse(error.report || '{}'), found.refused)) : error.report;
+  return new LatennError(places.withAdvice(found, error.code, error.message), error.code, report);
 }
 
 /** Loads a model: the path of a file, or its bytes. */
 function load(model, options = {}) {
   const l = library();
-  const made = [null];
-  const native = optionsOf(options);
-  const bytes = typeof model !== 'string';
-  const status = bytes ? l.load_bytes(model, model.byteLength, native, made) : l.load_path(model, native, made);
-  check(status, places.withAdvice);
-  return new Model(made[0]);
+  const found = places.findPlaces();
+  const native = optionsOf(options, found);
+  const source = typeof model === 'string' ? textOf('the path', model) : tensors.bytesOf(model);
+  const handles = [null];
+  try {
+    check(typeof model === 'string' ? l.load_path(source || '', native, handles)
+      : l.load_bytes(source, source.length, native, handles));
+  } catch (error) {
+    throw failure(error, found);
+  }
+  return new Model(FROM_LOAD, handles[0], found.refused);
 }
 
 /** The version of the native library. */

@@ -25,7 +25,16 @@ export interface LoadOptions {
   options?: Record<string, string | number | boolean>;
 }
 
-/** A failure of latenn, of a backend or of its runtime. `report` lists every library that was tried, as JSON. */
+/** A file or folder that was not used because other users may have changed it. */
+export interface Refused {
+  path: string;
+  reason: string;
+}
+
+/**
+ * A failure of latenn, of a backend or of its runtime. `report` lists, as JSON, every library that was tried, and in
+ * `refused` those that were not trusted.
+ */
 export class LatennError extends Error {
   code: number;
   report: string;
@@ -38,7 +47,7 @@ export class Model {
   readonly outputs: Port[];
   readonly backend: string;
   /** The report on the runtime that was bound. */
-  readonly report: { version?: string; path?: string; [key: string]: unknown };
+  readonly report: { version?: string; path?: string; refused?: Refused[]; [key: string]: unknown };
   run(inputs: Record<string, Tensor>): Record<string, Tensor>;
   close(): void;
 }

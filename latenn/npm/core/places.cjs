@@ -1,48 +1,74 @@
 'use strict';
 
-// Where npm put the backends' libraries and the runtimes that other packages supply. It opens nothing.
+// Where npm put the backends' libraries and the runtimes that other packages supply. It loads nothing.
 
 const fs = require('node:fs');
 const path = require('node:path');
+const { target } = require('./latebind.cjs');
+const { findFile, judge } = require('./latebind-trusted.cjs');
 
 const BACKENDS = [
   { name: 'onnxruntime', package: '@latenn/onnxruntime', runtime: 'onnxruntime-node', minimum: '1.19' },
 ];
+const MISSING = [2, 4]; // LATENN_BACKEND_MISSING, LATENN_RUNTIME_UNAVAILABLE
 
-/** The folders from which a package is looked for: this one, the program's, the working folder. */
-function starts() {
-  return [__dirname, ...(process.argv[1] ? [path.dirname(process.argv[1])] : []), process.cwd()];
+function nameLibrary(backend) {
+  const system = { win32: ['', '.dll'], darwin: ['lib', '.dylib'] }[process.platform] || ['lib', '.so'];
+  return `${system[0]}latenn_backend_${backend}${system[1]}`;
 }
 
-function find(request) {
+/** A backend's library, from the package's layout: a package must not run to say where its files are. */
+function findLibrary(backend) {
+  const main = findFile(backend.package, 'package.json');
+  const library = main.path ? findFile(`${backend.package}-${target}`, nameLibrary(backend.name), main.path)
+    : { path: null, refused: [] };
+  return { main: main.path, library: library.path, refused: [...main.refused, ...library.refused] };
+}
+
+function listFolder(folder) {
   try {
-    return require.resolve(request, { paths: starts() });
+    return fs.readdirSync(folder);
   } catch {
-    return null;
+    return [];
   }
-}
-
-/** The backends that are installed: name, and the folder of the library. */
-function backends() {
-  const found = [];
-  for (const row of BACKENDS) {
-    const file = find(row.package);
-    if (file) found.push({ name: row.name, folder: path.dirname(require(file).libraryPath()) });
-  }
-  return found;
 }
 
 /** The folders of native files in onnxruntime-node: bin/napi-v6/linux/x64. The number is that of its own interface. */
-function runtimes() {
-  const found = [];
-  for (const row of BACKENDS) {
-    const file = find(`${row.runtime}/package.json`);
-    if (!file) continue;
-    const bin = path.join(path.dirname(file), 'bin');
-    const folders = fs.existsSync(bin) ? fs.readdirSync(bin).sort().reverse() : [];
-    found.push(...folders.map((name) => path.join(bin, name, process.platform, process.arch)).filter(fs.existsSync));
+function findRuntimes(backend, start) {
+  const found = findFile(backend.runtime, 'package.json', start);
+  const folders = [];
+  const refused = [...found.refused];
+  const bin = found.path && path.join(path.dirname(found.path), 'bin');
+  const versions = bin ? listFolder(bin).sort((a, b) => b.localeCompare(a, 'en', { numeric: true })) : [];
+  for (const version of versions) {
+    const folder = path.join(bin, version, process.platform, process.arch);
+    const files = listFolder(folder);
+    // The runtime opens what is next to it, too.
+    const reason = files.map((file) => judge(path.join(folder, file))).find(Boolean);
+    if (reason) refused.push({ path: folder, reason });
+    else if (files.length) folders.push(folder);
   }
-  return found;
+  return { folders, refused };
+}
+
+/**
+ * The backends that are installed (name, and the folder of the library), the folders of runtimes, and which places were
+ * not trusted, with the reason.
+ */
+function findPlaces() {
+  const places = { backends: [], runtimes: [], refused: [], missing: [] };
+  for (const backend of BACKENDS) {
+    const { main, library, refused } = findLibrary(backend);
+    if (library) places.backends.push({ name: backend.name, folder: path.dirname(library) });
+    else if (!main && !refused.length) places.missing.push(backend.package);
+    // With pnpm, a backend's peers are next to the backend alone.
+    const searches = [undefined, ...(main ? [main] : [])].map((start) => findRuntimes(backend, start));
+    places.runtimes.push(...searches.flatMap((search) => search.folders));
+    places.refused.push(...refused, ...searches.flatMap((search) => search.refused));
+  }
+  places.runtimes = [...new Set(places.runtimes)];
+  places.refused = [...new Map(places.refused.map((row) => [row.path, row])).values()];
+  return places;
 }
 
 /** The commands that supply a runtime, a line for each backend. */
@@ -50,10 +76,14 @@ function advice(minimum) {
   return BACKENDS.map((row) => `${row.name}: npm install "${row.runtime}@>=${minimum || row.minimum}"\n`).join('');
 }
 
-/** The message of a failed load, with the command that installs a missing backend. */
-function withAdvice(code, text) {
-  const missing = code === 2 ? BACKENDS.filter((row) => !find(row.package)) : [];
-  return missing.length ? `${text}, or npm install ${missing[0].package}` : text;
+/** The message of a failed load, with the command that installs a missing backend, and with what was not trusted. */
+function withAdvice(places, code, text) {
+  if (!MISSING.includes(code)) return text;
+  const install = code === 2 && places.missing.length ? `, or npm install ${places.missing[0]}` : '';
+  if (!places.refused.length) return text + install;
+  const refused = places.refused.map(({ path: file, reason }) => `\n  ${file}: ${reason}`).join('');
+  return `${text}${install}\nNot used, since other users may have changed it:${refused}\nhelp: correct owner and `
+    + 'permissions, install it again, or name the file with the options backend and runtimePath.';
 }
 
-module.exports = { advice, backends, runtimes, withAdvice };
+module.exports = { advice, findPlaces, withAdvice };

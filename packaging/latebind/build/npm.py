@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.binary import read_images
+from latebind.build.npmjson import GENERATED_FILES, copied_types, entry_points, list_needs, metadata, npm_settings
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
@@ -23,14 +24,6 @@ if TYPE_CHECKING:
 
     from latebind.build.stage import Stage
     from latebind.config.config import Config
-    from latebind.config.npm import NpmConfig
-
-_NODE = ">=18"
-"""The oldest Node.js that has Object.hasOwn, ES modules and process.report."""
-_REQUIRED = ("index.cjs", "index.js")
-"""A project's own entry points for require(), best first."""
-_IMPORTED, _TYPES = "index.mjs", "index.d.ts"
-_GENERATED = "latebind"
 
 
 def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
@@ -46,20 +39,13 @@ def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path
 
 def npm_sources(config: Config, package: str) -> list[Path]:
     """The project's own files for the main package."""
-    source = _settings(config, package).source
+    source = npm_settings(config, package).source
     return list_tree(config.root / source, without=frozenset({"node_modules"})) if source else []
-
-
-def _settings(config: Config, package: str) -> NpmConfig:
-    npm = config.packages[package].npm
-    if npm is None:
-        raise BuildError(f"package {package} is not configured as an npm package", where=f"package.{package}.npm")
-    return npm
 
 
 def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     """The package of one target: its libraries, and the fields by which npm chooses it."""
-    whole = _settings(config, package).name
+    whole = npm_settings(config, package).name
     name, platform = npm_target(whole, stage.rid), npm_platform(stage.rid)
     about = config.project.description or config.project.name
     described = f"{about.rstrip('.')} (native files for {platform.name}; install {whole} instead)"
@@ -70,82 +56,32 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     libraries = stage.libraries(config.packages[package].component)
     files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
     bill = sbom(config, package, [stage], _purl(config, name))
-    return _write(config, outdir, _fields(config, name, described) | fields, [*files, _bill(config, bill)])
+    return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
 
 
 def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
     """The package that users install: the module that finds the library, and the project's own files."""
-    npm, project = _settings(config, package), config.project
+    npm, project = npm_settings(config, package), config.project
     version = npm_version(project.version)
     parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
     found = {npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()}
     modules = [
-        Entry(name=file, data=render(f"npm/{file}.j2", name=npm.name, version=version, files=found).encode())
-        for file in (f"{_GENERATED}.cjs", f"{_GENERATED}.mjs", f"{_GENERATED}.d.ts")
+        Entry(name=file, data=render(f"npm/{template}", name=npm.name, version=version, files=found).encode())
+        for file, template in GENERATED_FILES.items()
     ]
     root = config.root / npm.source
     own = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
-    _refuse_generated(config, package, own, [*(row.name for row in modules), "package.json"])
+    _refuse_generated(config, package, own, [*GENERATED_FILES, "package.json"])
+    own |= {name: own[types] for name, types in copied_types(own).items()}
     fields = {
-        **_fields(config, npm.name, project.description or project.name),
-        **_entry_points(own),
-        **_needs(config, package),
+        **metadata(config, package, npm.name, project.description or project.name),
+        **entry_points(own),
+        **list_needs(config, package),
         "optionalDependencies": dict.fromkeys(sorted(parts), version),
     }
     bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
     files = [Entry(name=name, data=path.read_bytes()) for name, path in own.items()]
     return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
-
-
-def _fields(config: Config, name: str, description: str) -> dict[str, Any]:
-    """What the package.json of every package has."""
-    project = config.project
-    url = project.repository
-    if url.startswith("https://") and not url.endswith(".git"):
-        url += ".git"
-    file = Path(project.license_file).name
-    fields = {
-        "name": name,
-        "version": npm_version(project.version),
-        "description": description,
-        "license": project.license or (f"SEE LICENSE IN {file}" if file else ""),
-        "author": ", ".join(project.authors),
-        "repository": {"type": "git", "url": f"git+{url}" if url.startswith("https://") else url} if url else "",
-        "engines": {"node": _NODE},
-    }
-    return {key: value for key, value in fields.items() if value}
-
-
-def _entry_points(own: dict[str, Path]) -> dict[str, Any]:
-    """How the main package is imported: by the project's own index, else by the generated module."""
-    generated = {
-        "types": f"./{_GENERATED}.d.ts", "import": f"./{_GENERATED}.mjs", "require": f"./{_GENERATED}.cjs"
-    }  # fmt: skip
-    required = next((name for name in _REQUIRED if name in own), "")
-    imported = _IMPORTED if _IMPORTED in own else ""
-    entry = generated
-    if required or imported:
-        types = {"types": f"./{_TYPES}"} if _TYPES in own else {}
-        both = {"import": f"./{imported}", "require": f"./{required}"}
-        entry = {**types, **(both if required and imported else {"default": f"./{required or imported}"})}
-    fields: dict[str, Any] = {"main": entry.get("require", entry.get("default"))}
-    if "types" in entry:
-        fields["types"] = entry["types"]
-    return {**fields, "exports": {".": entry, f"./{_GENERATED}": generated, "./package.json": "./package.json"}}
-
-
-def _needs(config: Config, package: str) -> dict[str, Any]:
-    """The packages that the main one needs, and the runtime's own, which an application may have from elsewhere."""
-    npm, use = _settings(config, package), config.runtime_of(package)
-    others = (config.packages[name].npm for name in config.packages[package].requires)
-    siblings = {other.name: npm_version(config.project.version) for other in others if other is not None}
-    fields: dict[str, Any] = {}
-    if needs := {**npm.dependencies, **siblings}:
-        fields["dependencies"] = dict(sorted(needs.items()))
-    if use is not None and use.known.npm:
-        fields["peerDependencies"] = {use.known.npm: f">={npm_version(use.minimum)}"}
-        fields["peerDependenciesMeta"] = {use.known.npm: {"optional": True}}
-    return fields
 
 
 def _library(config: Config, package: str, stage: Stage) -> str:

@@ -34,12 +34,15 @@ class NpmConfig(Table, frozen=True, kw_only=True):
         str,
         Meta(
             description="Folder of the main package's own files, relative to this file. index.cjs, index.mjs and "
-            "index.d.ts in it are the entry points; without it the generated module is."
+            "index.d.ts in it are the entry points, index.d.mts the types for import if they differ; without it the "
+            "generated module is."
         ),
     ] = ""
     dependencies: Annotated[
         dict[str, str], Meta(description='Further npm packages that the main one requires: { koffi = "^3" }.')
     ] = msgspec.field(default_factory=dict)
+
+    keywords: Annotated[tuple[str, ...], Meta(description="Search words; by default the tags of the table nuget.")] = ()
 
     def problems(self) -> Iterator[tuple[str, str, str]]:
         """The key, the problem and advice for each value that types cannot refuse."""

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backend.h"
+#include "report.h"
 
 /* Bound earlier, from another file than the one that is asked for now: what is bound stays bound. */
 static latenn_status* backend_check_bound(const latenn_host* host, const lb_binding* binding, const char* title,
@@ -32,8 +33,10 @@ latenn_status* backend_bind(const latenn_host* host, lb_binding* binding, const 
   }
   int outcome = lb_bind(binding, runtime, &search, &report);
   latenn_status* status = NULL;
-  if (outcome) status = host->status(LATENN_RUNTIME_UNAVAILABLE, report.sentence, lb_report_json(&report));
-  *report_text = backend_copy_text(lb_report_json(&report));
+  const char* json = lb_report_json(&report);
+  latenn_code code = latenn_search_ran_out(outcome, json) ? LATENN_OUT_OF_MEMORY : LATENN_RUNTIME_UNAVAILABLE;
+  if (outcome) status = host->status(code, report.sentence, json);
+  *report_text = backend_copy_text(json);
   if (!status) status = backend_check_bound(host, binding, runtime->title, options, &report);
   lb_report_clear(&report);
   return status;

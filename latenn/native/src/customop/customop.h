@@ -85,8 +85,8 @@ latenn_status* customop_check_file(const char* path);
 /* Both NULL when out of memory; the caller frees. */
 char* customop_join(const char* folder, const char* path);
 char* customop_folder_of(const char* path);
-/* Whether folder/path is in the folder with all links followed, or is not there. */
-int customop_stays_in(const char* folder, const char* path);
+/* Refuses folder/path if it is there and, with all links followed, not in the folder; `what` begins the message. */
+latenn_status* customop_check_inside(const char* what, const char* path, const char* folder);
 
 /* ---- load.c ----------------------------------------------------------------------------------------------------- */
 

@@ -69,9 +69,10 @@ static latenn_status* external_check_word(external_scan* scan, uint64_t end) {
   if (!size) return NULL;
   int is_below = scan->reader.at == end && customop_is_below(word, size);
   if (is_below && strcmp(word, scan->last) == 0) return NULL; /* thousands of tensors in one file */
-  if (!is_below || !customop_stays_in(scan->folder, word)) {
-    return customop_leads_out("The model keeps data in", word, scan->folder);
-  }
+  static const char what[] = "The model keeps data in";
+  latenn_status* status =
+      is_below ? customop_check_inside(what, word, scan->folder) : customop_leads_out(what, word, scan->folder);
+  if (status) return status;
   memcpy(scan->last, word, size + 1);
   return NULL;
 }

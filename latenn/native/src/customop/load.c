@@ -77,8 +77,7 @@ static latenn_status* customop_check_place(const customop_settings* settings) {
                           "session entry custom_op." CUSTOMOP_NAME ".directory to the model's folder.",
                           path);
   }
-  if (customop_stays_in(settings->directory.bytes, path)) return NULL;
-  return customop_leads_out("Its attribute path is a link:", path, settings->directory.bytes);
+  return customop_check_inside("Its attribute path is a link:", path, settings->directory.bytes);
 }
 
 /* OpenVINO finds the weights of an IR by its name. */
@@ -88,10 +87,7 @@ static latenn_status* customop_check_weights(const customop_settings* settings) 
   char* weights = malloc(settings->path.size + 1);
   if (!weights) return latenn_no_memory();
   snprintf(weights, settings->path.size + 1, "%.*s.bin", (int)stem, settings->path.bytes);
-  latenn_status* status =
-      customop_stays_in(settings->directory.bytes, weights)
-          ? NULL
-          : customop_leads_out("The model's weights are a link:", weights, settings->directory.bytes);
+  latenn_status* status = customop_check_inside("The model's weights are a link:", weights, settings->directory.bytes);
   free(weights);
   return status;
 }

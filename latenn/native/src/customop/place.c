@@ -2,6 +2,7 @@
 #if !defined(_WIN32)
 #define _XOPEN_SOURCE 700 /* realpath() */
 #endif
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,14 +66,16 @@ static int customop_begins(const customop_char* path, const customop_char* folde
   return length && (is_root || path[length] == '/' || path[length] == '\\');
 }
 
-int customop_stays_in(const char* folder, const char* path) {
+latenn_status* customop_check_inside(const char* what, const char* path, const char* folder) {
+  errno = 0; /* realpath() and calloc() set it: a file that memory is too short to look at is not one that is missing */
   char* whole = customop_join(folder, path);
   customop_char* real = whole ? customop_real(whole) : NULL;
   customop_char* real_folder = customop_real(folder);
-  int stays =
-      whole && (!real || (real_folder && customop_begins(real, real_folder))); /* what is not there is not opened */
+  int is_short = !whole || errno == ENOMEM;
+  int stays = !real || (real_folder && customop_begins(real, real_folder)); /* what is not there is not opened */
   free(whole);
   free(real);
   free(real_folder);
-  return stays;
+  if (is_short) return latenn_no_memory();
+  return stays ? NULL : customop_leads_out(what, path, folder);
 }

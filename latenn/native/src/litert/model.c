@@ -33,6 +33,7 @@ static latenn_status* litert_from_path(latenn_backend_model* model, const char* 
   rewind(file);
   int is_read = model->bytes && fread(model->bytes, 1, (size_t)size, file) == (size_t)size;
   fclose(file);
+  if (size > 0 && !model->bytes) return backend_no_memory(host);
   if (!is_read) return backend_fail(host, LATENN_IO, "The model %s cannot be loaded: it cannot be read.", path);
   LiteRtStatus failed = model->api.CreateModelFromBuffer(model->environment, model->bytes, (size_t)size, &model->model);
   return litert_take(host, failed, LATENN_MODEL_INVALID, "refuses the model", "");

@@ -117,7 +117,7 @@ static OrtStatus* ort_run_some(latenn_backend_context* context) {
   }
   failed = count ? lb_ort_Run(&model->runtime->api, model->session, context->options, model->input_names,
                               context->given, model->described.inputs.count, names, count, results)
-                 : lb_ort_CreateStatus(&model->runtime->api, ORT_FAIL, "Out of memory.");
+                 : lb_ort_CreateStatus(&model->runtime->api, ORT_FAIL, ORT_NO_MEMORY);
   for (size_t i = outputs; i-- && !failed;) {
     if (context->wanted[i]) context->results[i] = results[--count];
   }

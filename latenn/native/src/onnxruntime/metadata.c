@@ -133,13 +133,16 @@ latenn_status* backend_end_profile(latenn_backend_model* model, char** path) {
   const ort_runtime* runtime = model->runtime;
   char* written = NULL;
   OrtStatus* failed = lb_ort_SessionEndProfiling(&runtime->api, model->session, runtime->allocator, &written);
+  int is_short = 0;
   if (!failed && written) *path = backend_copy_text(written);
+  if (!failed && written) is_short = !*path;
   if (!failed) failed = ort_free(runtime, written);
   if (failed) {
     free(*path);
     *path = NULL;
     return ort_take(model->described.host, &runtime->api, failed, ORT_PHASE_SETUP, "does not end a profile");
   }
+  if (is_short) return backend_no_memory(model->described.host);
   if (*path && **path) return NULL;
   free(*path);
   *path = NULL;

@@ -153,7 +153,7 @@ static latenn_status* ort_unknown(const latenn_host* host, const char* key) {
 static latenn_status* ort_check_option(const latenn_host* host, const latenn_option* option) {
   int value = 0;
   const ort_option* known = ort_find(option->key);
-  if (!known && strchr(option->key, '.')) return NULL; /* a session config entry: the runtime judges it */
+  if (!known && strchr(option->key, '.')) return ort_check_session_entry(host, option);
   if (!known) return ort_unknown(host, option->key);
   if (!ort_parse_value(known, option->value, &value)) return NULL;
   return backend_fail(host, LATENN_INVALID_ARGUMENT, "The option %.100s is \"%.100s\"; it takes %s.", option->key,
@@ -188,7 +188,7 @@ latenn_status* ort_apply_log(const latenn_host* host, const lb_ort_api* api, con
 static OrtStatus* ort_apply_option(const lb_ort_api* api, const latenn_option* option, OrtSessionOptions* session) {
   const ort_option* known = ort_find(option->key);
   ort_given given = {NULL, option->value, 0};
-  if (!known) return lb_ort_AddSessionConfigEntry(api, session, option->key, option->value);
+  if (!known) return lb_ort_AddSessionConfigEntry(api, session, ort_entry_of(option->key), option->value);
   if (!known->set || ort_parse_value(known, option->value, &given.number)) return NULL;
   given.name = ort_after(option->key, known->key);
   return known->set(api, session, &given);

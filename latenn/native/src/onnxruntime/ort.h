@@ -22,6 +22,9 @@ typedef struct ort_runtime {
 latenn_status* ort_open(const latenn_host* host, const latenn_load_options* options, const ort_runtime** runtime,
                         char** report);
 
+/* The message of a status of the runtime that the backend makes itself: ort_take() knows it. */
+#define ORT_NO_MEMORY "Out of memory."
+
 typedef enum ort_phase { ORT_PHASE_SETUP, ORT_PHASE_LOAD, ORT_PHASE_COMPUTE } ort_phase;
 
 /* NULL for NULL; else takes the runtime's status, releases it, and says what was being done. */
@@ -68,6 +71,16 @@ latenn_status* ort_apply_options(const latenn_host* host, const lb_ort_api* api,
 /* Sets who gets the session's log, and from which severity on unless an option says so. The log must outlive it. */
 latenn_status* ort_apply_log(const latenn_host* host, const lb_ort_api* api, const ort_log* log,
                              OrtSessionOptions* session);
+
+/* ---- entries.c -------------------------------------------------------------------------------------------------- */
+
+/* Before the key of a config entry that latenn does not know: it is handed on as it is. */
+#define ORT_ENTRY_PREFIX "config_entry."
+
+/* The key as the runtime gets it. */
+const char* ort_entry_of(const char* key);
+latenn_status* ort_check_session_entry(const latenn_host* host, const latenn_option* option);
+latenn_status* ort_check_run_entry(const latenn_host* host, const latenn_option* option);
 
 /* ---- ports.c ---------------------------------------------------------------------------------------------------- */
 

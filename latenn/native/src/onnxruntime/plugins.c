@@ -26,7 +26,7 @@ ORTCHAR_T* ort_make_path(const char* path) {
 OrtStatus* ort_with_path(const lb_ort_api* api, const char* path, OrtSessionOptions* session,
                          OrtStatus* (*use)(const lb_ort_api* api, OrtSessionOptions* session, const ORTCHAR_T* path)) {
   ORTCHAR_T* made = ort_make_path(path);
-  OrtStatus* failed = made ? use(api, session, made) : lb_ort_CreateStatus(api, ORT_FAIL, "Out of memory.");
+  OrtStatus* failed = made ? use(api, session, made) : lb_ort_CreateStatus(api, ORT_FAIL, ORT_NO_MEMORY);
   free(made);
   return failed;
 }
@@ -56,7 +56,7 @@ static ort_plugin* ort_make_plugin(const char* name, const char* path) {
 
 static OrtStatus* ort_call_register(const ort_runtime* runtime, const ort_plugin* plugin) {
   ORTCHAR_T* path = ort_make_path(plugin->path);
-  if (!path) return lb_ort_CreateStatus(&runtime->api, ORT_FAIL, "Out of memory.");
+  if (!path) return lb_ort_CreateStatus(&runtime->api, ORT_FAIL, ORT_NO_MEMORY);
   OrtStatus* failed = lb_ort_RegisterExecutionProviderLibrary(&runtime->api, runtime->env, plugin->name, path);
   free(path);
   return failed;

@@ -57,7 +57,9 @@ static latenn_status* ort_add_row(latenn_backend_run* run, const latenn_option* 
   } else if (strcmp(row->key, "lora_adapter") == 0 || ort_after(row->key, "lora_adapter.")) {
     return ort_add_adapter(run, row->value);
   } else if (strchr(row->key, '.')) {
-    failed = lb_ort_AddRunConfigEntry(api, run->options, row->key, row->value);
+    latenn_status* unknown = ort_check_run_entry(host, row);
+    if (unknown) return unknown;
+    failed = lb_ort_AddRunConfigEntry(api, run->options, ort_entry_of(row->key), row->value);
   } else {
     return backend_fail(host, LATENN_INVALID_ARGUMENT,
                         "The option \"%.100s\" of a run is not known. Known: output, tag, log_severity_level, "

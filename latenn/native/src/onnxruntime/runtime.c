@@ -10,7 +10,18 @@
 static lb_binding ort_binding = LB_BINDING_INIT;
 static _Atomic(ort_runtime*) ort_shared; /* set once, atomically */
 
-static latenn_code ort_code(OrtErrorCode code, ort_phase phase) {
+/* The runtime has no code for it: the C++ library's, the arena's and CUDA's words, and our own. */
+static int ort_ran_out(const char* said) {
+  static const char* const words[] = {ORT_NO_MEMORY, "bad_alloc", "bad allocation", "Failed to allocate memory",
+                                      "out of memory"};
+  for (size_t i = 0; said && i < sizeof words / sizeof *words; i++) {
+    if (strstr(said, words[i])) return 1;
+  }
+  return 0;
+}
+
+static latenn_code ort_code(OrtErrorCode code, const char* said, ort_phase phase) {
+  if (ort_ran_out(said)) return LATENN_OUT_OF_MEMORY;
   if (code == ORT_NO_SUCHFILE) return LATENN_IO;
   if (code == ORT_NOT_IMPLEMENTED) return LATENN_UNSUPPORTED;
   if (phase == ORT_PHASE_LOAD) return LATENN_MODEL_INVALID;
@@ -23,7 +34,7 @@ latenn_status* ort_take(const latenn_host* host, const lb_ort_api* api, OrtStatu
   if (!failed) return NULL;
   const char* said = lb_ort_GetErrorMessage(api, failed);
   latenn_status* status =
-      backend_fail(host, ort_code(lb_ort_GetErrorCode(api, failed), phase), "ONNX Runtime %u.%u.%u %s: %s",
+      backend_fail(host, ort_code(lb_ort_GetErrorCode(api, failed), said, phase), "ONNX Runtime %u.%u.%u %s: %s",
                    (unsigned)api->runtime.major, (unsigned)api->runtime.minor, (unsigned)api->runtime.patch, doing,
                    said ? said : "(it gave no reason)");
   lb_ort_ReleaseStatus(api, failed);

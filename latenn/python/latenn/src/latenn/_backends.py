@@ -67,10 +67,10 @@ def _places(state: tuple[tuple[str, int], ...], backend: str | None, minimum: st
 
 def _chosen(backend: str | None) -> dict[str, Backend]:
     """The packages that matter: the one named, or all."""
-    from importlib import metadata  # noqa: PLC0415  # it takes longer to import than all of latenn
+    from latenn import _installed  # noqa: PLC0415  # importlib.metadata takes longer to import than all of latenn
 
     found = {}
-    for point in sorted(metadata.entry_points(group="latenn.backends"), key=lambda point: point.name):
+    for point in _installed.list_entry_points("latenn.backends"):
         try:
             found[point.name] = cast("Backend", importlib.import_module(point.module))
         except ImportError:  # a broken package must not hide the others

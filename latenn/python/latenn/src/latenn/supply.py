@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module, metadata
+from importlib import import_module
 from pathlib import Path
+
+from latenn._installed import find_distribution
 
 __all__ = ["Supply"]
 
-_EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;\s*extra\s*==\s*[\"'](?P<extra>\w+)")
+_EXTRA = re.compile(r"^(?P<name>[A-Za-z0-9._-]+)\s*>=\s*(?P<minimum>[0-9.]+)\s*;.*\bextra\s*==\s*[\"'](?P<extra>\w+)")
 
 
 @dataclass(frozen=True)
@@ -64,21 +66,21 @@ class Supply:
 
     def _runtime_folder(self, name: str) -> str:
         """The folder in which a distribution's shared runtime lies; "" when it is not installed or has none."""
+        installed = find_distribution(name)
+        if installed is None:
+            return ""
+        folder = Path(str(installed.locate_file(self.folder)))
         try:
-            folder = Path(str(metadata.distribution(name).locate_file(self.folder)))
             return str(folder) if any(re.match(self.library, file.name) for file in folder.iterdir()) else ""
-        except (metadata.PackageNotFoundError, OSError):
+        except OSError:
             return ""
 
 
 @cache
 def _suppliers(distribution: str) -> tuple[tuple[str, str, str], ...]:
     """(distribution, minimum, extra) of each extra of a backend's distribution, in the order of the metadata."""
-    try:
-        requires = metadata.requires(distribution) or []
-    except metadata.PackageNotFoundError:
-        requires = []
-    matches = [_EXTRA.match(line) for line in requires]
+    installed = find_distribution(distribution)
+    matches = [_EXTRA.match(line) for line in (installed and installed.requires) or []]
     return tuple((match["name"], match["minimum"], match["extra"]) for match in matches if match)
 
 
@@ -89,7 +91,5 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return ""
+    installed = find_distribution(name)
+    return installed.version if installed else ""

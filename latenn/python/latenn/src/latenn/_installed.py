@@ -1,0 +1,28 @@
+"""Reads the metadata of installed distributions, in the folders of sys.path that do not depend on the working folder.
+
+Python puts "" at the beginning of sys.path for `python -c` and at its prompt: metadata in the working folder, which may
+be anyone's, would decide which code is imported and which library is loaded. Every other folder is one that Python
+itself imports from.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import metadata
+
+
+def find_distribution(name: str) -> metadata.Distribution | None:
+    """The installed distribution of that name, the first on sys.path; None when there is none."""
+    return next(iter(metadata.distributions(name=name, path=_list_folders())), None)
+
+
+def list_entry_points(group: str) -> list[metadata.EntryPoint]:
+    """The entry points of a group, by their names."""
+    distributions = metadata.distributions(path=_list_folders())
+    points = [point for row in distributions for point in row.entry_points if point.group == group]
+    return sorted(points, key=lambda point: point.name)
+
+
+def _list_folders() -> list[str]:
+    return [folder for folder in sys.path if os.path.isabs(folder)]  # noqa: PTH117  # on the way of every load

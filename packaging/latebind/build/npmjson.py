@@ -1,0 +1,152 @@
+"""Computes package.json of npm packages: metadata, entry points with their types, and what they need."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import Version
+
+from latebind.errors import BuildError
+from latebind.filenames import npm_version
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from latebind.config.config import Config
+    from latebind.config.npm import NpmConfig
+
+GENERATED = "latebind"
+"""The stem of the generated module and its types."""
+GENERATED_FILES: Mapping[str, str] = {
+    f"{GENERATED}.cjs": "latebind.cjs.j2",
+    f"{GENERATED}-trusted.cjs": "latebind-trusted.cjs.j2",
+    f"{GENERATED}.mjs": "latebind.mjs.j2",
+    f"{GENERATED}.d.cts": "latebind.d.ts.j2",
+    f"{GENERATED}.d.mts": "latebind.d.ts.j2",
+    f"{GENERATED}.d.ts": "latebind.d.ts.j2",
+}
+"""Each with its template. TypeScript takes .d.cts for require, .d.mts for import, .d.ts where it reads no `exports`."""
+_NODE = ">=18"
+"""The oldest Node.js that has Object.hasOwn, ES modules and process.report."""
+_REQUIRED = ("index.cjs", "index.js")
+"""A project's own entry points for require(), best first."""
+_IMPORTED = "index.mjs"
+_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES = "index.d.ts", "index.d.cts", "index.d.mts"
+_ISSUES = {
+    "https://github.com/": "/issues",
+    "https://gitlab.com/": "/-/issues",
+    "https://codeberg.org/": "/issues",
+    "https://bitbucket.org/": "/issues",
+}
+"""Where these hosts have a repository's issues."""
+
+
+def npm_settings(config: Config, package: str) -> NpmConfig:
+    """The `npm` table of a package. Raises BuildError when there is none."""
+    npm = config.packages[package].npm
+    if npm is None:
+        raise BuildError(f"package {package} is not configured as an npm package", where=f"package.{package}.npm")
+    return npm
+
+
+def metadata(config: Config, package: str, name: str, description: str) -> dict[str, Any]:
+    """What package.json of every package of a component has."""
+    project, settings = config.project, npm_settings(config, package)
+    nuget = config.packages[package].nuget
+    file = Path(project.license_file).name
+    fields = {
+        "name": name,
+        "version": npm_version(project.version),
+        "description": description,
+        "keywords": list(settings.keywords or (nuget.tags if nuget else ())),
+        **_places(project.repository),
+        "license": project.license or (f"SEE LICENSE IN {file}" if file else ""),
+        "author": ", ".join(project.authors),
+        "type": "commonjs",
+        "engines": {"node": _NODE},
+    }
+    return {key: value for key, value in fields.items() if value}
+
+
+def _places(repository: str) -> dict[str, Any]:
+    """Homepage, issues and repository, as far as the repository's URL shows them."""
+    if not repository:
+        return {}
+    if not repository.startswith("https://"):
+        return {"repository": {"type": "git", "url": repository}}
+    web = repository.rstrip("/").removesuffix(".git")
+    issues = next((f"{web}{path}" for host, path in _ISSUES.items() if web.startswith(host)), "")
+    return {
+        "homepage": f"{web}#readme" if issues else web,
+        "bugs": {"url": issues} if issues else {},
+        "repository": {"type": "git", "url": f"git+{web}.git"},
+    }
+
+
+def entry_points(own: Collection[str]) -> dict[str, Any]:
+    """How the main package is imported: by the project's own index, else by the generated module.
+
+    `own` are the names of the project's files, with those of copied_types().
+    """
+    generated = _both(GENERATED)
+    required = next((name for name in _REQUIRED if name in own), "")
+    imported = _IMPORTED if _IMPORTED in own else ""
+    required_types = _REQUIRED_TYPES if _REQUIRED_TYPES in own else _TYPES
+    by_import, by_require = _typed(imported, _IMPORTED_TYPES, own), _typed(required, required_types, own)
+    entry = {"import": by_import, "require": by_require} if imported and required else by_import or by_require
+    main = required or imported or f"{GENERATED}.cjs"
+    types = next((name for name in (_TYPES, _REQUIRED_TYPES, _IMPORTED_TYPES) if name in own), "")
+    if not required and not imported:
+        types = f"{GENERATED}.d.ts"
+    return {
+        "main": f"./{main}",
+        **({"types": f"./{types}"} if types else {}),
+        "exports": {".": entry or generated, f"./{GENERATED}": generated, "./package.json": "./package.json"},
+    }
+
+
+def copied_types(own: Collection[str]) -> dict[str, str]:
+    """Types that the project has for require() alone, by the names under which import finds them: index.d.mts.
+
+    TypeScript takes index.d.ts for the types of a CommonJS module, and lets users import a default that is not there.
+    """
+    needed = _IMPORTED in own and _TYPES in own and _IMPORTED_TYPES not in own
+    return {_IMPORTED_TYPES: _TYPES} if needed else {}
+
+
+def _both(stem: str) -> dict[str, Any]:
+    return {
+        "import": {"types": f"./{stem}.d.mts", "default": f"./{stem}.mjs"},
+        "require": {"types": f"./{stem}.d.cts", "default": f"./{stem}.cjs"},
+    }
+
+
+def _typed(file: str, types: str, own: Collection[str]) -> dict[str, str]:
+    """A file with its types, which come first, as TypeScript demands; {} for no file."""
+    if not file:
+        return {}
+    return {**({"types": f"./{types}"} if types in own else {}), "default": f"./{file}"}
+
+
+def list_needs(config: Config, package: str) -> dict[str, Any]:
+    """The packages that the main one needs.
+
+    Those of the same project are peers, so that an application has one of each, and so is the runtime's own, which it
+    may have from elsewhere.
+    """
+    npm, use = npm_settings(config, package), config.runtime_of(package)
+    others = (config.packages[name].npm for name in config.packages[package].requires)
+    peers = {other.name: _same_minor(config.project.version) for other in others if other is not None}
+    fields: dict[str, Any] = {"dependencies": dict(sorted(npm.dependencies.items()))}
+    if use is not None and use.known.npm:
+        peers[use.known.npm] = f">={npm_version(use.minimum)}"
+        fields["peerDependenciesMeta"] = {use.known.npm: {"optional": True}}
+    fields["peerDependencies"] = dict(sorted(peers.items()))
+    return {key: value for key, value in fields.items() if value}
+
+
+def _same_minor(version: str) -> str:
+    """The versions with the same minor version, as for wheels: the binary interface is checked at run time."""
+    parsed = Version(version)
+    return npm_version(version) if parsed.is_prerelease else f"~{parsed.major}.{parsed.minor}.0"

@@ -1,0 +1,159 @@
+"""npm's own tools on generated packages: publint, are-the-types-wrong, TypeScript, webpack and esbuild."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+
+import pytest
+from latebind.audit.npmjson import MANIFEST
+
+from tests.build.test_npm import NPM, RIDS, RUNTIME, SOURCE, project, sources
+from tests.client import member, packed
+from tests.needs import needed
+from tests.programs import did, ran
+
+TOOLS = ("publint@0.3", "@arethetypeswrong/cli@0.18", "typescript@5", "webpack@5", "webpack-cli@7", "esbuild@0.28")
+TSC = ("--module", "nodenext", "--target", "es2022", "--esModuleInterop", "--noEmit")
+CALL = "console.log(libraryPath());\n"
+IMPORT = f'import {{ libraryPath }} from "@acme/tiny";\n{CALL}'
+REQUIRE = f'const {{ libraryPath }} = require("@acme/tiny");\n{CALL}'
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def tool(tmp_path_factory):
+    """The words that start one of the tools, which npm has installed in a folder of their own."""
+    needed("npm")
+    folder = tmp_path_factory.mktemp("tools")
+    ended = ran("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *TOOLS, cwd=folder, timeout=300)
+    if ended.returncode:
+        assert any(code in ended.stderr for code in ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")), (
+            ended.stderr
+        )
+        pytest.skip("not run: the npm registry cannot be reached")
+    return lambda name: folder / "node_modules" / ".bin" / name
+
+
+@pytest.fixture(scope="module")
+def tarballs(tmp_path_factory):
+    """The main packages of three projects by name: without code of its own, with both modules, with require() alone."""
+    found = {}
+    own = f'{NPM}source = "npm"\n'
+    for name, npm, files in (
+        ("generated", NPM, {}),
+        ("both", own, SOURCE),
+        ("require", own, {key: text for key, text in SOURCE.items() if not key.endswith(".mjs")}),
+    ):
+        folder = project(tmp_path_factory.mktemp(name), npm=npm, rids=RIDS[:1], runtime=RUNTIME)
+        sources(folder, files)
+        packed(folder)
+        found[name] = folder / "dist" / "acme-tiny-1.2.3.tgz"
+    return found
+
+
+@pytest.fixture
+def app(tmp_path, tarballs):
+    """An application with the generated package and the one for this machine."""
+    main = tarballs["generated"]
+    (tmp_path / MANIFEST).write_text('{"private": true, "type": "commonjs"}')
+    words = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
+    did(*words, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
+    return tmp_path
+
+
+def findings(tool, tarball):
+    """What both linters find in a package."""
+    texts = [ran(tool("publint"), "run", "--strict", tarball), ran(tool("attw"), "--no-color", "-f", "ascii", tarball)]
+    return [ended.stdout + ended.stderr for ended in texts if ended.returncode or "Suggestions" in ended.stdout]
+
+
+@pytest.mark.parametrize("name", ["generated", "both", "require"])
+def test_a_main_package_has_no_finding(tool, tarballs, name):
+    assert findings(tool, tarballs[name]) == []
+
+
+def test_the_packages_of_targets_and_those_of_latenn_have_no_finding(tool, tarballs, latenn_here):
+    assert findings(tool, tarballs["generated"].with_name("acme-tiny-linux-x64-1.2.3.tgz")) == []
+    for path in sorted(latenn_here.glob("latenn-*.tgz")):
+        if "linux" not in path.name:
+            assert findings(tool, path) == []
+
+
+def test_the_linters_find_what_they_found_before(tool, tarballs, tmp_path):
+    """One file of types for both modules."""
+    shutil.unpack_archive(tarballs["generated"], tmp_path, filter="data")
+    manifest = tmp_path / "package" / MANIFEST
+    fields = json.loads(manifest.read_text())
+    del fields["type"]
+    entry = {"types": "./latebind.d.ts", "import": "./latebind.mjs", "require": "./latebind.cjs"}
+    fields["exports"] = {".": entry, "./package.json": "./package.json"}
+    manifest.write_text(json.dumps(fields))
+    did("npm", "pack", "--silent", cwd=tmp_path / "package")
+    linted, typed = findings(tool, tmp_path / "package" / "acme-tiny-1.2.3.tgz")
+    assert 'types is interpreted as CJS when resolving with the "import" condition' in linted
+    assert "Masquerading as CJS" in typed
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "says"),
+    [
+        ("a.mts", IMPORT, ""),
+        ("a.cts", f'import tiny = require("@acme/tiny");\n{CALL.replace("library", "tiny.library")}', ""),
+        (
+            "a.mts",
+            f'import tiny from "@acme/tiny";\n{CALL.replace("library", "tiny.library")}',
+            "has no default export",
+        ),
+        ("a.mts", f'import {{ libraryPath }} from "@acme/tiny/latebind";\n{CALL}', ""),
+    ],
+    ids=["import", "require", "default", "generated module"],
+)
+def test_typescript_accepts_what_node_runs(tool, app, file, text, says):
+    declared = "declare const console: { log(text: string): void };\n"
+    (app / file).write_text(declared + text)
+    ended = ran(tool("tsc"), *TSC, file, cwd=app)
+    assert bool(ended.returncode) == bool(says), ended.stdout
+    assert says in ended.stdout
+    if says:
+        (app / "a.mjs").write_text(text)
+        assert "does not provide an export named 'default'" in ran("node", "a.mjs", cwd=app).stderr
+
+
+@pytest.mark.parametrize(("entry", "text"), [("main.mjs", IMPORT), ("main.cjs", REQUIRE)])
+def test_bundles_of_webpack_and_esbuild_find_the_library(tool, app, entry, text):
+    (app / entry).write_text(text)
+    packed_by = {
+        "webpack": (tool("webpack"), "--mode=production", "--target=node", f"--entry=./{entry}", "-o", "out"),
+        "esbuild": (tool("esbuild"), entry, "--bundle", "--platform=node", "--outfile=out/esbuild.js"),
+    }
+    for name, command in packed_by.items():
+        ended = ran(*command, cwd=app)
+        printed = ended.stdout + ended.stderr
+        assert ended.returncode == 0, printed
+        assert not [word for word in ("WARNING", "ERROR", "warning") if word in printed], printed
+        bundle = app / "out" / ("main.js" if name == "webpack" else "esbuild.js")
+        found = did("node", bundle, cwd=os.sep)
+        assert found == f"{app}/node_modules/@acme/tiny-linux-x64/libtiny.so\n"
+
+
+def test_a_bundle_as_an_es_module_says_what_to_do(tool, app):
+    (app / "main.cjs").write_text(REQUIRE)
+    banner = "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
+    did(
+        tool("esbuild"), "main.cjs", "--bundle", "--platform=node", "--format=esm", banner, "--outfile=out.mjs", cwd=app
+    )
+    assert "mark it as external" in ran("node", "out.mjs", cwd=app).stderr
+
+
+def test_the_peer_of_a_backend_is_the_core_of_its_minor_version(latenn_here):
+    core, backend = (json.loads(member(path, f"/{MANIFEST}")) for path in (
+        next(path for path in latenn_here.glob(f"latenn-{name}-*.tgz") if "linux" not in path.name)
+        for name in ("core", "onnxruntime")
+    ))  # fmt: skip
+    major, minor, _ = core["version"].split("-")[0].split(".")
+    assert "dependencies" not in backend
+    assert backend["peerDependencies"]["@latenn/core"] in (f"~{major}.{minor}.0", core["version"])
+    assert "@latenn/core" not in backend["peerDependenciesMeta"]

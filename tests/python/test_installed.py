@@ -1,0 +1,75 @@
+"""Which backends and runtimes latenn for Python finds: what is installed, and nothing in the working folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
+from latebind.tables.presets import preset
+from latebind.templates import render
+
+from tests.native.building import needed_compiler
+from tests.programs import did
+
+FIND = """
+import json, latenn._backends
+places = latenn._backends.places(None, None)
+print(json.dumps([places.names, places.runtimes, latenn._backends.note(None)]))
+"""
+
+
+def plant(folder, name, version="99.0", **files):
+    """Metadata of a distribution, as an attacker would put it."""
+    info = folder / f"{name}-{version}.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    for file, text in files.items():
+        (info / f"{file}.txt").write_text(text)
+
+
+@pytest.fixture
+def work(tmp_path):
+    """A working folder with a backend whose code writes a marker, and with a runtime."""
+    folder = tmp_path / "work"
+    plant(folder, "evil", entry_points="[latenn.backends]\nevil = evil_backend\n")
+    (folder / "evil_backend.py").write_text(f"open({str(tmp_path / 'marker')!r}, 'w')")
+    plant(folder, "onnxruntime")
+    (folder / "onnxruntime" / "capi").mkdir(parents=True)
+    (folder / "onnxruntime" / "capi" / "libonnxruntime.so.1").write_text("")
+    return folder
+
+
+@pytest.mark.parametrize("entry", ["", ".", "relative"])
+def test_metadata_in_the_working_folder_is_not_read(latenn_site, work, tmp_path, entry):
+    if entry == "relative":
+        (work / entry).symlink_to(work)
+    code = f"import sys; sys.path.insert(0, {entry!r})\n{FIND}"
+    names, runtimes, note = json.loads(
+        did(sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(latenn_site)})
+    )
+    assert "onnxruntime" in names
+    assert "evil" not in names
+    assert not (tmp_path / "marker").exists()
+    assert all(Path(folder).is_absolute() and not folder.startswith(str(work)) for folder in runtimes)
+    assert "99.0" not in note
+
+
+def test_a_new_projects_package_takes_no_runtime_from_the_working_folder(work, tmp_path):
+    package = tmp_path / "package" / "fake"
+    package.mkdir(parents=True)
+    (package / "fake.c").write_text(
+        "#include <stdio.h>\n#include <stddef.h>\n"
+        "int fake_open(const char* folder, const char* path, const char* minimum, const char* advice, char* report,"
+        ' size_t size) { snprintf(report, size, "{\\"folder\\": \\"%s\\"}", folder ? folder : ""); return 0; }'
+    )
+    did(needed_compiler(), "-shared", "-fPIC", package / "fake.c", "-o", package / "libfake.so")
+    (package / "__init__.py").write_text(render("new/package.py.j2", name="fake", module="fake"))
+    (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "fake"))
+    code = "import fake, sys; print(fake.open_runtime()['folder'])"
+    folder = did(sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(package.parent)}).strip()
+    assert folder == "" or Path(folder).is_absolute()
+    assert not folder.startswith(str(work))
