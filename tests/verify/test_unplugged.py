@@ -80,15 +80,24 @@ def project(tmp_path, packed, latebind):
     ("script", "words"),
     [
         ("sys.exit(0)", "ended with status 0 and wrote no result"),
-        ("os.kill(os.getpid(), 11)", "ended with status -11 and wrote no result"),
+        ("os.kill(os.getpid(), 11)", "ended by SIGSEGV (11) and wrote no result"),
+        (
+            "deep = lambda n: deep(n - 1) if n else import_nothing\ndeep(50)",
+            "ended with status 1 and wrote no result: NameError: name 'import_nothing' is not defined",
+        ),
+        (GOOD + "os.kill(os.getpid(), 6)", "ended by SIGABRT (6) before its libraries could be listed"),
+        (
+            GOOD + "import atexit; atexit.register(ctypes.CDLL(None).abort)",
+            "ended by SIGABRT (6) after it had written its result",
+        ),
         ("given.out.mkdir()", "ended with status 0 and wrote no result"),
         ("given.out.write_bytes(b'{\"passed\": [\\xff')", "verify/smoke.py wrote invalid JSON"),
         ('given.out.write_text("[]")', "verify/smoke.py wrote an invalid result: Expected `object`"),
         ("given.out.write_text('{\"passed\": []}')", "0 cases passed"),
-        (GOOD + "os._exit(0)", "ended before its libraries could be listed"),
+        (GOOD + "os._exit(0)", "ended with status 0 before its libraries could be listed"),
         (
             GOOD + '(given.out.parent / "seen.json").write_text("{"); os._exit(0)',
-            "ended before its libraries could be listed",
+            "ended with status 0 before its libraries could be listed",
         ),
         (GOOD + "import shutil; shutil.rmtree(given.out.parent)", "wrote no result"),
         (GOOD + "import shutil; shutil.rmtree(sys.prefix); shutil.rmtree(given.out.parent)", "wrote no result"),
@@ -478,7 +487,8 @@ def test_a_user_whom_the_system_does_not_know_can_verify(project):
     ended = subprocess.run(command, user=54321, group=54321, extra_groups=[], env=environment, cwd=workdir,
                            capture_output=True, text=True, timeout=300, check=False)  # fmt: skip
     shutil.rmtree(workdir)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stderr == "", ended.stdout
+    assert ended.returncode == 0, ended.stdout
 
 
 @pytest.mark.skipif(not is_root(), reason="not run: only root becomes somebody else")

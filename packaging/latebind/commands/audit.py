@@ -67,6 +67,8 @@ def _audit(arguments: argparse.Namespace) -> int:
         _explain(arguments.explain)
         return 0
     config, workdir = configured(arguments) if not arguments.paths or arguments.project != Path() else (None, Path())
+    if config is not None and not arguments.paths:
+        _describe_dist(config, workdir)
     policy = _policy(arguments, config)
     known = _known(arguments, config)
     report = audit_paths(arguments.paths or [workdir / "dist"], policy)
@@ -84,6 +86,19 @@ def _audit(arguments: argparse.Namespace) -> int:
             raise LatebindError("is a file, and --output takes a folder", where=str(arguments.output), advice=advice)
         write_text(arguments.output / "audit.json", audit_json(report))
     return report.exit_status
+
+
+def _describe_dist(config: Config, workdir: Path) -> None:
+    """Report which packages dist/ lacks or has out of date, with the command that makes them."""
+    from latebind.build.present import inspect_dist  # noqa: PLC0415
+    from latebind.system.log import LOG  # noqa: PLC0415
+
+    present = inspect_dist(config, workdir, workdir / "dist")
+    if present.outdated:
+        again = ",".join(present.targets)
+        LOG.say(f"out of date in dist/: {', '.join(present.outdated)}\n  To pack again: latebind pack --target {again}")
+    if present.missing:
+        LOG.say(f"not in dist/: packages for {', '.join(present.missing)}\n  To pack all: latebind pack --target all")
 
 
 def _explain(code: str) -> None:

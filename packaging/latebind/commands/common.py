@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from latebind.errors import LatebindError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from latebind.build.pack import PackResult
     from latebind.build.stage import Stage
@@ -87,23 +87,33 @@ def chosen(arguments: argparse.Namespace, config: Config) -> list[Rid]:
 
 def stage_all(arguments: argparse.Namespace) -> tuple[Config, Path, list[Stage]]:
     """Build or find the stage of each chosen target."""
+    config, workdir = configured(arguments)
+    return config, workdir, _build_stages(config, workdir, chosen(arguments, config))
+
+
+def _build_stages(config: Config, workdir: Path, rids: list[Rid]) -> list[Stage]:
     from latebind.build.native import stage_target  # noqa: PLC0415
     from latebind.system.parallel import each  # noqa: PLC0415
     from latebind.tables.targets import target  # noqa: PLC0415
 
-    config, workdir = configured(arguments)
-    rids = chosen(arguments, config)
-    return config, workdir, each(lambda rid: stage_target(config, target(rid), workdir), rids)
+    return each(lambda rid: stage_target(config, target(rid), workdir), rids)
 
 
-def pack_all(arguments: argparse.Namespace) -> tuple[Config, Path, PackResult]:
-    """Stage the chosen targets and pack them."""
+def pack_all(arguments: argparse.Namespace, also: Sequence[str] = ()) -> tuple[Config, Path, PackResult]:
+    """Stage the chosen targets and `also`, pack them, and report what dist/ lost."""
     from latebind.build.pack import pack  # noqa: PLC0415
+    from latebind.build.table import describe_losses  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
+    from latebind.system.log import LOG  # noqa: PLC0415
+    from latebind.tables.targets import target  # noqa: PLC0415
 
-    refuse_missing(configured(arguments)[0], scripts=False)  # before minutes of compiling
-    config, workdir, stages = stage_all(arguments)
-    return config, workdir, pack(config, stages, workdir, workdir / "dist")
+    config, workdir = configured(arguments)
+    refuse_missing(config, scripts=False)  # before minutes of compiling
+    rids = list(dict.fromkeys([*chosen(arguments, config), *(target(name).rid for name in also)]))
+    packed = pack(config, _build_stages(config, workdir, rids), workdir, workdir / "dist")
+    for line in describe_losses(packed.losses):
+        LOG.say(line)
+    return config, workdir, packed
 
 
 def alone(work: Callable[[argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:

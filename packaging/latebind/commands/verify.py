@@ -98,7 +98,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         print(list_cells(config, rids, workdir, options))
         return 0
-    report = verify(config, _artifacts(arguments, config), rids, workdir, options)
+    report = verify(config, _artifacts(arguments, config, workdir), rids, workdir, options)
     logs = workdir / "build" / "verify"
     write_reports(report, arguments.output or workdir / "reports", lambda row: read_log(logs, row))
     _show(report, arguments.format)
@@ -124,14 +124,24 @@ def _options(arguments: argparse.Namespace, config: Config, workdir: Path) -> Op
     )
 
 
-def _artifacts(arguments: argparse.Namespace, config: Config) -> tuple[Artifact, ...]:
-    """The packages in --dist, or without it those that are packed now."""
+def _artifacts(arguments: argparse.Namespace, config: Config, workdir: Path) -> tuple[Artifact, ...]:
+    """The packages in --dist, or those in dist/: made there where they are missing or out of date.
+
+    Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
+    Packages that something else put there are verified as they are.
+    """
+    from latebind.build.present import inspect_dist  # noqa: PLC0415
     from latebind.build.table import not_made  # noqa: PLC0415
-    from latebind.verify.dist import artifacts_in  # noqa: PLC0415
+    from latebind.verify.dist import artifacts_in, listed_in  # noqa: PLC0415
 
     if arguments.dist:
         return artifacts_in(arguments.dist, config)
-    _, _, packed = pack_all(arguments)
+    dist = workdir / "dist"
+    present = inspect_dist(config, workdir, dist)
+    if not present.targets and dist.is_dir() and listed_in(dist):
+        LOG.say("verifying the packages in dist/ as they are: this folder has not packed them (latebind pack does)")
+        return artifacts_in(dist, config)
+    _, _, packed = pack_all(arguments, also=present.targets)
     for missing in packed.not_made:
         LOG.say(not_made(missing))
     return packed.artifacts

@@ -22,7 +22,7 @@ from latebind.text import plural
 from latebind.verify.plan.machine import Machine, host_machine, unusable
 from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
-from latebind.verify.report.report import Provenance, Report, report_of
+from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, tried
 from latebind.verify.run.node import run_node_cell
 from latebind.verify.run.nupkg import run_c_cell, run_dotnet_cell
@@ -91,10 +91,18 @@ def verify(
         outcomes = each(lambda planned: _outcome(run, planned), _longest_first(cells), jobs=options.jobs)
     ended = {row.cell.id: row for row in outcomes}
     # The gate asks for each entry of the configuration that a cell answers.
-    ordered = [replace(ended[planned.cell.id], entries=planned.entries) for planned in cells]
+    ordered = [_complete_outcome(planned, ended[planned.cell.id]) for planned in cells]
     project = config.project
     source = Provenance(project=project.name, version=project.version, commit=options.commit, date=options.date)
     return report_of(source, run.artifacts, ordered, _machine(supply, rids, options))
+
+
+def _complete_outcome(planned: PlannedCell, outcome: Outcome) -> Outcome:
+    """An outcome with the entries that it answers, marked where its runtime is newer than any that was tried."""
+    tried = planned.use.known.built if planned.use is not None and outcome.state is not State.NOT_RUN else ""
+    is_new = bool(tried) and is_newer_minor(planned.cell.version, tried)
+    facts = {**outcome.facts, NEWER_THAN: tried} if is_new else outcome.facts
+    return replace(outcome, entries=planned.entries, facts=facts)
 
 
 def _longest_first(cells: Sequence[PlannedCell]) -> list[PlannedCell]:
@@ -155,7 +163,6 @@ def _bench(run: _Run, planned: PlannedCell, machine: Machine, pythons: tuple[Int
         config=run.config,
         use=planned.use,
         package=run.config.package_of(planned.use),
-        entry=planned.entry,
         oldest=_oldest(run, planned),
         artifacts=run.artifacts,
         supply=run.supply,

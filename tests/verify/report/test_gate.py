@@ -187,3 +187,28 @@ def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_
     assert "*/linux-musl-x64/*/works" in optional
     assert "*/linux-x64/*/works" not in optional
     assert blocked(config, complete(config)) == {}
+
+
+def test_a_distribution_that_the_index_lacks_is_not_required():
+    config = requiring()
+    idle = row(
+        "not run", reason="no-distribution", runtime="onnxruntime-openvino", version="latest", entries=("latest",)
+    )
+    gate = judge_gate(config, report(*complete(config), idle))
+    assert gate.blocks == ()
+    assert idle.id not in {cell.id for cell in gate.required}
+
+
+@pytest.mark.parametrize("reason", ["no-index", "no-machine", "no-interpreter"])
+def test_a_distribution_that_could_be_tried_elsewhere_is_required(reason):
+    config = requiring()
+    idle = row("not run", reason=reason, runtime="onnxruntime-openvino", version="latest", entries=("latest",))
+    assert list(blocked(config, [*complete(config), idle])) == [idle.id]
+
+
+def test_a_version_without_a_wheel_for_one_python_must_be_tried_with_another():
+    config = requiring("wheel/*/works")
+    idle = row("not run", reason="no-distribution", consumer="python3.14", version="minimum", entries=("minimum",))
+    assert blocked(config, [*complete(config), idle]) == {}
+    rest = [one for one in complete(config) if "minimum" not in one.entries]
+    assert idle.id in blocked(config, [*rest, idle])

@@ -1,8 +1,19 @@
-"""An error's phase depends on where it was raised, not on its words."""
+"""An error's phase depends on where it was raised, not on its words; data and counts on the runtime's version."""
+
+from pathlib import Path
 
 import pytest
+from latebind.config.document import VerifyData
+from latebind.config.file import load
 from latebind.errors import InputError, LatebindError, NotRun, ToolError
-from latebind.verify.run.bench import PhaseError, failing_at
+from latebind.verify.plan.situations import Situation
+from latebind.verify.run.bench import Bench, PhaseError, failing_at
+from latebind.verify.run.supply import choose_requirements
+
+from tests.conftest import ROOT
+from tests.verify.reports import row
+
+LATENN = load(ROOT / "latenn" / "latebind.toml")
 
 
 def test_an_error_inside_gets_the_phase_and_keeps_its_words():
@@ -22,3 +33,39 @@ def test_not_run_passes_unchanged():
         raise NotRun("no-dotnet", "there is no dotnet")
     assert not issubclass(NotRun, PhaseError)
     assert issubclass(PhaseError, LatebindError)
+
+
+@pytest.mark.parametrize(
+    ("requires", "version", "expected"),
+    [
+        ({"1.19": ("old",), "1.31": ("new",)}, "1.19.2", "old"),
+        ({"1.19": ("old",), "1.31": ("new",)}, "1.30.0", "old"),
+        ({"1.19": ("old",), "1.31": ("new",)}, "1.31.1", "new"),
+        ({"1.31": ("new",), "1.4": ("oldest",), "1.19": ("old",)}, "1.20.1", "old"),
+        ({"1.19": ("old",), "1.31": ("new",)}, "1.18.1", "old"),
+        ({"1.19": ("old",), "1.31": ("new",)}, "", "old"),
+        ({"default": ("any",)}, "1.31.1", "any"),
+        ({"default": ("any",), "1.31": ("new",)}, "1.33.0", "new"),
+    ],
+)
+def test_data_are_those_of_the_newest_key_up_to_the_version(requires, version, expected):
+    assert choose_requirements(VerifyData(script="cases.py", requires=requires), version) == (expected,)
+
+
+@pytest.mark.parametrize(
+    ("situation", "expected"),
+    [
+        (Situation(), "1.31.1"),
+        (Situation(first="1.19.2"), "1.19.2"),
+        (Situation(binds=("1.20.1",)), "1.20.1"),
+        (Situation(binds=("1.31.1", "1.30.0")), "1.30.0"),
+    ],
+)
+def test_data_and_counts_are_those_of_the_oldest_version_that_may_be_bound(situation, expected):
+    places = dict.fromkeys(("work", "log"), Path("place"))
+    nothing = {"package": "", "oldest": "", "artifacts": (), "supply": None, "interpreters": ()}
+    cell = row().cell
+    bench = Bench(cell=cell, config=LATENN, use=LATENN.document.runtime[0], machine=None, **nothing, **places)
+    bench.__dict__["situation"] = situation  # which a scenario would set up
+    assert bench.oldest_bound == expected
+    assert bench.at_least() == (1300 if expected == "1.31.1" else 1000)

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from latebind.system.run import run
+from latebind.text import decisive_line, ending
 from latebind.verify.run.python import DRIVER
 
 SCRIPT = """\
@@ -19,7 +20,13 @@ def main(words=None):
         "same": ["a"],
         "by-process": [str(os.getpid())],
         "by-thread": [threading.current_thread().name],
+        "dies": ["a"],
+        "raises": ["a"],
     }[given.mode]
+    if given.mode == "dies" and given.out.endswith(".1.json") + given.out.endswith(".0.json"):
+        os.kill(os.getpid(), 11)
+    if given.mode == "raises":
+        raise OSError("no runtime")
     with open(given.out, "w") as file:
         json.dump({"passed": answer, "report": {"path": "/x"}, "modules": sorted(sys.modules)}, file)
     return 3 if given.mode == "fails" else 0
@@ -60,6 +67,20 @@ def test_runs_that_disagree_are_a_failure(drive, action, mode):
     ended, result, _ = drive(*action, mode=mode)
     assert ended.returncode == 1
     assert "differ from run" in result["failed"][0]["message"]
+
+
+@pytest.mark.parametrize("action", ["--fork", "--spawn"])
+def test_the_signal_that_ends_a_child_is_the_status(drive, action):
+    ended, _, _ = drive(action, mode="dies")
+    assert ending(ended.returncode) == "ended by SIGSEGV (11)"
+    assert "Traceback" not in ended.output
+
+
+@pytest.mark.parametrize("action", ["--threads=2", "--spawn", "--subprocess"])
+def test_the_consumers_exception_is_the_last_one(drive, action):
+    ended, _, _ = drive(action, mode="raises")
+    assert ended.returncode == 1
+    assert decisive_line(ended.output) == "OSError: no runtime"
 
 
 def test_a_folder_that_can_be_written_to_is_told(drive, tmp_path):

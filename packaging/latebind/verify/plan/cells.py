@@ -42,8 +42,6 @@ class PlannedCell:
     """None for a project that binds no runtime."""
     question: Question | None
     """None for a cell without a runtime."""
-    entry: str
-    """The entry of [verify].runtimes whose data the cell computes: `minimum`, `latest`, a version."""
     python: str
     """The minor version of the interpreter: `3.11`."""
     entries: tuple[str, ...] = ("",)
@@ -99,10 +97,8 @@ def expand_cells(config: Config, rid: Rid, extent: Extent, answers: Answers) -> 
     for line in _lines(config, rid, extent):
         for planned in _planned(config, line, rid, answers):
             known = found.get(planned.cell.id)
-            # A version that is configured by itself has data of its own; as one of all minor versions it has not.
-            kept = planned if known is None or line.entry != EACH_MINOR else known
             before = known.entries if known is not None else ()
-            found[planned.cell.id] = replace(kept, entries=tuple(dict.fromkeys((*before, line.entry))))
+            found[planned.cell.id] = replace(known or planned, entries=tuple(dict.fromkeys((*before, line.entry))))
     return tuple(found.values())
 
 
@@ -134,8 +130,10 @@ def _more(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, 
             for entry in ("minimum", "latest") if use else ("",):
                 yield _Line(use, scenario, PYTHON, minor, entry)
     if use is not None:
-        for name in list(use.known.python.extras.values())[1:]:
-            yield _Line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
+        supply = use.known.python
+        for extra, name in list(supply.extras.items())[1:]:
+            if supply.is_supplied(extra, rid):
+                yield _Line(use, scenario, PYTHON, extent.pythons[rid], "latest", name)
 
 
 def _entries(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: Rid, extent: Extent) -> tuple[str, ...]:
@@ -166,8 +164,6 @@ def _question(line: _Line, rid: Rid) -> Question | None:
 
 def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterator[PlannedCell]:
     question = _question(line, rid)
-    own = versions_of(config, line.use, everything=False) if line.use else ("default",)
-    entry = line.entry if line.entry in own else own[0] if line.entry == EACH_MINOR else own[-1]
     kind = _kind(line.consumer)
     name = _nuget(line.use, question) if kind == "nupkg" else line.distribution
     # Where no runtime is installed, the id names it only to tell it from the first.
@@ -188,7 +184,6 @@ def _planned(config: Config, line: _Line, rid: Rid, answers: Answers) -> Iterato
             cell=cell,
             use=line.use,
             question=question,
-            entry=entry,
             python=line.python,
             native_only=config.tried(line.use).native_only,
         )
@@ -221,7 +216,7 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
     able = {
         "": True,
         "code that binds": not use.drop_in,  # a stub knows no package, and takes no minimum from its host
-        "a GPU distribution": "gpu" in use.known.python.extras,
+        "a GPU distribution": "gpu" in use.known.python.extras and use.known.python.is_supplied("gpu", rid),
         "a package that another one loads": bool(config.packages[config.package_of(use)].requires),
         "an execution provider": ep is not None,
         "another processor": other_processor(rid) is not None,

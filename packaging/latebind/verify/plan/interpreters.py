@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import sys
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +18,7 @@ from packaging.version import Version
 
 from latebind.errors import NotRun, ToolError
 from latebind.system.parallel import each
-from latebind.system.run import run
+from latebind.system.run import run, which
 from latebind.tables.targets import like_host
 from latebind.verify.plan.index import callers_home
 
@@ -110,10 +109,10 @@ def _places(minor: str) -> Iterator[Path]:
     """Where a CPython of that minor version may be: PATH, pyenv, uv, and the tool cache of hosted runners."""
     name = f"python{minor}"
     for folder in os.environ.get("PATH", "").split(os.pathsep):
-        found = shutil.which(name, path=folder)
+        found = which(name, path=folder)
         # pyenv's shims depend on a choice that may not have been made; the real ones follow below.
-        if found and Path(found).parent.name != "shims" and not (Path(found).parent.parent / "pyvenv.cfg").exists():
-            yield Path(found)
+        if found and found.parent.name != "shims" and not (found.parent.parent / "pyvenv.cfg").exists():
+            yield found
     home = callers_home()
     data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local" / "share")
     roots = [

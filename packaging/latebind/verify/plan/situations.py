@@ -45,8 +45,6 @@ class Situation:
     """Further folders that libraries may come from."""
     binds: tuple[str, ...] = ()
     """The runtime versions that may be bound, when not just the test case's; the first is the reference."""
-    entry: str = ""
-    """The entry of [verify].runtimes whose data is computed, when not the test case's."""
     values: Mapping[str, str] = field(default_factory=dict)
     """What the expected error message may name."""
     spoil: Callable[[bytes], bytes] | None = None
@@ -134,7 +132,7 @@ def gpu(bench: Bench, use: RuntimeUse) -> Situation:
 
 def upgraded(bench: Bench, _: RuntimeUse) -> Situation:
     """An older runtime is installed and used first."""
-    return Situation(first=bench.older(), entry="minimum")
+    return Situation(first=bench.older())
 
 
 def imported(when: Literal["before", "after"]) -> SetUp:
@@ -154,9 +152,7 @@ def older_loaded(bench: Bench, use: RuntimeUse) -> Situation:
 def two_runtimes(bench: Bench, use: RuntimeUse) -> Situation:
     """An older copy that is new enough is loaded before the consumer starts."""
     other = copied(bench, use, "other", bench.older())
-    return Situation(
-        action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),), entry="minimum"
-    )
+    return Situation(action=("--preload", bench.machine.path(other)), roots=(other.parent,), binds=(bench.older(),))
 
 
 def path(folder: str, names: Literal["file", "folder", "from home"] = "file") -> SetUp:

@@ -93,7 +93,8 @@ def _asked_for(config: Config) -> list[Scenario]:
 def judge_gate(config: Config, report: Report) -> Gate:
     """Compare a report with what the configuration requires: of the cells that it plans and those of the report."""
     wanted = patterns(config)
-    required = tuple(row for row in report.cells if is_required(row.id, wanted))
+    rows = (row for row in report.cells if not _exists_nowhere(config, report, row))
+    required = tuple(row for row in rows if is_required(row.id, wanted))
     shares = tuple(_missing_shares(report))
     missing = [row for row in absent(config, report) if is_required(row.cell.id, wanted)]
     blocks = [
@@ -119,6 +120,23 @@ def absent(config: Config, report: Report) -> tuple[PlannedCell, ...]:
         for planned in expand_cells(config, rid, scope, Answers())
         if (missing := tuple(e for e in planned.entries if (*_coordinates(planned.cell), e) not in reported))
     )
+
+
+def _exists_nowhere(config: Config, report: Report, row: CellResult) -> bool:
+    """Whether no machine could run a cell, and nothing is lost by it.
+
+    The index may have no wheel of a further distribution, and none of an old version for a new Python. The ordinary
+    distribution must then have been tried in that version with another Python.
+    """
+    if row.reason != "no-distribution" or row.kind != "wheel":
+        return False
+    if row.runtime not in {use.known.python.distribution for use in config.document.runtime}:
+        return True
+    others = (other for other in report.cells if other.outcome is not State.NOT_RUN)
+    tried_entries = {
+        entry for other in others if _coordinates(other.cell) == _coordinates(row.cell) for entry in other.entries
+    }
+    return bool(row.entries) and set(row.entries) <= tried_entries
 
 
 def _coordinates(cell: Cell) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET  # written here, never parsed
 
 from latebind.model import State
-from latebind.text import markdown_code, markdown_text, plural, printable
+from latebind.text import markdown_code, markdown_text, plural, printable, shorten
 from latebind.verify.report.grid import groups, machine_name, runtime, source_line, synopsis, words
+from latebind.verify.report.report import describe_new_runtimes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +62,7 @@ def report_text(report: Report, *, width: int | None = None) -> str:
     text = (
         buffer.getvalue() + report_count(report) + ("  (* remembered: nothing has changed since)" if remembered else "")
     )
+    text = "\n".join([text, *map(printable, describe_new_runtimes(report))])
     return f"{text}\nVerification failed: {report.problem}." if report.problem else text
 
 
@@ -71,6 +73,7 @@ def report_markdown(report: Report) -> str:
     heading = [f"## {'❌' if report.problem else '✅'} {title}", "", f"{report_count(report)}."]
     if report.problem:
         heading += ["", f"Verification failed: {markdown_text(report.problem, _LONGEST)}."]
+    heading += [line for text in describe_new_runtimes(report) for line in ("", markdown_text(text, _SENTENCE))]
     lines = [*heading, *_failures(report)]
     for group in groups(report):
         for grid in group.grids:
@@ -139,7 +142,7 @@ def _shown(report: Report, row: CellResult) -> str:
     """For the console: the middle of long texts is left out; the report has all of it."""
     text = words(report, row)
     if row.outcome is State.FAILED:
-        return f"{text if len(text) < _LONGEST else text[:_LONGEST] + ' ...'}\nlog: {row.log}"
+        return f"{shorten(text, _LONGEST)}\nlog: {row.log}"
     return synopsis(text, _SENTENCE) if row.outcome is State.PASSED else text
 
 

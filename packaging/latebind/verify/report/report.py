@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
+from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.model import NOT_RUN_REASONS, Cell, CellKind, State
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 _PROOFS = frozenset(row.name for row in SCENARIOS if row.proves)
 _PROBLEM = "problem"
 """The key in the JSON document for what follows from the rest of it."""
+NEWER_THAN = "newer_than"
+"""The fact of a cell whose runtime has a newer minor version than any that latebind was tried with: the newest one."""
 _HASH = r"^[0-9a-f]{64}$"
 
 
@@ -126,6 +129,23 @@ def report_of(
         cells=tuple(_result(outcome) for outcome in outcomes),
         machines=(dict(machine),),
         source=source,
+    )
+
+
+def is_newer_minor(version: str, tried: str) -> bool:
+    """Whether a version has a later minor version than another; False for no version."""
+    return bool(version) and Version(version).release[:2] > Version(tried).release[:2]
+
+
+def describe_new_runtimes(report: Report) -> tuple[str, ...]:
+    """A sentence for each runtime version that is newer than any that latebind was tried with."""
+    rows = [row for row in report.cells if NEWER_THAN in row.facts and row.version]
+    versions = {(row.runtime, row.version): str(row.facts[NEWER_THAN]) for row in rows}
+    failed = {(row.runtime, row.version) for row in rows if row.outcome is State.FAILED}
+    return tuple(
+        f"New: {name} {version}, {'with failures' if (name, version) in failed else 'which passed'}; "
+        f"latebind was tried with versions up to {tried}."
+        for (name, version), tried in versions.items()
     )
 
 

@@ -37,6 +37,10 @@ Phase = Literal["prepare", "install", "load", "inference"]
 install: an installer, or `dotnet` while it restores and builds. load: nothing could be loaded, it came from a wrong
 place, or the consumer crashed. inference: results are wrong, or too few cases were computed."""
 
+_PROVIDER_CRASH = (
+    "GetApi() returns a null pointer when the runtime is older than the version asked for, and a provider that uses it "
+    "crashes: check it, or call lb_ep_negotiate() of <latebind/ep.h>, which returns a status instead."
+)
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM_WORDS = (*(os.strerror(number) for number in _NO_ROOM), "(os error 112)")
 """What programs print on a full disk. They have no exit status for it; the last is uv's on Windows."""
@@ -66,14 +70,13 @@ def failing_at(phase: Phase) -> Iterator[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class Bench:
-    """A test case with its packages and folders. `entry` is the runtime version as the configuration has it."""
+    """A test case with its packages and folders."""
 
     cell: Cell
     config: Config
     use: RuntimeUse | None
     package: str
     """The package that binds the runtime; the first one where none does."""
-    entry: str
     oldest: str
     """The oldest runtime version that the index has for the target, "" when it has none."""
     artifacts: tuple[Artifact, ...]
@@ -117,9 +120,15 @@ class Bench:
         several = len(self.config.document.runtime) > 1
         return ("--runtime", self.use.name) if several and self.use is not None else ()
 
+    @property
+    def oldest_bound(self) -> str:
+        """The oldest runtime version that the consumer may compute with; "" where the test case names none."""
+        versions = (*self.binds(), self.situation.first, self.cell.version)
+        return min(filter(None, versions), key=Version, default="")
+
     def data(self) -> Path:
         """The folder of what the consumer computes. An older runtime has data of its own: it knows less."""
-        return self.supply.data(self.config.tried(self.use).data, self.situation.entry or self.entry)
+        return self.supply.data(self.config.tried(self.use).data, self.oldest_bound)
 
     def values(self, installed: str = "") -> Mapping[str, str]:
         """What fills the placeholders of the scenario's messages; `installed` is the runtime's installed file."""
@@ -154,6 +163,11 @@ class Bench:
             return ()
         return self.situation.binds or (self.cell.version,)
 
+    @property
+    def crash_advice(self) -> str:
+        """What to do when the system ends the consumer; "" where nothing particular is known."""
+        return _PROVIDER_CRASH if any(package.ep for package in self.config.packages.values()) else ""
+
     def _ordinary(self) -> str:
         return self.use.known.python.distribution if self.use else ""
 
@@ -167,9 +181,9 @@ class Bench:
         return self.supply.reference(machine, f"{name}=={version}", self.data(), self.runtime_words())
 
     def at_least(self) -> int:
-        """How many cases must pass: what the configuration sets for the newest version up to the test case's."""
+        """How many cases must pass: what the configuration sets for the newest version up to that of the data."""
         known = {Version(version): count for version, count in self.config.tried(self.use).at_least.items()}
-        reached = [version for version in known if self.cell.version and version <= Version(self.cell.version)]
+        reached = [version for version in known if self.oldest_bound and version <= Version(self.oldest_bound)]
         every = known[max(reached)] if reached else 1
         return min(self.scenario.sample // 2, every) or 1 if self.scenario.sample else every
 

@@ -80,11 +80,12 @@ def run_built(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
     log: Path | None = None,
     cwd: Path | None = None,
     user: int | None = None,
+    advice: str = "",
 ) -> ConsumerRun:
     """Run a consumer that was built in `work` over the cases, and read what it wrote in `work`/answers.
 
     `arguments` are added to its command line; `log` receives the command and its output; `cwd` is where it runs, by
-    default in `work`. Raises PhaseError when it wrote no valid result.
+    default in `work`; `advice` is for a crash. Raises PhaseError when it wrote no valid result.
     """
     result = work / ANSWERS / "result.json"
     result.parent.mkdir(exist_ok=True)
@@ -96,6 +97,7 @@ def run_built(  # noqa: PLR0913  # a consumer, what it computes, where, and how 
         env=_runtime_environment(consumer, work),
         log=log,
         user=user,
+        advice=advice,
     )
 
 

@@ -14,6 +14,7 @@ from latebind.filenames import distribution
 from latebind.system.archive import ZipReader, sha256
 from latebind.system.limits import Limits
 from latebind.system.run import run
+from latebind.text import ending
 from latebind.verify.plan.installers import consumer_environment
 from latebind.verify.plan.interpreters import choose
 from latebind.verify.run.access import hand_over, is_root, lock
@@ -141,30 +142,19 @@ def _spoiled(bench: Bench, environment: Environment) -> str:
     return bench.machine.path(libraries[0])
 
 
-def freeze(bench: Bench, environment: Environment, script: Path, wheels: Iterable[Artifact]) -> Path:
+def freeze(bench: Bench, environment: Environment, script: Path) -> Path:
     """The consumer, frozen by PyInstaller into one folder as an application's developer would do it.
 
-    `--collect-all` takes data files, libraries and metadata of the packages and the runtime. Raises NotRun, ToolError.
+    No option names the packages or the runtime: the wheels' hooks take them. Raises NotRun, ToolError.
     """
     environment.install([_FREEZER], log=bench.log)
     folder = bench.work / "frozen"
-    names = sorted({name for row in wheels for name in _top_folders(row.path)})
-    if bench.use is not None and bench.cell.version:
-        names.append(bench.use.known.python.folder.partition("/")[0])
     argv: list[str | Path] = [environment.python, "-I", "-m", "PyInstaller", "--noconfirm", "--onedir"]
     argv += ["--name", "consumer", "--distpath", environment.root / "dist"]
     argv += ["--workpath", folder, "--specpath", folder]
-    argv += [word for name in names for word in ("--collect-all", name)]
     env = consumer_environment(environment.python, bench.work / "home")
     run([*argv, script], cwd=bench.work, env=env, timeout=_FREEZE_LIMIT, log=bench.log)
     return environment.root / "dist" / "consumer" / "consumer"
-
-
-def _top_folders(wheel: Path) -> set[str]:
-    """The importable packages of a wheel: its top-level folders but those of metadata and data."""
-    with ZipReader(wheel) as archive:
-        tops = {member.name.partition("/")[0] for member in archive.members if "/" in member.name}
-    return {name for name in tops if not name.endswith((".dist-info", ".data"))}
 
 
 def disturbances(environment: Environment, wheels: Iterable[Artifact], home: Path, log: Path) -> list[str]:
@@ -186,7 +176,7 @@ def _disturbances_of(library: Path, environment: Environment, home: Path, log: P
     if ended.output.strip():
         yield f"{library.name} prints when it is loaded: {ended.output.strip()[:_SHOWN]}"
     if not out.is_file():
-        yield f"{library.name} ends the process with status {ended.returncode} when it is loaded"
+        yield f"the process {ending(ended.returncode)} when it loaded {library.name}"
         return
     yield from (f"{library.name} changes {what} when it is loaded" for what in json.loads(out.read_bytes()))
 

@@ -12,8 +12,8 @@ from packaging.version import Version
 
 from latebind.model import Cell, Outcome, State
 from latebind.tables.targets import target
-from latebind.text import plural
-from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED
+from latebind.text import ending, is_crash, plural
+from latebind.verify.run.protocol import ALL_PASSED, NOTHING_LOADED, SOME_FAILED, with_output
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from latebind.verify.run.protocol import ConsumerRun, ProcessView, Recorded
 
 _SHOWN_FAILURES = 5
+_AT_EXIT = "A destructor, an exit handler or a thread that still runs crashes while the process ends."
 _SYSTEM = ("/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/", "/System/", "c:\\windows\\")
 _LEAKS = ("LD_PRELOAD", "DYLD_INSERT_LIBRARIES", "VIRTUAL_ENV", "CONDA_PREFIX")
 
@@ -117,7 +118,10 @@ def _unloaded(ended: ConsumerRun) -> list[str]:
     """That the consumer could load nothing, or ended in another way than a consumer does."""
     if ended.status in (ALL_PASSED, SOME_FAILED) and not ended.result.message:
         return []
-    return [f"ended with status {ended.status}: {ended.result.message or ended.output[-500:]}"]
+    if is_crash(ended.status) and ended.result.has_cases:
+        return [with_output(f"{ending(ended.status)} after it had written its result", ended.output), _AT_EXIT]
+    text = ending(ended.status)
+    return [f"{text}: {ended.result.message}" if ended.result.message else with_output(text, ended.output)]
 
 
 def _miscomputed(ended: ConsumerRun, wanted: Expectation, *, quiet: bool) -> list[str]:
@@ -178,7 +182,7 @@ def _is_in(path: str, inside: Sequence[str]) -> bool:
 def _refused(wanted: Expectation, ended: ConsumerRun) -> list[str]:
     message = ended.result.message
     if ended.status != NOTHING_LOADED or not message:
-        return [f"loading was expected to fail, but the consumer ended with status {ended.status}"]
+        return [f"loading was expected to fail, but the consumer {ending(ended.status)}"]
     texts = [text.format_map(wanted.values) for text in wanted.scenario.says]
     lower = message.lower()
     return [f'the error message lacks "{text}": {message}' for text in texts if text.lower() not in lower]

@@ -153,13 +153,18 @@ def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsu
         before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
         with failing_at("install"):
             built = build_consumer(before, work, log=bench.log)
-        ended = run_built(before, built, cases, work, arguments=words, log=bench.log, cwd=home)
+        ended = run_built(
+            before, built, cases, work, arguments=words, log=bench.log, cwd=home, advice=bench.crash_advice
+        )
         assert_first(ended.result.version, first)
     with failing_at("install"):
         built = build_consumer(consumer, work, log=bench.log)
     (work / ANSWERS).mkdir(exist_ok=True)
     user = lock_application(bench, built.out, work / ANSWERS, _runtime_in(bench, built), consumer.environment)
-    return built, run_built(consumer, built, cases, work, arguments=words, log=bench.log, cwd=home, user=user)
+    ended = run_built(
+        consumer, built, cases, work, arguments=words, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
+    )
+    return built, ended
 
 
 def _unproven(

@@ -14,7 +14,8 @@ from packaging.version import Version
 
 from latebind.errors import InputError
 from latebind.system.limits import CELL_LIMITS
-from latebind.system.run import run
+from latebind.system.run import run, tail
+from latebind.text import decisive_line, ending, is_crash
 from latebind.verify.run.bench import failing_at
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
 
 ALL_PASSED, SOME_FAILED, NOTHING_LOADED = 0, 1, 3
 """Exit statuses of a consumer."""
-_TAIL = 2000
+_LINES = 8
+"""How many of a consumer's last lines are in the report; the log has all."""
 _ADVICE = "docs/consumers.md describes what a consumer writes."
 
 
@@ -88,6 +90,11 @@ class ConsumerResult(msgspec.Struct, frozen=True):
         return self.report.version if self.report else ""
 
     @property
+    def has_cases(self) -> bool:
+        """Whether the consumer got as far as its cases."""
+        return bool(self.passed or self.failed)
+
+    @property
     def message(self) -> str:
         """The error that a user sees, "" when something was loaded."""
         return self.error.message if self.error else ""
@@ -122,8 +129,11 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
     env: Mapping[str, str],
     log: Path | None,
     user: int | None = None,
+    advice: str = "",
 ) -> ConsumerRun:
     """Run a consumer within limits of time and memory, and read its result. `name` is the user's name for it.
+
+    `advice` is for a consumer that the system ends, as by a signal.
 
     Raises PhaseError when it wrote no result, or an invalid one.
     """
@@ -136,11 +146,19 @@ def run_consumer(  # noqa: PLR0913  # a process, and where its result is
         try:
             raw = result.read_bytes()
         except OSError as error:
-            tail = ended.output[-_TAIL:]
-            text = f"{name} ended with status {ended.returncode} and wrote no result"
-            raise InputError(f"{text}: {tail}" if tail else text, advice=_ADVICE) from error
+            text = f"{name} {ending(ended.returncode)} and wrote no result"
+            why = advice if advice and is_crash(ended.returncode) else _ADVICE
+            raise InputError(with_output(text, ended.output), advice=why) from error
         found = with_record(read_result(raw, name), record)
         return ConsumerRun(status=ended.returncode, output=ended.output, result=found)
+
+
+def with_output(text: str, output: str) -> str:
+    """A text followed by the line of a program's output that says why, then by the last lines."""
+    why = decisive_line(output)
+    if not why:
+        return text
+    return f"{text}: {why}" if why == output.strip() else f"{text}: {why}\n{tail(output, _LINES)}"
 
 
 def read_result(raw: bytes, name: str) -> ConsumerResult:

@@ -12,6 +12,7 @@ import msgspec
 from latebind.errors import InputError, NotRun
 from latebind.model import Outcome, State
 from latebind.plan import unsupplied
+from latebind.text import ending
 from latebind.verify.dist import wheels_for
 from latebind.verify.plan.installers import consumer_environment
 from latebind.verify.run.access import NOBODY, assert_reached, is_root
@@ -45,12 +46,12 @@ def run_python_cell(bench: Bench) -> Outcome:
     with failing_at("install"):
         ready = installed(bench, chosen)
     if bench.situation.first:
-        outcome = _judged(bench, ready, wheels, binds=(bench.situation.first,))
+        outcome = _judged(bench, ready, binds=(bench.situation.first,))
         if outcome.state is not State.PASSED:
             return outcome
         with failing_at("install"):
             upgrade(bench, ready)
-    return _quiet(bench, ready, chosen, _judged(bench, ready, wheels, binds=bench.binds()))
+    return _quiet(bench, ready, chosen, _judged(bench, ready, binds=bench.binds()))
 
 
 def _wheels(bench: Bench) -> list[Artifact]:
@@ -97,8 +98,8 @@ def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outc
     return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "phase": "load"})
 
 
-def _judged(bench: Bench, ready: Installed, wheels: list[Artifact], *, binds: tuple[str, ...]) -> Outcome:
-    ended, view = _consumed(bench, ready, wheels)
+def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
+    ended, view = _consumed(bench, ready)
     if ended.status == 0 and ended.result.no_device:
         raise NotRun("no-device", ended.result.no_device)
     wanted = Expectation(
@@ -119,14 +120,14 @@ def _judged(bench: Bench, ready: Installed, wheels: list[Artifact], *, binds: tu
     return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
 
 
-def _consumed(bench: Bench, ready: Installed, wheels: list[Artifact]) -> tuple[ConsumerRun, ProcessView | None]:
+def _consumed(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView | None]:
     """Run the consumer, and read what it and the driver wrote."""
     script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
     out, seen = ready.answers / "result.json", ready.answers / "seen.json"
     seen.unlink(missing_ok=True)
     words = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
     if situation.layout == "frozen":
-        argv: Sequence[str | Path] = [freeze(bench, environment, script, wheels), *words]
+        argv: Sequence[str | Path] = [freeze(bench, environment, script), *words]
     else:
         driver = ["--seen", path(seen)]
         driver += ["--site", path(environment.site)] if environment.packages else []
@@ -142,20 +143,21 @@ def _consumed(bench: Bench, ready: Installed, wheels: list[Artifact]) -> tuple[C
         env={**consumer_environment(environment.python, ready.home), **situation.environment},
         log=bench.log,
         user=NOBODY if situation.unprivileged and is_root() else None,
+        advice=bench.crash_advice,
     )
     libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
     ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
     with failing_at("load"):
-        return ended, None if situation.layout == "frozen" else _view(seen, script, bench.machine)
+        return ended, None if situation.layout == "frozen" else _view(seen, script, ended.status, bench.machine)
 
 
-def _view(path: Path, script: Path, machine: Machine) -> ProcessView:
+def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessView:
     """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
     try:
         seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
     except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InputError(
-            "the consumer's process ended before its libraries could be listed",
+            f"the consumer's process {ending(status)} before its libraries could be listed",
             where=str(script),
             advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
         ) from error

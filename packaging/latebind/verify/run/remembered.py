@@ -68,7 +68,6 @@ class Memory:
             *sorted(artifact.sha256 for artifact in self._artifacts if artifact.kind == cell.kind),
             *self._scripts,
             *self._programs.get(cell.kind, ()),
-            planned.entry,
             machine,
             *interpreters,
             *self._shared,

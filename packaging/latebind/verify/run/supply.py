@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packaging.version import Version
+
+from latebind.config.document import ANY_VERSION
 from latebind.errors import InputError
 from latebind.nuget.nuspec import Nuspec, render_nuspec, semantic_version
 from latebind.nuget.opc import write_nupkg
@@ -82,8 +85,8 @@ class Supply:
     _locks: defaultdict[Path, threading.Lock] = field(default_factory=lambda: defaultdict(threading.Lock))
     """One for each thing that is made."""
 
-    def data(self, settings: VerifyData | None, entry: str) -> Path:
-        """The folder of prepared data for an entry of the runtime's versions (`minimum`, `latest`, `1.22`).
+    def data(self, settings: VerifyData | None, version: str) -> Path:
+        """The folder of prepared data for a version of the runtime; versions with the same requirements share it.
 
         Raises ToolError when the project's script fails, InputError when it writes nothing.
         """
@@ -92,7 +95,7 @@ class Supply:
             empty.mkdir(parents=True, exist_ok=True)
             return empty
         script = self.config.root / settings.script
-        requires = settings.requires.get(entry) or settings.requires.get("default", ())
+        requires = choose_requirements(settings, version)
         if not script.is_file():
             raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
         made = self.folder / "data" / _key(_neighbours(script), *requires)
@@ -201,6 +204,16 @@ def _scratch(folder: Path) -> Iterator[tuple[Path, Path]]:
         yield env, folder.with_suffix(".log")
     finally:
         shutil.rmtree(env, ignore_errors=True)
+
+
+def choose_requirements(settings: VerifyData, version: str) -> tuple[str, ...]:
+    """What the data script needs for a runtime's version: the list of the newest key up to it, else of the oldest key.
+
+    "" stands for a test case without a runtime.
+    """
+    keys = sorted((key for key in settings.requires if key != ANY_VERSION), key=Version)
+    reached = [key for key in keys if version and Version(key) <= Version(version)]
+    return settings.requires.get((reached[-1:] or keys[:1] or [ANY_VERSION])[0], ())
 
 
 def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:

@@ -31,6 +31,7 @@ import site
 import subprocess
 import sys
 import threading
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WRITABLE = 9
+_SIGNALLED = 128
 
 
 def main() -> int:
@@ -101,7 +103,7 @@ def _run(given: argparse.Namespace, script: list[str]) -> int:
         again = [sys.executable, "-I", __file__, "--seen", f"{given.seen}.child"]
         again += ["--site", given.site] if given.site else []
         ended = subprocess.run([*again, "--", *script], check=False)  # the cell's own interpreter
-        return ended.returncode
+        return _status(ended.returncode)
     return _whole(path, words)
 
 
@@ -136,11 +138,16 @@ def _threads(count: int, path: str, words: list[str]) -> list[int]:
     """All threads start together, with the script loaded, so that they only race for the binding."""
     _module(path)
     barrier = threading.Barrier(count)
+    printing = threading.Lock()  # so that the lines of two exceptions don't mix
     statuses = [1] * count
 
     def work(number: int) -> None:
         barrier.wait()
-        statuses[number] = call(path, _numbered(words, number))
+        try:
+            statuses[number] = call(path, _numbered(words, number))
+        except Exception:  # noqa: BLE001  # threading would print it, too, with those of other threads between its lines
+            with printing:
+                traceback.print_exc()
 
     return _joined([threading.Thread(target=work, args=(number,)) for number in range(count)], statuses)
 
@@ -159,11 +166,13 @@ def _forked(path: str, words: list[str]) -> list[int]:
         status = 1
         try:
             status = call(path, _numbered(words, 1))
+        except Exception:  # noqa: BLE001  # os._exit() would print nothing
+            traceback.print_exc()
         finally:
             os._exit(status)
     parent = call(path, _numbered(words, 2))
     _, ended = os.waitpid(child, 0)
-    return [os.waitstatus_to_exitcode(ended), parent]
+    return [_status(os.waitstatus_to_exitcode(ended)), parent]
 
 
 def _spawned(path: str, words: list[str]) -> int:
@@ -174,7 +183,12 @@ def _spawned(path: str, words: list[str]) -> int:
     process = context.Process(target=_child, args=(path, words, sys.path, answer))
     process.start()
     process.join()
-    return answer.get() if process.exitcode == 0 else 1
+    return answer.get() if process.exitcode == 0 else _status(process.exitcode or 1)
+
+
+def _status(code: int) -> int:
+    """A status that this process can end with; 128 and the number of a signal, as in shells."""
+    return code if code >= 0 else _SIGNALLED - code
 
 
 def _child(path: str, words: list[str], places: list[str], answer: Any) -> None:
@@ -197,6 +211,8 @@ def _together(statuses: list[int], words: list[str]) -> int:
     """The highest status; the worst result under the original name, failed when the others differ from it."""
     out = words[words.index("--out") + 1]
     worst = max(range(len(statuses)), key=lambda number: statuses[number])
+    if not all(Path(_name(out, number)).is_file() for number in range(len(statuses))):
+        return max(statuses) or 1  # what ended the run without a result is in the output
     results = [json.loads(Path(_name(out, number)).read_text("utf-8")) for number in range(len(statuses))]
     differing = [n for n, row in enumerate(results) if _essence(row) != _essence(results[worst])]
     if differing and not any(statuses):

@@ -1,0 +1,98 @@
+"""What appears on the index after a project was configured: nothing fails that isn't wrong, and news are reported."""
+
+import json
+
+import pytest
+from latebind.tables.targets import host_rid
+
+from tests.client import edit
+from tests.programs import succeeded
+from tests.verify.release_index import serve, unpack_runtime, write_index, write_runtime_wheel, write_wheel
+
+pytestmark = pytest.mark.slow
+
+VERIFY = """\
+at_least = { "1.31" = 10, "1.32" = 13 }
+data = { script = "verify/data/cases.py", requires = { "1.31" = ["onnx==1.16.2"], "1.32" = ["onnx==1.22.0"] } }
+required = ["*/works"]
+"""
+CASES = """\
+import json, pathlib, sys
+
+import onnx
+
+(pathlib.Path(sys.argv[1]) / "cases.json").write_text(json.dumps(list(onnx.NAMES)))
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    """The address of the index, and the folder that it serves, with one day for each step below."""
+    root = tmp_path_factory.mktemp("index")
+    unpacked = unpack_runtime(root / "unpacked")
+    folder = root / "wheels"
+    runtimes = {v: write_runtime_wheel(unpacked, folder, v) for v in ("1.31.1", "1.32.0", "1.32.1", "1.33.0", "1.33.1")}
+    runtimes["1.34.0"] = write_runtime_wheel(unpacked, folder, "1.34.0", truncated=True)
+    data = {
+        version: write_wheel(folder, "onnx", version, "py3-none-any", {"onnx.py": f"NAMES = {names}\n".encode()})
+        for version, names in {"1.16.2": [*"abcdefghij"], "1.22.0": [*"abcdefghijklm"], "1.23.0": [*"xyz"]}.items()
+    }
+    first = [runtimes["1.31.1"], runtimes["1.32.0"], data["1.16.2"], data["1.22.0"]]
+    second = [*first, *(runtimes[version] for version in ("1.32.1", "1.33.0", "1.33.1")), data["1.23.0"]]
+    write_index(root, "first", first)
+    write_index(root, "second", second, yanked=("1.33.1",))
+    write_index(root, "third", [*second, runtimes["1.34.0"]], yanked=("1.33.1",))
+    with serve(root) as address:
+        yield address
+
+
+@pytest.fixture
+def verified(latebind, index, tmp_path):
+    """`latebind verify --all` and `gate` of a new project on a day of the index."""
+    succeeded(latebind("-C", tmp_path, "new", "demo"))
+    project = tmp_path / "demo"
+    edit(project / "latebind.toml", '["linux-x64", "linux-arm64", "osx-arm64", "win-x64"]', f'["{host_rid()}"]')
+    edit(project / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
+    edit(project / "latebind.toml", 'c = "verify/c"\n', VERIFY)
+    (project / "verify" / "data").mkdir()
+    (project / "verify" / "data" / "cases.py").write_text(CASES, encoding="utf-8")
+    smoke = project / "verify" / "smoke.py"
+    edit(
+        smoke,
+        '    parser.add_argument("--out", type=Path)\n',
+        '    for name in ("--out", "--cases"):\n        parser.add_argument(name, type=Path)\n',
+    )
+    edit(smoke, '["doubles"] if right else []', 'json.loads((given.cases / "cases.json").read_text()) if right else []')
+
+    def run(day):
+        environment = {"UV_DEFAULT_INDEX": f"{index}/{day}/simple", "UV_CACHE_DIR": str(tmp_path / "cache")}
+        ended = latebind("-C", project, "verify", "--all", "-k", "works", env=environment)
+        report = json.loads((project / "reports" / "verify.json").read_text("utf-8"))
+        outcomes = {(row["runtime"], row["version"]): row["outcome"] for row in report["cells"]}
+        passed = {row["version"]: row["facts"]["passed"] for row in report["cells"] if row["outcome"] == "passed"}
+        return ended, outcomes, passed, latebind("-C", project, "gate")
+
+    return run
+
+
+def test_new_releases_fail_nothing_and_are_reported(verified):
+    ended, _, passed, gate = verified("first")
+    succeeded(ended)
+    assert passed == {"1.31.1": 10, "1.32.0": 13}
+    assert "Gate passed: 2 of 2 required test cases." in succeeded(gate)
+
+    ended, outcomes, passed, gate = verified("second")
+    succeeded(ended)
+    assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}
+    assert ("onnxruntime", "1.33.1") not in outcomes
+    assert "New: onnxruntime 1.33.0, which passed; latebind was tried with versions up to 1.31." in ended.stdout
+    assert "Gate passed: 3 of 3 required test cases." in succeeded(gate)
+
+
+def test_a_new_release_that_is_broken_fails(verified):
+    ended, outcomes, passed, gate = verified("third")
+    assert ended.returncode == 1
+    assert {key for key, outcome in outcomes.items() if outcome == "failed"} == {("onnxruntime", "1.34.0")}
+    assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}
+    assert "New: onnxruntime 1.34.0, with failures" in ended.stdout
+    assert gate.returncode == 1
