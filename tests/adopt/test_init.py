@@ -111,6 +111,8 @@ def test_packages_of_today_are_audited_first(latebind, project):
 def test_a_python_package_gets_the_hooks(latebind, project):
     text = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n\n[project]\nname = "voice"\n'
     (project / "pyproject.toml").write_text(text + 'version = "2.1.0"\n')
+    (project / "src" / "voice").mkdir(parents=True)
+    (project / "src" / "voice" / "__init__.py").touch()
 
     ended = latebind("init", project, "--yes", "--apply")
 
@@ -121,6 +123,9 @@ def test_a_python_package_gets_the_hooks(latebind, project):
     assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
     assert ended.stdout.endswith("next: latebind pack\n")
     compile((project / "verify" / "smoke.py").read_text(), "smoke.py", "exec")
+    module = (project / "src" / "voice" / "_runtime.py").read_text()
+    assert '"onnxruntime-gpu"' in module
+    assert 'pip install "voice[cpu]"' in module
 
 
 def test_a_gitignore_keeps_its_lines_and_gets_the_missing_ones(latebind, project):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from latebind import __version__
 from latebind.adopt.facts import git_output
+from latebind.adopt.runtime_module import FILE_NAME, render_runtime_module
 from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 from latebind.system.archive import write_text
@@ -50,17 +51,19 @@ def project_files(name: str, language: str, author: str) -> dict[str, str]:
         "verify/c/consumer.c": "new/consumer.c.j2",
         "verify/smoke.py": "new/smoke.py.j2",
     }
-    return _rendered(
+    runtime = preset("onnxruntime")
+    files = _rendered(
         templates,
         name,
         author,
         macro=module.upper(),
         nuget=_camel(name),
         cxx=language == "c++",
-        minimum=preset("onnxruntime").floor,
+        minimum=runtime.floor,
         model=", ".join(map(str, base64.b64decode(_MODEL))),
         model_text=_MODEL,
     )
+    return {**files, f"python/src/{module}/{FILE_NAME}": render_runtime_module(runtime, name)}
 
 
 def provider_files(name: str, author: str) -> dict[str, str]:

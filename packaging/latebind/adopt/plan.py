@@ -12,6 +12,7 @@ from latebind.adopt.cmake import commands
 from latebind.adopt.edit import edit_cmake
 from latebind.adopt.find import LIBRARIES
 from latebind.adopt.python import edit_pyproject
+from latebind.adopt.runtime_module import FILE_NAME, find_package, render_runtime_module
 from latebind.config.described import version_of
 from latebind.config.file import tables_of
 from latebind.config.schema import SCHEMA_ID
@@ -105,6 +106,8 @@ def _new_files(found: Found, facts: Facts, component: str, *, with_wheel: bool) 
     files = {} if configured else {found.root / "latebind.toml": text}
     if with_wheel and not configured:
         files[found.root / "verify" / "smoke.py"] = render("init/smoke.py.j2")
+        if (package := find_package(found.root, facts.pyproject)) is not None:
+            files[package / FILE_NAME] = render_runtime_module(preset(found.runtimes[0]), facts.name)
     return {**files, workflow: render("init/workflow.yml.j2", version=facts.latebind)}
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.binary import read_images
+from latebind.build.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -75,7 +76,7 @@ def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
         )
     staged = [stage.root / row.path for row in stage.manifest.files if row.path.startswith(f"{component}/")]
     matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]
-    companions = tuple(path for path in matched if path != own[0])
+    companions = tuple(path for path in matched if path != own[0] and path not in stage.links)
     left = [path.name for path in libraries if path not in (own[0], *companions)]
     if left:
         raise BuildError(
@@ -97,6 +98,10 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
         Entry(name=f"{ep.module}/__init__.py", data=_module(config, ep, files.library.name).encode()),
         Entry(name=f"{ep.module}/py.typed", data=b""),
         *(Entry(name=f"{ep.module}/{file.name}", data=file.read_bytes()) for file in files.every),
+        *(
+            Entry(name=name, data=text.encode())
+            for name, text in hook_files(config, package, ep.module, ep.distribution).items()
+        ),
     ]
     info = f"{ep.module}-{Version(config.project.version)}.dist-info"
     rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
@@ -159,6 +164,7 @@ def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tu
     purl = f"pkg:pypi/{ep.distribution}@{project.version}"
     found = [
         ("METADATA", _metadata(config, ep).encode()),
+        ("entry_points.txt", "[{}]\n{} = {}\n".format(HOOK_GROUP, *hook_entry(ep.module)).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, _manifest(stage, files).encode()),

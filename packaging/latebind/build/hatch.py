@@ -23,6 +23,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.build.extension import refuse_foreign
+from latebind.build.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.promise import newer
@@ -50,10 +51,13 @@ if TYPE_CHECKING:
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
 TARGET_VARIABLE = "LATEBIND_TARGET"
+METADATA_VERSION = "2.4"
+"""The first version of core metadata with SPDX licenses (PEP 639). hatchling writes the latest that it knows, and twine
+6.0 to 6.2 refuse 2.5."""
 
 
 class LatebindMetadataHook(MetadataHookInterface):
-    """Fills the dynamic fields: version, dependencies, optional-dependencies."""
+    """Fills the dynamic fields: version, dependencies, optional-dependencies, urls."""
 
     PLUGIN_NAME = "latebind"
 
@@ -99,6 +103,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Called by hatchling before it collects files."""
+        self.build_config.target_config.setdefault("core-metadata-version", METADATA_VERSION)
         self._check_metadata()
         self._leave_out()
         if self.target_name == "sdist":
@@ -161,10 +166,23 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             chosen.update(self._search_path(folder))
         else:
             build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
+            self._add_hook(package, folder, chosen)
             file = self._made / sbom_file(config)
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
+
+    def _add_hook(self, package: str, folder: str, chosen: dict[str, str]) -> None:
+        """Add the hook for PyInstaller, unless the project has its own."""
+        groups = self.metadata.core.entry_points
+        if HOOK_GROUP in groups:
+            return
+        module, made = folder.replace("/", "."), self._made or Path()
+        for name, text in hook_files(self._project, package, module, self.metadata.core.raw_name).items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(made / name, text)
+            chosen[str(made / name)] = name
+        groups[HOOK_GROUP] = dict([hook_entry(module)])
 
     def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """The wheel's tag. Raises BuildError for a library that needs a newer system.

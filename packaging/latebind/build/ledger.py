@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +23,20 @@ class LedgerRow(msgspec.Struct, frozen=True):
 
     key: str
     files: dict[str, str]
+    targets: tuple[str, ...] = ()
+    """The targets whose libraries the files hold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Losses:
+    """What dist/ had before a run and has no longer."""
+
+    files: tuple[str, ...] = ()
+    """Files that were removed, by name."""
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The targets that remaining files no longer hold, by file name."""
+    whole_targets: tuple[str, ...] = ()
+    """The targets of which nothing remains."""
 
 
 class Ledger:
@@ -34,10 +49,22 @@ class Ledger:
         self._old = self._read()
         self._new: dict[str, LedgerRow] = {}
 
-    def make(self, name: str, key: str, build: Callable[[], Sequence[Path]]) -> tuple[Path, ...]:
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """The targets that the last run packed, sorted; () where nothing was packed."""
+        return tuple(sorted({rid for row in self._old.values() for rid in row.targets}))
+
+    def is_current(self, name: str, key: str) -> bool:
+        """Whether the files of a package are there, as this key makes them."""
+        known = self._old.get(name)
+        return known is not None and known.key == key and self._intact(known.files)
+
+    def make(
+        self, name: str, key: str, targets: Sequence[str], build: Callable[[], Sequence[Path]]
+    ) -> tuple[Path, ...]:
         """The files of a package: those that are there when the key and their hashes are unchanged, else new ones."""
         known = self._old.get(name)
-        if known is not None and known.key == key and self._intact(known.files):
+        if known is not None and self.is_current(name, key):
             LOG.detail(f"{name}: up to date")
             with self._lock:
                 self._new[name] = known
@@ -46,19 +73,24 @@ class Ledger:
             made = tuple(build())
         if not made:
             raise BuildError(f"{name} made no file")
-        row = LedgerRow(key=key, files={path.relative_to(self._dist).as_posix(): sha256(path) for path in made})
+        files: dict[str, str] = {path.relative_to(self._dist).as_posix(): sha256(path) for path in made}
+        row = LedgerRow(key=key, files=files, targets=tuple(targets))
         with self._lock:
             self._new[name] = row
             self._write({**self._old, **self._new})
         return made
 
-    def close(self) -> None:
-        """Remove what only an earlier run made, and keep the ledger of this one."""
-        kept = {file for made in self._new.values() for file in made.files}
-        for made in self._old.values():
-            for file in set(made.files) - kept:
-                (self._dist / file).unlink(missing_ok=True)
+    def close(self) -> Losses:
+        """Remove what only an earlier run made, keep the ledger of this one, and return what dist/ lost."""
+        targets = {file: set(made.targets) for made in self._new.values() for file in made.files}
+        earlier = [(file, made.targets) for made in self._old.values() for file in made.files]
+        removed = sorted({file for file, _ in earlier if file not in targets and (self._dist / file).is_file()})
+        for file in removed:
+            (self._dist / file).unlink(missing_ok=True)
+        lost = {file: tuple(sorted(set(rids) - targets[file])) for file, rids in earlier if file in targets}
         self._write(self._new)
+        whole = set(self.targets).difference(*targets.values())
+        return Losses(tuple(removed), {file: rids for file, rids in sorted(lost.items()) if rids}, tuple(sorted(whole)))
 
     def _intact(self, files: Mapping[str, str]) -> bool:
         return all(

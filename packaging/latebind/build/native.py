@@ -56,6 +56,7 @@ def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     staged = open_stage(root)
     if staged is None:
         raise BuildError("the stage changed while it was written", where=str(root), advice="Run the build again.")
+    _report_links(staged)
     return staged
 
 
@@ -105,3 +106,11 @@ def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:
     if stage is not None:
         for name in build.packages:
             refuse_unexported(build.config, name, stage)
+
+
+def _report_links(stage: Stage) -> None:
+    """Name the libraries that packages hold under one name of several: code that opens another name fails."""
+    for shipped in sorted(set(stage.links.values())):
+        others = ", ".join(sorted(path.name for path, target in stage.links.items() if target == shipped))
+        LOG.say(f"{stage.rid}: packages hold {shipped.name}, its SONAME, and not its links {others} (the SDK has them)")
+        LOG.say("  help: open the library by that name, or remove VERSION and SOVERSION from its target in CMake")

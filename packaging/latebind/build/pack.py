@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from latebind.build.commit import source_commit
 from latebind.build.inputs import outside_hash
 from latebind.build.kinds.kind import PackRun
 from latebind.build.kinds.table import KINDS, refused
-from latebind.build.ledger import Ledger
+from latebind.build.ledger import Ledger, Losses
 from latebind.build.native import ELSEWHERE
 from latebind.build.sources import hash_sources
 from latebind.errors import NotRun
@@ -38,6 +38,8 @@ class PackResult:
 
     artifacts: tuple[Artifact, ...]
     not_made: tuple[NotMade, ...] = ()
+    losses: Losses = field(default_factory=Losses)
+    """What dist/ had before and has no longer."""
 
 
 def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackResult:
@@ -47,16 +49,8 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
 
     Raises BuildError or ToolError with the message of the step that failed.
     """
-    ledger = Ledger(workdir / "build" / "pack.json", dist)
-    commit = source_commit(config) if config.project.repository else ""
-    run = PackRun(
-        config=config,
-        stages=stages,
-        workdir=workdir,
-        dist=dist,
-        commit=commit,
-        source_hash=hash_sources(config, workdir),
-    )
+    ledger = open_ledger(workdir, dist)
+    run = start_run(config, stages, workdir, dist)
     artifacts: list[Artifact] = []
     not_made = list(refused(config, [stage.rid for stage in stages]))
     for later in (False, True):
@@ -67,13 +61,34 @@ def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> 
             else:
                 run.made[job] = result
                 artifacts += [_artifact(path, job.stages) for path in result]
-    ledger.close()
-    return PackResult(artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)), not_made=tuple(not_made))
+    return PackResult(
+        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
+        not_made=tuple(not_made),
+        losses=ledger.close(),
+    )
+
+
+def open_ledger(workdir: Path, dist: Path) -> Ledger:
+    """What earlier runs made in a working folder."""
+    return Ledger(workdir / "build" / "pack.json", dist)
+
+
+def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:
+    """A run that has made nothing yet."""
+    return PackRun(
+        config=config,
+        stages=stages,
+        workdir=workdir,
+        dist=dist,
+        commit=source_commit(config) if config.project.repository else "",
+        source_hash=hash_sources(config, workdir),
+    )
 
 
 def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> tuple[Path, ...] | NotMade:
     try:
-        return ledger.make(job.name, _key(run, kind, job), lambda: kind.make(run, job))
+        rids = [stage.rid for stage in job.stages]
+        return ledger.make(job.name, hash_package(run, kind, job), rids, lambda: kind.make(run, job))
     except NotRun as error:
         return NotMade(package=job.package, kind=kind.name, reason=error.reason, message=str(error))
 
@@ -85,7 +100,7 @@ def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
     )
 
 
-def _key(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
+def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
     """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
     config, source = run.config, job.source
     project, made = config.project, outputs(config, run.workdir)

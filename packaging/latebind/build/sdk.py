@@ -96,7 +96,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -
     refuse_broken(config, name, stage)
     imports = {path.stem: path for path in stage.import_libraries(own.component)}
     copies: dict[bytes, list[Path]] = {}
-    for path in stage.libraries(own.component):
+    for path in stage.library_names(own.component):
         copies.setdefault(path.read_bytes(), []).append(path)
     target_name = f"{project}::{name}"
     is_several = len(copies) > 1

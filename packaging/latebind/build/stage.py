@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import posixpath
+import re
 import shutil
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
+from functools import cached_property
 from pathlib import Path  # noqa: TC003  # msgspec reads the types of the dataclasses
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from latebind.errors import BuildError
+from latebind.binary import read_images
+from latebind.errors import BuildError, InputError
 from latebind.model import Rid, Sha256  # noqa: TC001
 from latebind.system.archive import sha256, write_text
 from latebind.tables.targets import target
@@ -22,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MANIFEST = "manifest.json"
+_VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
 _LIBRARY_SUFFIXES = (".so", ".dylib", ".dll", ".pyd")
 
 
@@ -49,7 +54,7 @@ class StageManifest:
     """Built elsewhere and imported: kept for as long as the sources are the same, whatever compiler is here."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Stage:
     """A target's staged files. `root` is stage/<rid>."""
 
@@ -62,7 +67,33 @@ class Stage:
         return self.manifest.rid
 
     def libraries(self, component: str) -> tuple[Path, ...]:
-        """The shared libraries of a component, sorted by name.
+        """The shared libraries of a component, sorted by name; of several names of one library, its SONAME alone.
+
+        Raises BuildError as library_names() does.
+        """
+        return tuple(path for path in self.library_names(component) if path not in self.links)
+
+    @cached_property
+    def links(self) -> dict[Path, Path]:
+        """The names that CMake's VERSION and SOVERSION give a library besides its SONAME, each with the file of that.
+
+        They are links in the build tree. Wheels, nupkgs and npm packages would hold each as a copy, which the loader
+        takes for another library. Files imported from elsewhere may be copies already, so equal bytes decide. Equal
+        files of which none has the library's SONAME are left: the project installs them on purpose.
+        """
+        names: dict[tuple[str, str], list[Path]] = {}
+        for file in self.manifest.files:
+            if is_library(file.path):
+                names.setdefault((file.path.rpartition("/")[0], file.sha256), []).append(self.root / file.path)
+        links = {}
+        for paths in names.values():
+            sonames = _sonames(paths[0]) if len(paths) > 1 else set()
+            for shipped in (path for path in paths if path.name in sonames):
+                links.update({path: shipped for path in paths if path != shipped and _stem(path) == _stem(shipped)})
+        return links
+
+    def library_names(self, component: str) -> tuple[Path, ...]:
+        """The same with every name of a library.
 
         Raises BuildError when there are none: a package without its library must not be made; and when two have one
         name: packages hold all of them in one folder.
@@ -172,3 +203,16 @@ def is_library(path: str) -> bool:
     """Whether a file is a shared library or a Python module, by its name."""
     name = path.rpartition("/")[2]
     return name.endswith(_LIBRARY_SUFFIXES) or ".so." in name
+
+
+def _stem(path: Path) -> str:
+    """The name without suffix and versions: libtiny of libtiny.so.1.2 and of libtiny.1.2.dylib."""
+    return _VERSIONS.sub("", path.name)
+
+
+def _sonames(path: Path) -> set[str]:
+    """The file names by which a library asks to be opened, of all its architectures."""
+    try:
+        return {posixpath.basename(image.soname) for image in read_images(path.read_bytes(), str(path))}
+    except InputError:
+        return set()

@@ -30,13 +30,13 @@ _TIME_LIMIT = 1800.0
 
 MetadataFields = TypedDict(
     "MetadataFields",
-    {"version": str, "dependencies": list[str], "optional-dependencies": dict[str, list[str]]},
+    {"version": str, "dependencies": list[str], "optional-dependencies": dict[str, list[str]], "urls": dict[str, str]},
 )
 """The fields of [project] that come from the configuration."""
 
 
 def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> MetadataFields:
-    """The dynamic metadata of a package: version, dependencies (`own` first), optional-dependencies.
+    """The dynamic metadata of a package: version, dependencies (`own` first), optional-dependencies, urls.
 
     Packages of one project require each other by the same minor version: their binary interface is checked at
     run time, and a patch release of one must not force one of all.
@@ -50,15 +50,17 @@ def metadata_fields(config: Config, package: str, own: tuple[str, ...] = ()) -> 
         "version": version,
         "dependencies": [*own, *needs],
         "optional-dependencies": _extras(config, package),
+        "urls": {"Source": config.project.repository} if config.project.repository else {},
     }
 
 
 def _extras(config: Config, package: str) -> dict[str, list[str]]:
-    """One extra for each distribution that supplies the runtime, with the one minimum."""
+    """One extra for each distribution that supplies the runtime, with the one minimum and a marker for its targets."""
     wheel, use = config.packages[package].wheel, config.runtime_of(package)
     if wheel is None or wheel.extras == "none" or use is None:
         return {}
-    return {extra: [f"{dist}>={use.minimum}"] for extra, dist in use.known.python.extras.items()}
+    supply = use.known.python
+    return {extra: [supply.render_requirement(extra, use.minimum)] for extra in supply.extras}
 
 
 def wheel_libraries(config: Config, package: str, stage: Stage) -> tuple[Path, ...]:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.errors import BuildError, NotRun
-from latebind.system.run import run
+from latebind.system.run import run, which
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from contextlib import AbstractContextManager
+    from pathlib import Path
 
     from latebind.compilers.choose import Toolchain
     from latebind.model import Target
@@ -95,9 +94,9 @@ def find_host(target: Target) -> Toolchain:
     names = ("cl", "clang-cl", "clang", "gcc") if sys.platform == "win32" else ("cc", "gcc", "clang")
     wanted = [os.environ["CC"]] if os.environ.get("CC") else names
     for name in wanted:
-        found = shutil.which(name)
+        found = which(name)
         if found:
-            return _Host(Path(found))
+            return _Host(found)
     if " " in wanted[0]:
         advice = "Set CC to one program, and flags in CFLAGS."
         raise NotRun("no-compiler", f"CC is {wanted[0]!r}, which is not one program", advice=advice)

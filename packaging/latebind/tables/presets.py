@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.errors import LatebindError
+from latebind.tables.targets import render_marker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,17 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     folder: str
     extras: dict[str, str]
+    targets: dict[str, tuple[str, ...]] = {}
+    """The targets that the distribution of an extra has wheels for; an extra that is not here has them for all."""
+
+    def is_supplied(self, extra: str, rid: str) -> bool:
+        """Whether the distribution of an extra exists for a target."""
+        return rid in self.targets.get(extra, (rid,))
+
+    def render_requirement(self, extra: str, minimum: str) -> str:
+        """What an extra requires, only where that exists: `onnxruntime-directml>=1.19; sys_platform == 'win32'`."""
+        marker = f"; {render_marker(self.targets[extra])}" if extra in self.targets else ""
+        return f"{self.extras[extra]}>={minimum}{marker}"
 
     @property
     def extra(self) -> str:
@@ -105,6 +117,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     """The npm package that supplies the runtime."""
     calendar: bool = False
     """The major version is a year: a later one has the same interface."""
+    check: bool = False
+    """The loader's source of this runtime has lb_<name>_check()."""
     libc: tuple[str, ...] = ()
     """The C libraries of Linux that its packages are built for; () for any. Elsewhere it says nothing."""
 

@@ -17,7 +17,7 @@ from latebind.errors import LatebindError
 from latebind.model import Rid, Target
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 _ARCH = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
@@ -84,6 +84,18 @@ def like_host() -> Target:
 def installs(row: Target, tag: str) -> bool:
     """Whether a wheel with that platform tag installs on a target."""
     return tag == "any" or any(fnmatchcase(tag, glob) for glob in row.accepts)
+
+
+def render_marker(rids: Iterable[str]) -> str:
+    """The marker of PEP 508 that is true on those targets; a marker cannot tell glibc from musl."""
+    machines: dict[str, list[str]] = {}
+    for row in map(target, rids):
+        machines.setdefault(row.sys_platform, []).append(f"platform_machine == '{row.platform_machine}'")
+    terms = [
+        f"sys_platform == '{system}' and {names[0] if len(names) == 1 else '(' + ' or '.join(names) + ')'}"
+        for system, names in machines.items()
+    ]
+    return terms[0] if len(terms) == 1 else " or ".join(f"({term})" for term in terms)
 
 
 def wheel_tag(row: Target, floor: str) -> str:

@@ -1,0 +1,39 @@
+"""Makes the Python module that finds an installed runtime, for new projects, for existing ones, and for the docs."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.config.file import tables_of
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.tables.presets import RuntimePreset
+
+FILE_NAME = "_runtime.py"
+"""What the module is called in a project's package."""
+
+
+def render_runtime_module(known: RuntimePreset, distribution: str) -> str:
+    """The module's text; `distribution` is the project's own, whose extra installs the runtime."""
+    systems = [getattr(names, system) for names in (known.names, known.globs) for system in names.__struct_fields__]
+    return render(
+        "find_runtime.py.j2",
+        title=known.title,
+        distributions=tuple(known.python.extras.values()),
+        folder=known.python.folder,
+        libraries=tuple(dict.fromkeys(name for names in systems for name in names)),
+        advice=f'pip install "{distribution}[{known.python.extra}]"',
+    )
+
+
+def find_package(root: Path, pyproject: str) -> Path | None:
+    """The folder of the Python package that a project's wheel holds, as hatchling chooses it; None if unclear."""
+    tables = tables_of(pyproject) or {}
+    wheel = tables.get("tool", {}).get("hatch", {}).get("build", {}).get("targets", {}).get("wheel", {})
+    name = re.sub(r"[-_.]+", "_", str(tables.get("project", {}).get("name", ""))).lower()
+    folders = [root / str(path) for path in wheel.get("packages", ())] or [root / "src" / name, root / name]
+    return next((folder for folder in folders if (folder / "__init__.py").is_file()), None)

@@ -1,0 +1,111 @@
+"""CMake's VERSION and SOVERSION: packages hold a library once, by its SONAME; the SDK keeps the links."""
+
+import ctypes
+import stat
+import tarfile
+
+import pytest
+from latebind.audit.audit import audit_paths
+from latebind.audit.policy import Policy
+from latebind.build.ep import ep_files
+from latebind.build.native import stage_target
+from latebind.config.file import load
+from latebind.tables.targets import target
+
+from tests import epclient
+from tests.client import hashes, members, packed
+from tests.programs import CLI, ran
+from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+
+PROPERTIES = "VERSION 1.2.3 SOVERSION 1"
+CMAKE = WITH_HEADER.replace("PRESET hidden", f"PRESET hidden {PROPERTIES}")
+CONFIG = SDK.replace('["linux-x64"]', '["linux-x64", "osx-arm64"]') + 'npm = { name = "tiny" }\n'
+NAMES = {"linux-x64": "libtiny.so.1", "osx-arm64": "libtiny.1.dylib"}
+
+
+def write_versioned(folder):
+    return write_sdk_client(folder, cmake=CMAKE, latebind=CONFIG)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    return packed(write_versioned(tmp_path_factory.mktemp("versioned") / "tiny"))
+
+
+@pytest.fixture(scope="module")
+def files(made):
+    return {row.path.name: row.path for row in made.artifacts}
+
+
+def names(package):
+    return sorted(name for name in members(package) if "libtiny." in name)
+
+
+@pytest.mark.parametrize(
+    ("package", "holds"),
+    [
+        ("tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", ["tiny/libtiny.so.1"]),
+        ("tiny-1.2.3-py3-none-macosx_11_0_arm64.whl", ["tiny/libtiny.1.dylib"]),
+        ("Tiny.1.2.3.nupkg", [f"runtimes/{rid}/native/{name}" for rid, name in NAMES.items()]),
+        ("tiny-linux-x64-1.2.3.tgz", ["package/libtiny.so.1"]),
+        ("tiny-darwin-arm64-1.2.3.tgz", ["package/libtiny.1.dylib"]),
+    ],
+)
+def test_a_package_holds_the_library_once_by_its_soname(files, package, holds):
+    assert names(files[package]) == holds
+
+
+def test_the_sdk_keeps_the_links(files):
+    with tarfile.open(files["tiny-1.2.3-linux-x64-sdk.tar.gz"]) as tar:
+        rows = {row.name.rpartition("/")[2]: row.linkname for row in tar if "libtiny." in row.name}
+    assert rows == {"libtiny.so": "libtiny.so.1.2.3", "libtiny.so.1": "libtiny.so.1.2.3", "libtiny.so.1.2.3": ""}
+
+
+def test_other_packages_name_the_file_that_is_there(files, tmp_path):
+    main = members(files["tiny-1.2.3.tgz"])["package/latebind.cjs"].decode()
+    bill = members(files["tiny-linux-x64-1.2.3.tgz"])["package/latebind.cdx.json"].decode()
+    assert [name in main for name in NAMES.values()] == [True, True]
+    assert "libtiny.so.1.2.3" not in main + bill
+    library = tmp_path / "libtiny.so.1"
+    library.write_bytes(members(files["tiny-linux-x64-1.2.3.tgz"])["package/libtiny.so.1"])
+    assert ctypes.CDLL(str(library)).tiny_add(0, 1) == 3
+
+
+def test_the_audit_objects_to_none_and_equal_inputs_give_equal_packages(made, files, tmp_path):
+    report = audit_paths(list(files.values()), Policy())
+    assert not [row for row in report.findings if row.severity != "note"], report.findings
+    assert hashes(packed(write_versioned(tmp_path / "again"))) == hashes(made)
+
+
+def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
+    folder = write_versioned(tmp_path / "tiny")
+    ended = ran(*CLI, "build", "--target", "linux-x64", cwd=folder)
+    assert "packages hold libtiny.so.1, its SONAME, and not its links libtiny.so, libtiny.so.1.2.3" in ended.stderr
+
+
+def test_copies_from_another_machine_count_as_links(tmp_path):
+    folder = write_versioned(tmp_path / "tiny")
+    stage = stage_target(load(folder / "latebind.toml"), target("linux-x64"), folder)
+    for path in stage.library_names("tiny"):
+        data = path.read_bytes()
+        path.unlink()
+        path.write_bytes(data)
+        path.chmod(stat.S_IRUSR | stat.S_IWUSR)
+    assert [path.name for path in stage.libraries("tiny")] == ["libtiny.so.1"]
+    assert len(stage.library_names("tiny")) == 3
+
+
+def test_equal_libraries_with_other_names_are_kept(tmp_path):
+    copy = "install(FILES $<TARGET_FILE:tiny> DESTINATION lib COMPONENT tiny RENAME libother.so)\n"
+    folder = write_sdk_client(tmp_path / "tiny", cmake=f"{CMAKE}{copy}")
+    stage = stage_target(load(folder / "latebind.toml"), target("linux-x64"), folder)
+    assert [path.name for path in stage.libraries("tiny")] == ["libother.so", "libtiny.so.1"]
+
+
+def test_links_are_no_companions_of_an_execution_provider(tmp_path):
+    cmake = f"{epclient.CMAKE}set_target_properties(tiny_ep PROPERTIES {PROPERTIES})\n"
+    config = epclient.CONFIG.replace("vendor =", 'companions = ["*.so*"], vendor =')
+    folder = epclient.write_ep(tmp_path / "tiny", cmake=cmake, config=config)
+    config = load(folder / "latebind.toml")
+    stage = stage_target(config, target("linux-x64"), folder)
+    assert [path.name for path in ep_files(config, "tiny", stage).every] == ["libtiny_ep.so.1"]
