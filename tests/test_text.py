@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.text import encodable, markdown_code, markdown_text, plural, printable
+from latebind.text import decisive_line, encodable, ending, markdown_code, markdown_text, plural, printable
 
 
 @given(st.text())
@@ -22,7 +22,8 @@ def test_nothing_that_steers_a_terminal_or_breaks_a_line_of_markdown_remains(tex
         ("[x](y) *b*", "\\[x\\](y) \\*b\\*"),
         ("@somebody #1", "\\@somebody \\#1"),
         ("one\ntwo", "one two"),
-        ("x" * 60, "x" * 50 + " ..."),
+        ("x" * 60, "x" * 16 + " ... " + "x" * 34),
+        ("first\n" + "x\n" * 30 + "ValueError: last", "first x x x x x  ... " + "x " * 8 + "ValueError: last"),
     ],
 )
 def test_text_is_no_markdown(text, form):
@@ -36,3 +37,67 @@ def test_code_stays_code():
 @pytest.mark.parametrize(("count", "form"), [(0, "0 cells"), (1, "1 cell"), (2, "2 cells")])
 def test_numbers_agree_with_their_nouns(count, form):
     assert plural(count, "cell") == form
+
+
+@pytest.mark.parametrize(
+    ("status", "form"),
+    [
+        (0, "ended with status 0"),
+        (3, "ended with status 3"),
+        (-11, "ended by SIGSEGV (11)"),
+        (139, "ended by SIGSEGV (11)"),
+        (-6, "ended by SIGABRT (6)"),
+        (255, "ended with status 255"),
+        (0xC0000005, "ended by an access violation (0xC0000005)"),
+    ],
+)
+def test_signals_have_names(status, form):
+    assert ending(status) == form
+
+
+CHAINED = """\
+Traceback (most recent call last):
+  File "a.py", line 1, in f
+KeyError: 'x'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "a.py", line 3, in <module>
+    raise OSError(
+        "no runtime")
+OSError: no runtime
+help: install one
+"""
+DOTNET = (
+    "Unhandled exception. System.DllNotFoundException: Unable to load tiny\n   at Tiny.Add()\n   at Program.Main()\n"
+)
+NODE = """\
+node:internal/modules/cjs/loader:1210
+  throw err;
+  ^
+
+Error: Cannot find module 'tiny'
+Require stack:
+- /a.cjs
+    at Module._resolveFilename (node:internal/modules/cjs/loader:1207:15) {
+  code: 'MODULE_NOT_FOUND'
+}
+
+Node.js v20.20.2
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "line"),
+    [
+        (CHAINED, "OSError: no runtime"),
+        (DOTNET, "System.DllNotFoundException: Unable to load tiny"),
+        (NODE, "Error: Cannot find module 'tiny'"),
+        ("terminate called\n  what():  no runtime\n\n", "what():  no runtime"),
+        ("", ""),
+    ],
+    ids=["Python", ".NET", "Node.js", "C++", "nothing"],
+)
+def test_the_exception_is_the_line_that_counts(output, line):
+    assert decisive_line(output) == line

@@ -46,6 +46,10 @@ class Target:
     """The oldest libc or macOS that the target can be built for."""
     runner: str
     """The label of a GitHub-hosted runner that runs the target natively."""
+    sys_platform: str
+    """Python's name for the system, as in environment markers: `win32`."""
+    platform_machine: str
+    """Python's name for the processor there: `AMD64`."""
     processor: str
     """What the loader calls the processor, in the system's own words: `x86_64`, `x64`."""
     uv_platform: str

@@ -3,6 +3,26 @@
 from __future__ import annotations
 
 import re
+import signal
+
+_SIGNALLED = 128
+"""What shells and emulators add to the number of a signal to make a status of it."""
+_LAST_SIGNAL = 64
+_NT_STATUSES = {
+    0xC0000005: "an access violation",
+    0xC000001D: "an illegal instruction",
+    0xC00000FD: "a stack overflow",
+    0xC0000135: "a missing DLL",
+    0xC0000374: "a corrupt heap",
+    0xC0000409: "a failed security check",
+}
+"""Statuses with which Windows ends a process ([MS-ERREF] 2.3)."""
+_EXCEPTIONS = (
+    re.compile(r"^Traceback \(most recent call last\):\n(?:[ \t]+.*\n|\n)*(\S.*)", re.MULTILINE),  # Python
+    re.compile(r"^(?:Unhandled exception\. )(\S.*)", re.MULTILINE),  # .NET
+    re.compile(r"^((?:\w*Error|AggregateError)\b.*)\n(?:.*\n)*?\s+at ", re.MULTILINE),  # Node.js
+)
+"""The line that names an uncaught exception, as each of them prints it."""
 
 
 def plural(count: int, noun: str) -> str:
@@ -16,6 +36,47 @@ def human_size(size: int) -> str:
         if size >= factor:
             return f"{size / factor:.1f} {unit}"
     return plural(size, "byte")
+
+
+def ending(status: int) -> str:
+    """How a process ended: `ended with status 1`, `ended by SIGSEGV (11)`, `ended by an access violation (0xC0000005)`.
+
+    Negative numbers are signals, as in subprocess.
+    """
+    number = -status if status < 0 else status - _SIGNALLED
+    if 0 < number <= _LAST_SIGNAL:
+        try:
+            return f"ended by {signal.Signals(number).name} ({number})"
+        except ValueError:  # this system has no such signal
+            return f"ended by signal {number}" if status < 0 else f"ended with status {status}"
+    if status in _NT_STATUSES:
+        return f"ended by {_NT_STATUSES[status]} (0x{status:X})"
+    return f"ended with status {status}"
+
+
+def is_crash(status: int) -> bool:
+    """Whether the system ended a process with that status."""
+    return ending(status).startswith("ended by ")
+
+
+def decisive_line(output: str) -> str:
+    """The line of a program's output that says why it failed: its last exception, else its last line; "" for none."""
+    text = output.replace("\r\n", "\n")
+    found = [match for pattern in _EXCEPTIONS for match in pattern.finditer(text)]
+    if found:
+        return max(found, key=lambda match: match.start(1))[1].strip()
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
+def shorten(text: str, longest: int) -> str:
+    """A long text without its middle: a failure's first line names it, and its last lines say why."""
+    if len(text) <= longest:
+        return text
+    head, end = text[: longest // 3], text[-(longest - longest // 3) :]
+    if "\n" not in text:
+        return f"{head.rstrip()} ... {end.lstrip()}"
+    first, last = head.rpartition("\n")[0], end.partition("\n")[2]
+    return f"{first or head.rstrip()}\n ...\n{last or end.lstrip()}"
 
 
 def printable(text: str) -> str:
@@ -35,5 +96,5 @@ def markdown_code(text: str) -> str:
 
 def markdown_text(text: str, longest: int) -> str:
     """Text in which nothing is Markdown or HTML, on one line."""
-    short = text if len(text) <= longest else f"{text[:longest]} ..."
-    return re.sub(r"([\\`*_{}\[\]<>|#~@])", r"\\\1", printable(short).replace("\n", " "))
+    short = printable(shorten(text, longest)).replace("\n", " ")
+    return re.sub(r"([\\`*_{}\[\]<>|#~@])", r"\\\1", short)

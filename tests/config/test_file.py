@@ -1,5 +1,7 @@
 """Reading a configuration: what is accepted, what is refused, and with which words."""
 
+import os
+
 import jsonschema
 import msgspec
 import pytest
@@ -7,6 +9,7 @@ from latebind.config.file import find, load
 from latebind.config.schema import config_schema
 from latebind.errors import ConfigError, InputError
 from latebind.tables.targets import target, wheel_tag
+from latebind.verify.run.access import NOBODY, is_root
 from packaging.tags import mac_platforms
 
 from tests.client import CONFIG, write_client
@@ -86,6 +89,17 @@ def test_a_mistake_names_its_line_and_the_way_out(tmp_path, change, where, messa
         (RUNTIME + '[verify]\nruntimes.onnxruntime = ["latst"]\n', "'latst' is not a version", "Did you mean latest?"),
         (RUNTIME + '[verify]\nruntimes.openvino = ["latest"]\n', "'openvino' is not a [[runtime]] here", "Known: onnx"),
         ("[verify]\nat_least = { latest = 1 }\n", "'latest' is not a version", "Write the runtime version"),
+        (
+            '[verify]\ndata = { script = "a.py", requires = { latest = ["onnx"] } }\n',
+            "'latest' is not a version",
+            "Write the runtime version from which on they hold",
+        ),
+        (
+            RUNTIME + RUNTIME.replace("onnxruntime", "openvino").replace("1.19", "2025.1")
+            + '[verify]\ndata = { script = "a.py", requires = { "1.31" = ["onnx"] } }\n',
+            "versions in verify.data.requires are those of onnxruntime, and openvino has other ones",
+            "Add [verify.own.openvino]",
+        ),
         ('[[audit.waive]]\ncode = "LB101"\nreason = ""\n', "audit.waive[0].reason must not be empty", ""),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nrequires = ["tny"]\n', "'tny' is not a package", "Did"),
         ('[package.two]\ncomponent = "tiny"\nexports = ["*"]\nruntime = "x"\n', "'x' is not a [[runtime]] here", ""),
@@ -187,6 +201,28 @@ def test_the_search_stops_at_the_repository(tmp_path):
     (inner / ".git").mkdir(parents=True)
     with pytest.raises(InputError, match=r"no latebind\.toml"):
         find(inner)
+
+
+def test_a_file_above_that_every_user_may_change_is_refused(tmp_path):
+    write_client(tmp_path)
+    (tmp_path / "latebind.toml").chmod(0o666)
+    with pytest.raises(InputError, match=f"is above {tmp_path / 'native'} and can be changed by every user"):
+        find(tmp_path / "native")
+    assert find(tmp_path) == tmp_path / "latebind.toml"
+    (tmp_path / "native").chmod(0o777)  # as all files on a Windows disk in WSL: then it protects nothing
+    assert find(tmp_path / "native") == tmp_path / "latebind.toml"
+
+
+@pytest.mark.skipif(not is_root(), reason="not run: only root can give files to other users")
+def test_a_file_above_that_belongs_to_another_user_is_refused(tmp_path):
+    write_client(tmp_path)
+    os.chown(tmp_path / "latebind.toml", NOBODY, NOBODY)
+    with pytest.raises(InputError, match=f"belongs to another user, number {NOBODY}") as caught:
+        find(tmp_path / "native")
+    assert caught.value.advice == f"If you trust it, name its folder: latebind -C {tmp_path} ..."
+    assert find(tmp_path) == tmp_path / "latebind.toml"
+    os.chown(tmp_path / "native", NOBODY, NOBODY)  # the whole checkout is that user's
+    assert find(tmp_path / "native") == tmp_path / "latebind.toml"
 
 
 def test_the_schema_accepts_what_the_reader_accepts_and_refuses_unknown_keys():

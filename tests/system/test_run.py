@@ -3,12 +3,13 @@
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from latebind.errors import ToolError
 from latebind.system.limits import Limits
 from latebind.system.log import LOG
-from latebind.system.run import command_text, run
+from latebind.system.run import command_text, run, which
 from latebind.verify.run.access import NOBODY, is_root
 
 from tests.conftest import alive
@@ -202,3 +203,31 @@ def test_limits_without_psutil_are_one_clear_error(monkeypatch):
     with pytest.raises(ToolError, match="psutil is missing, which holds cells to limits") as caught:
         run([PYTHON, "-c", "print(1)"], limits=Limits(processes=8))
     assert "latebind[verify]" in caught.value.advice
+
+
+@pytest.mark.parametrize("entries", ["", ".", "tools", ":tools:.:"], ids=["empty", "dot", "relative", "several"])
+def test_a_program_in_the_working_folder_is_not_found(tmp_path, monkeypatch, entries):
+    for folder in (tmp_path, tmp_path / "tools"):
+        folder.mkdir(exist_ok=True)
+        (folder / "git").write_text("#!/bin/sh\n")
+        (folder / "git").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert which("git", path=entries) is None
+    monkeypatch.setenv("PATH", f"{entries}:{tmp_path / 'tools'}")
+    assert which("git") == tmp_path / "tools" / "git"
+    assert which("./git") == Path("git")  # named on purpose
+
+
+def test_on_windows_a_program_is_found_by_its_endings_and_not_in_the_working_folder(tmp_path, monkeypatch):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "bin").mkdir()
+    for file in ("here/git.EXE", "bin/npm.CMD", "bin/git.EXE"):
+        (tmp_path / file).touch(0o755)
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setenv("PATHEXT", ".EXE:.CMD")
+    monkeypatch.setenv("PATH", f":.:{tmp_path / 'bin'}")
+    assert which("git") == tmp_path / "bin" / "git.EXE"
+    assert which("npm") == tmp_path / "bin" / "npm.CMD"
+    assert which("git.EXE") == tmp_path / "bin" / "git.EXE"
+    assert which("uv") is None

@@ -13,7 +13,7 @@ from latebind.errors import InputError
 from latebind.text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from latebind.audit.subject import Contents, File
 
@@ -24,6 +24,8 @@ _OTHER_NATIVE_PLACES = ("build/", "buildtransitive/", "buildmultitargeting/", "t
 _SCHEMES = ("/scripts/", "/purelib/", "/platlib/", "/headers/")
 _AT_ROOT = (".py", ".pyi", ".pth")
 _TEST_FOLDERS = ("test", "tests", "doc", "docs", "example", "examples", "benchmarks")
+_VERSIONS = re.compile(r"\.(?:so|dylib|\d).*")
+"""What libraries and their links differ by: libx.so, libx.so.1, libx.1.dylib."""
 _PSMDCP = "package/services/metadata/core-properties/"
 
 
@@ -155,16 +157,17 @@ def managed_native_case(package: Contents) -> Iterator[Hit | Skip]:
     "LB404",
     "Same library twice",
     "note",
-    because="It costs space. A warning if different libraries share a name, since a process loads only the first.",
-    kinds=("wheel", "nupkg"),
+    because="It costs space. A warning for copies of links, and if different libraries share a name, since a process "
+    "loads only the first.",
+    kinds=("wheel", "nupkg", "npm"),
     example="latenn/liblatenn.so and latenn/liblatenn.so.1 with the same bytes",
-    cure="Keep one file: install only the name that is opened. Wheels and nupkgs cannot contain links.",
+    cure="Keep one file: install only the name that is opened. Packages cannot contain links.",
 )
 def library_twice(package: Contents) -> Iterator[Hit | Skip]:
     """The loader treats two files as two libraries: twice the size, and two sets of global state in one process.
 
-    Most such duplicates were links in the build tree, which archives store as copies. Two different libraries with the
-    same name are a warning.
+    Most such duplicates were links in the build tree, which archives store as copies. Those that CMake's VERSION and
+    SOVERSION make are a warning, and so are two different libraries with the same name.
     """
     groups: dict[tuple[str, str, str], list[File]] = defaultdict(list)
     for file in package.native:
@@ -178,13 +181,41 @@ def library_twice(package: Contents) -> Iterator[Hit | Skip]:
         names = tuple(file.name for file in files)
         if len(names) > 1 and names not in reported:
             reported.add(names)
-            shown = "has the same bytes as another file" if why == "sha256" else "has the name of another library"
-            yield Hit(
-                inner=names[1],
-                message=f"{shown}: {names[0]}",
-                evidence=(*names, *([] if why == "sha256" else [why])),
-                severity="note" if why == "sha256" or any(file.is_module for file in files) else "warning",
-            )
+            if why != "sha256":
+                yield _shared_name(files, why)
+            elif soname := _linked(files):
+                yield _copied_links(files, soname)
+            else:
+                message = f"has the same bytes as another file: {names[0]}"
+                yield Hit(inner=names[1], message=message, evidence=names, severity="note")
+
+
+def _shared_name(files: Sequence[File], soname: str) -> Hit:
+    """Of libraries that share a name, a process loads one; modules are found by their paths."""
+    names = tuple(file.name for file in files)
+    return Hit(
+        inner=names[1],
+        message=f"has the name of another library: {names[0]}",
+        evidence=(*names, soname),
+        severity="note" if any(file.is_module for file in files) else "warning",
+    )
+
+
+def _linked(files: Sequence[File]) -> str:
+    """The SONAME of equal files when they are a library and its links, by their names: libx.so, libx.so.1."""
+    stems = {_VERSIONS.sub("", file.base) for file in files}
+    return next((file.base for file in files if file.base == file.own_name and len(stems) == 1), "")
+
+
+def _copied_links(files: Sequence[File], soname: str) -> Hit:
+    copies = [file.name for file in files if file.base != soname]
+    return Hit(
+        inner=copies[0],
+        message=f"{plural(len(copies), 'link')} to {soname} became {'a copy' if len(copies) == 1 else 'copies'}",
+        evidence=tuple(file.name for file in files),
+        severity="warning",
+        fix=f"Keep {soname}, the library's own name, or remove VERSION and SOVERSION from its target in CMake.",
+    )
 
 
 @check(

@@ -66,6 +66,15 @@ class File:
         return posixpath.basename(self.name)
 
     @property
+    def own_name(self) -> str:
+        """What the library calls itself, its SONAME or install name without folders; where it doesn't, its file name.
+
+        Windows identifies a library by its file name only.
+        """
+        sonames = (posixpath.basename(image.soname) for image in self.images if image.format != "pe")
+        return next((name for name in sonames if name), self.base)
+
+    @property
     def folder(self) -> str:
         """The folder inside the package, "" at its root."""
         return posixpath.dirname(self.name)

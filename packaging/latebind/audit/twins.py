@@ -71,7 +71,7 @@ def twin_facts(package: Contents) -> TwinFacts | None:
     if package.kind == "nupkg" and not package.is_symbols:
         return _nupkg_facts(package)
     if package.sdk is not None:
-        rows = {file.base: (package.subject(file.name), file.sha256) for file in package.native}
+        rows = {file.own_name: (package.subject(file.name), file.sha256) for file in package.native}
         version, native = package.sdk["version"], {package.sdk["rid"]: rows}
         return TwinFacts(subject=package.subject(), kind="sdk", project="", version=version, native=native)
     manifest = read_manifest(package)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
+from latebind.config.document import ANY_VERSION
 from latebind.config.reader import Reader, dotted, nearest
 from latebind.model import Rid
 from latebind.tables.presets import presets
@@ -16,7 +17,7 @@ from latebind.tables.targets import targets
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
-    from latebind.config.document import RuntimeUse
+    from latebind.config.document import RuntimeUse, VerifyData
     from latebind.config.lines import Key
 
 _ENTRIES = ("minimum", "each-minor", "latest")
@@ -156,9 +157,26 @@ def _check_verify(config: Config, reader: Reader) -> None:
     counts: dict[tuple[Key, ...], dict[str, int]] = {("verify", "at_least"): verify.at_least}
     for name, own in verify.own.items():
         counts["verify", "own", name, "at_least"] = own.at_least
+    _check_data(config, reader)
     for where, known in counts.items():
         for version in [text for text in known if version_of(text) is None]:
             reader.problem(where, f"{version!r} is not a version", advice)
+
+
+def _check_data(config: Config, reader: Reader) -> None:
+    verify = config.document.verify
+    data: dict[tuple[Key, ...], VerifyData | None] = {("verify", "data"): verify.data}
+    data |= {("verify", "own", name, "data"): own.data for name, own in verify.own.items()}
+    for where, settings in data.items():
+        for version in settings.requires if settings is not None else ():
+            if version != ANY_VERSION and version_of(version) is None:
+                advice = 'Write the runtime version from which on they hold, { "1.19" = ["onnx==1.16.2"] }, or default.'
+                reader.problem((*where, "requires"), f"{version!r} is not a version", advice)
+    first, *others = [use.name for use in config.document.runtime] or [""]
+    if verify.data is not None and set(verify.data.requires) - {ANY_VERSION}:
+        for name in (name for name in others if verify.own.get(name) is None or verify.own[name].data is None):
+            text = f"versions in verify.data.requires are those of {first}, and {name} has other ones"
+            reader.problem(("verify", "data", "requires"), text, f"Add [verify.own.{name}] with data of its own.")
 
 
 def _check_packages(config: Config, reader: Reader) -> None:

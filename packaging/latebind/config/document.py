@@ -20,6 +20,8 @@ from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import WHEEL_KINDS
 
 TomlValue = bool | int | str
+ANY_VERSION = "default"
+"""The key of requirements that hold for every version of the runtime."""
 
 
 class Project(Table, frozen=True):
@@ -240,7 +242,10 @@ class VerifyData(Table, frozen=True):
     script: Annotated[str, Meta(description="Script that gets the folder to write to, relative to this file.")]
     requires: Annotated[
         dict[str, tuple[str, ...]],
-        Meta(description="Requirements of the script, for each entry of `runtimes`, or `default`."),
+        Meta(
+            description="Requirements of the script, from a runtime version on: { 1.19 = [...] }, with the version "
+            "quoted; or for every version, as `default`."
+        ),
     ] = msgspec.field(default_factory=dict)
 
 

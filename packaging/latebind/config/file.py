@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
+import sys
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,16 +29,16 @@ FILE_NAME = "latebind.toml"
 def find(start: Path) -> Path:
     """The configuration that governs a folder: latebind.toml or [tool.latebind], there or above, up to the repository.
 
-    Raises InputError when there is none.
+    Raises InputError when there is none, or when it is above the folder and not trusted.
     """
     start = start.resolve()
     for folder in (start, *start.parents):
         own = folder / FILE_NAME
         if own.is_file():
-            return own
+            return _check_trusted(own, start)
         shared = folder / "pyproject.toml"
         if shared.is_file() and "latebind" in _tables(shared).get("tool", {}):
-            return shared
+            return _check_trusted(shared, start)
         if (folder / ".git").exists():
             break
     raise InputError(
@@ -43,6 +46,25 @@ def find(start: Path) -> Path:
         where=str(start),
         advice="Name the project's folder: latebind -C FOLDER ... For a new project: latebind new NAME.",
     )
+
+
+def _check_trusted(file: Path, start: Path) -> Path:
+    """A configuration that runs programs: it must not be another user's just because it is above the folder.
+
+    The folder itself was chosen, and with it its owner and all who may write to it. Raises InputError.
+    """
+    if file.parent == start or sys.platform == "win32":
+        return file
+    here, there = start.stat(), file.stat()
+    reason = ""
+    if there.st_uid not in {0, os.geteuid(), here.st_uid}:
+        reason = f"belongs to another user, number {there.st_uid}"
+    elif there.st_mode & ~here.st_mode & stat.S_IWOTH:
+        reason = "can be changed by every user"
+    if reason:
+        advice = f"If you trust it, name its folder: latebind -C {file.parent} ..."
+        raise InputError(f"is above {start} and {reason}", where=str(file), advice=advice)
+    return file
 
 
 def load(file: Path, *, alone: bool = False) -> Config:

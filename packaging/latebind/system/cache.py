@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,13 +22,26 @@ _XDG = (("XDG_CACHE_HOME", "latebind"), ("HOME", ".cache/latebind"))
 
 
 def user_cache(environment: Mapping[str, str] = os.environ, platform: str = sys.platform) -> Path | None:
-    """The user's cache folder of latebind, made if needed; None when no place is writable."""
+    """The user's cache folder of latebind, made if needed; None when there is none that this user alone may change.
+
+    Compilers read what is in it.
+    """
     places = ((CACHE_VARIABLE, ""), *_PLACES.get(platform, _XDG))
-    folder = next((Path(base, rest) for name, rest in places if (base := environment.get(name))), None)
+    listed = ((name, Path(base, rest)) for name, rest in places if (base := environment.get(name)))
+    # A relative path would begin at the working folder: XDG has it ignored, and only latebind's own was meant for it.
+    folder = next((path for name, path in listed if path.is_absolute() or name == CACHE_VARIABLE), None)
     if folder is None:
         return None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
-    return folder.resolve() if os.access(folder, os.W_OK) else None
+    return folder.resolve() if os.access(folder, os.W_OK) and _is_own(folder) else None
+
+
+def _is_own(folder: Path) -> bool:
+    """Whether no other user may have put files there."""
+    if sys.platform == "win32":
+        return True
+    row = folder.stat()
+    return row.st_uid in {0, os.geteuid()} and not row.st_mode & stat.S_IWOTH

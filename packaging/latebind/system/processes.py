@@ -98,7 +98,7 @@ def marked() -> Iterator[tuple[int, str]]:
     if sys.platform == "linux":
         yield from _of_proc(Path("/proc"))
     elif sys.platform != "win32":
-        yield from _of_ps(["ps", "-A", "-E", "-ww", "-o", "pid=,command="])
+        yield from _of_ps(["/bin/ps", "-A", "-E", "-ww", "-o", "pid=,command="])
 
 
 def _of_proc(folder: Path) -> Iterator[tuple[int, str]]:

@@ -23,6 +23,7 @@ from latebind.errors import ToolError
 from latebind.system.limits import Limits, PastLimitError, watch
 from latebind.system.log import LOG
 from latebind.system.processes import TREE, end_trees, extended
+from latebind.text import ending, is_crash
 
 if sys.platform == "win32":
     from latebind.system.job import Job
@@ -124,7 +125,7 @@ def run(  # noqa: PLR0913  # each argument is one independent property of a proc
     if check and status != 0:
         command = f": {command_text(words)}" if LOG.level == "verbose" else ""
         raise ToolError(
-            f"{name} failed with status {status}{command}\n{tail(text)}",
+            f"{name} {_failure(status)}{command}\n{tail(text)}",
             where="" if log is None else str(log),
             advice=advice,
         )
@@ -246,9 +247,26 @@ def all_ended() -> Iterator[None]:
 
 
 def which(name: str, *, path: str | None = None) -> Path | None:
-    """The program of that name on PATH, or None."""
-    found = shutil.which(name, path=path)
-    return Path(found) if found else None
+    """The program of that name or path, or None. Only absolute folders of PATH count.
+
+    An empty or relative entry means the working folder, where Windows looks first anyway: a project would choose which
+    programs run.
+    """
+    if os.path.dirname(name):  # noqa: PTH120  # the user named a file: "./cc" has a folder, and Path would drop it
+        found = shutil.which(name)
+        return Path(found) if found else None
+    listed = os.environ.get("PATH", os.defpath) if path is None else path
+    folders = (folder for folder in map(Path, listed.split(os.pathsep)) if folder.is_absolute())
+    files = (folder / file for folder in folders for file in _list_file_names(name))
+    # Not Path.is_file(), which raises for a folder that this user may not enter.
+    return next((file for file in files if os.path.isfile(file) and os.access(file, os.X_OK)), None)  # noqa: PTH113
+
+
+def _list_file_names(name: str) -> list[str]:
+    """The files that a program's name stands for: on Windows, with each ending that makes one a program."""
+    endings = os.environ.get("PATHEXT", ".COM;.EXE;.BAT;.CMD").split(os.pathsep) if sys.platform == "win32" else []
+    has_ending = any(name.lower().endswith(ending.lower()) for ending in endings if ending)
+    return [name] if has_ending or not endings else [name + ending for ending in endings]
 
 
 def command_text(words: Sequence[str]) -> str:
@@ -271,6 +289,11 @@ def command_text(words: Sequence[str]) -> str:
 def tail(text: str, lines: int = TAIL_LINES) -> str:
     """The last lines of a program's output, each indented."""
     return "\n".join(f"    {line}" for line in text.rstrip().splitlines()[-lines:])
+
+
+def _failure(status: int) -> str:
+    """`failed with status 1`, `ended by SIGSEGV (11)`."""
+    return ending(status) if is_crash(status) else f"failed with status {status}"
 
 
 def _decode(raw: bytes | None) -> str:

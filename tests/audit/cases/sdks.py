@@ -121,6 +121,7 @@ def headers(other):
     return sdk(**{"include/x.h": '#include <stdint.h>\n# include "../b/y.h"\n', f"include/a/{other}": ""})
 
 
+versioned = sdk(**{"lib/libx.so.1.2": good(soname="libx.so.1")}, links=[("lib/libx.so.1", "libx.so.1.2")])
 SO, VERSION_FILE, CONFIG_FILE = "lib/libx.so", "lib/cmake/x/x-config-version.cmake", "lib/cmake/x/x-config.cmake"
 AT_SO = f"{LINUX}!x/{SO}"
 AT_PC, AT_CMAKE = f"{LINUX}!x/lib/pkgconfig/x.pc", f"{LINUX}!x/lib/cmake/x/x-config.cmake"
@@ -175,4 +176,7 @@ CASES = [
     Case(code="LB406", what="an SDK with another library than the wheel", at=AT_SO, says="differs from",
          bad=lambda bench: [*sdk()(bench), *bench.wheel({"x/libx.so": exporting("x_add")(bench)})],
          good=lambda bench: [*sdk()(bench), *bench.wheel({"x/libx.so": library(bench)})]),
+    Case(code="LB406", what="an SDK with another library, and links to it", at=f"{AT_SO}.1.2", says="differs from",
+         bad=lambda bench: [*versioned(bench), *bench.wheel({"x/libx.so.1": exporting("x_add")(bench)})],
+         good=lambda bench: [*versioned(bench), *bench.wheel({"x/libx.so.1": bench.good(soname="libx.so.1")})]),
 ]  # fmt: skip

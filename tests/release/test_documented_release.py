@@ -1,0 +1,51 @@
+"""The commands of docs/release.md in a new project, with every distribution that exists for its target."""
+
+import json
+
+import pytest
+from latebind.tables.presets import preset
+from latebind.tables.targets import host_rid
+
+from tests.client import edit
+from tests.programs import did, succeeded
+from tests.verify.release_index import serve, unpack_runtime, write_index, write_runtime_wheel
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def index(tmp_path):
+    """The address of an index with the distributions of ONNX Runtime for this machine."""
+    root = tmp_path / "index"
+    unpacked, supply = unpack_runtime(root / "unpacked"), preset("onnxruntime").python
+    names = [name for extra, name in supply.extras.items() if supply.is_supplied(extra, host_rid())]
+    wheels = [write_runtime_wheel(unpacked, root / "wheels", "1.31.1")]
+    wheels += [write_runtime_wheel(unpacked, root / "wheels", "1.32.0", name=name.replace("-", "_")) for name in names]
+    write_index(root, "now", wheels)
+    with serve(root) as address:
+        yield f"{address}/now/simple"
+
+
+@pytest.fixture
+def project(latebind, tmp_path):
+    succeeded(latebind("-C", tmp_path, "new", "demo"))
+    root = tmp_path / "demo"
+    edit(root / "latebind.toml", '["linux-x64", "linux-arm64", "osx-arm64", "win-x64"]', f'["{host_rid()}"]')
+    edit(root / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
+    (root / "CHANGELOG.md").write_text("# Changelog\n\n## [0.1.0]\n\nThe first.\n", encoding="utf-8")
+    for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "One"]):
+        did("git", *words, cwd=root)
+    return root
+
+
+def test_a_new_project_is_released_by_the_documented_commands(latebind, project, index, tmp_path):
+    environment = {"UV_DEFAULT_INDEX": index, "UV_CACHE_DIR": str(tmp_path / "cache")}
+    succeeded(latebind("-C", project, "pack", "--target", "all"))
+    succeeded(latebind("-C", project, "verify", "--all", env=environment))
+    cells = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cells"]
+    assert {cell["outcome"] for cell in cells} == {"passed"}
+    supply = preset("onnxruntime").python
+    tried = {cell["runtime"] for cell in cells if cell["kind"] == "wheel" and cell["scenario"] == "works"}
+    assert tried == {name for extra, name in supply.extras.items() if supply.is_supplied(extra, host_rid())}
+    succeeded(latebind("-C", project, "release", "--output", tmp_path / "out"))
+    assert "publishable" in succeeded(latebind("release", "--check", tmp_path / "out", "--publishable"))
