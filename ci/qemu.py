@@ -1,7 +1,7 @@
-"""Makes an arm64 Linux for tests: a folder with Debian's C and C++ libraries, and a way to run programs in it.
+"""Makes a Linux of another processor for tests: a folder with Debian's libraries, and a way to run programs in it.
 
     apt-get install --no-install-recommends qemu-user-static
-    python ci/qemu.py DEST                 # makes the folder, prints where it and qemu are
+    python ci/qemu.py DEST                 # makes the folder for arm64, prints where it and qemu are
     python ci/qemu.py DEST program WORD... # and runs a program, with limits; ends all of it afterwards
 
 Nothing is installed and nothing outside DEST is written (ci/debian.py). binfmt is not needed. It is an emulator:
@@ -24,8 +24,32 @@ from debian import NotAvailableError, made_once, unpack
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-SUITE = "bookworm"
-PACKAGES = ("libc6", "libgcc-s1", "libstdc++6")
+_C = ("libc6", "libgcc-s1", "libstdc++6")
+# ONNX Runtime has no packages of its own for these processors. Debian has.
+_ORT = (
+    *("libonnxruntime1.21", "libonnx1t64", "libprotobuf32t64", "libre2-11", "libabsl20240722", "zlib1g"),
+    *("libcpuinfo0", "libpthreadpool0", "libxnnpack0.20241108"),
+)
+
+
+@dataclass(frozen=True)
+class Debian:
+    """A Debian that qemu runs: its name of the processor, qemu's, and what is unpacked."""
+
+    architecture: str
+    emulator: str
+    suite: str
+    packages: tuple[str, ...]
+    cpu: str = "max"
+    """qemu's model of a processor."""
+
+
+SYSTEMS = {
+    "linux-arm64": Debian("arm64", "qemu-aarch64", "bookworm", _C),
+    "linux-arm": Debian("armhf", "qemu-arm", "trixie", (*_C, *_ORT)),
+    "linux-riscv64": Debian("riscv64", "qemu-riscv64", "trixie", (*_C, *_ORT[:6]), "rv64"),
+}
+SUITE = SYSTEMS["linux-arm64"].suite
 _OURS = ("LANG", "LC_ALL", "TMPDIR")
 # ONNX Runtime reads the processors' kind from here and cannot make sense of the host's; it wants one for each number
 # that the kernel may run it on. qemu looks in its root first.
@@ -41,12 +65,13 @@ CPU revision\t: 1
 """
 
 
-def find() -> Path:
+def find(rid: str = "linux-arm64") -> Path:
     """The emulator. Raises NotAvailableError with the command that provides it."""
-    for name in ("qemu-aarch64-static", "qemu-aarch64"):
-        found = shutil.which(name)
-        if found:
-            return Path(found)
+    emulator = SYSTEMS[rid].emulator
+    for name in (f"{emulator}-static", emulator):
+        path = shutil.which(name)
+        if path:
+            return Path(path)
     raise NotAvailableError("qemu is missing: apt-get install --no-install-recommends qemu-user-static")
 
 
@@ -57,6 +82,7 @@ class Qemu(Machine):
     emulator: Path
     root: Path
     group: Group
+    cpu: str
 
     def command(
         self, program: Path, words: Sequence[str | Path], env: Mapping[str, str]
@@ -69,7 +95,7 @@ class Qemu(Machine):
             return [program, *words], dict(env)
         kept = {name: os.environ[name] for name in _OURS if name in os.environ}
         given = [word for name, value in env.items() for word in ("-E", f"{name}={value}")]
-        return [self.emulator, "-cpu", "max", "-L", self.root, *given, program, *words], kept
+        return [self.emulator, "-cpu", self.cpu, "-L", self.root, *given, program, *words], kept
 
 
 def is_script(program: Path) -> bool:
@@ -78,17 +104,21 @@ def is_script(program: Path) -> bool:
         return stream.read(2) == b"#!"
 
 
-def prepare(dest: Path, limits: Limits | None = None) -> Qemu:
+def prepare(dest: Path, limits: Limits | None = None, rid: str = "linux-arm64") -> Qemu:
     """The root folder in `dest`, made when it is not there yet: aside, and renamed when it is whole.
 
     Raises NotAvailableError without qemu, apt-get or a mirror.
     """
-    return Qemu(find(), made_once(dest.absolute() / "root", _make), Group(limits))
+    system = SYSTEMS[rid]
 
+    def make(root: Path) -> None:
+        unpack(system.packages, root, suite=system.suite, architecture=system.architecture)
+        if not (root / "lib").exists():
+            (root / "lib").symlink_to("usr/lib")  # as base-files makes it
+        if rid == "linux-arm64":
+            add_processors(root)
 
-def _make(root: Path) -> None:
-    unpack(PACKAGES, root, suite=SUITE, architecture="arm64")
-    add_processors(root)
+    return Qemu(find(rid), made_once(dest.absolute() / "root", make), Group(limits), system.cpu)
 
 
 def add_processors(root: Path) -> None:

@@ -6,25 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "file_head.h"
-
-#if defined(__x86_64__)
-#define LB_MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define LB_MACHINE EM_AARCH64
-#elif defined(__i386__)
-#define LB_MACHINE EM_386
-#elif defined(__arm__)
-#define LB_MACHINE EM_ARM
-#elif defined(__riscv)
-#define LB_MACHINE 243
-#elif defined(__powerpc64__)
-#define LB_MACHINE EM_PPC64
-#elif defined(__s390x__)
-#define LB_MACHINE EM_S390
-#else
-#error "elf_head.c does not know this processor: add its ELF machine number"
-#endif
 
 #if defined(__LP64__)
 #define LB_CLASS ELFCLASS64
@@ -60,10 +43,10 @@ static const char* lb_machine_name(unsigned machine) {
 
 static lb_outcome lb_check_machine(unsigned machine, unsigned char width, unsigned char order, char* why,
                                    size_t why_size) {
-  const char* own = lb_machine_name(LB_MACHINE);
+  const char* own = lb_machine_name(LB_ELF_MACHINE);
   const char* name = lb_machine_name(machine);
-  if (machine == LB_MACHINE && width == LB_CLASS && order == LB_DATA) return LB_OUTCOME_BOUND;
-  if (machine == LB_MACHINE) {
+  if (machine == LB_ELF_MACHINE && width == LB_CLASS && order == LB_DATA) return LB_OUTCOME_BOUND;
+  if (machine == LB_ELF_MACHINE) {
     snprintf(why, why_size, "built for %s with %s-bit addresses, this process has %s", own,
              width == ELFCLASS64 ? "64" : "32", LB_CLASS == ELFCLASS64 ? "64" : "32");
   } else if (name) {

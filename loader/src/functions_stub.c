@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "code.h"
 #include "latebind/stub.h"
 #include "os.h"
 #include "stub_bind.h"
@@ -154,18 +155,9 @@ LB_STUB_CONSTANTS(LB_CONSTANT)
 #define LB_ASM_IMPORTED(name)
 #endif
 
-#if defined(__x86_64__)
-#define LB_ASM_JUMP(place) "endbr64\njmp *" LB_ASM_NAME(lb_entries) "+8*" place "(%rip)\n"
-#elif defined(__aarch64__) && defined(__APPLE__)
-#define LB_ASM_JUMP(place) "hint #34\nadrp x16, (" LB_ASM_NAME(lb_entries) "+8*" place ")@PAGE\nldr x16, [x16, (" \
-  LB_ASM_NAME(lb_entries) "+8*" place ")@PAGEOFF]\nbr x16\n"
-#elif defined(__aarch64__)
-#define LB_ASM_JUMP(place) "hint #34\nadrp x16, " LB_ASM_NAME(lb_entries) "+8*" place "\nldr x16, [x16, :lo12:" \
-  LB_ASM_NAME(lb_entries) "+8*" place "]\nbr x16\n"
-#endif
-
 #define LB_ASM_FUNCTION(position, name, ...) \
-  __asm__(".text\n.balign 16\n" LB_ASM_SYMBOL(#name) LB_ASM_JUMP(#position) LB_ASM_IMPORTED(#name) ".text\n");
+  __asm__(".text\n" LB_ASM_BEGIN ".balign 16\n" LB_ASM_SYMBOL(#name) LB_ASM_JUMP(#position) LB_ASM_IMPORTED(#name) \
+          ".text\n" LB_ASM_END);
 LB_STUB_FUNCTIONS(LB_ASM_FUNCTION)
 
 #if defined(_WIN32)

@@ -3,18 +3,10 @@
 
 #include <string.h>
 
+#include "cpu.h"
 #include "internal.h"
 #include "os.h"
 
-#if defined(_M_ARM64) || defined(__aarch64__)
-#define LB_CPU "arm64"
-#elif defined(_M_X64) || defined(__x86_64__)
-#define LB_CPU "x64"
-#elif defined(_M_IX86) || defined(__i386__)
-#define LB_CPU "x86"
-#else
-#error "What .NET and Node.js call this processor is not known: add it here."
-#endif
 /* What .NET and Node.js call the platform. */
 #if defined(_WIN32)
 #define LB_RID  "win-" LB_CPU

@@ -14,6 +14,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "file_head.h"
 #include "os.h"
 
@@ -112,15 +113,7 @@ const char* lb_os_searched(void) {
   return "not in LD_LIBRARY_PATH, this library's run paths, ldconfig's cache or the default folders";
 }
 #else
-#if defined(__x86_64__)
-#define LB_MUSL_PATHS "/etc/ld-musl-x86_64.path"
-#elif defined(__aarch64__)
-#define LB_MUSL_PATHS "/etc/ld-musl-aarch64.path"
-#elif defined(__i386__)
-#define LB_MUSL_PATHS "/etc/ld-musl-i386.path"
-#else
-#define LB_MUSL_PATHS "/etc/ld-musl.path" /* no such file: the default folders */
-#endif
+#define LB_MUSL_PATHS "/etc/ld-musl-" LB_MUSL_CPU ".path"
 
 enum { LB_PATHS_LARGEST = 1 << 20 };
 

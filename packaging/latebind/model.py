@@ -36,7 +36,8 @@ class Target:
 
     rid: Rid
     system: System
-    arch: Literal["x86_64", "aarch64"]
+    arch: str
+    """The processor as Images and wheel tags of Linux call it: `x86_64`, `armv7l`."""
     libc: Literal["glibc", "musl", "darwin", "ucrt"]
     zig: str
     """zig's triple; `{floor}` stands for the configured libc or macOS floor."""
@@ -44,16 +45,16 @@ class Target:
     """The platform tag; `{floor}` stands for the floor with underscores: `manylinux_{floor}_x86_64`."""
     floor: str
     """The oldest libc or macOS that the target can be built for."""
-    runner: str
-    """The label of a GitHub-hosted runner that runs the target natively."""
+    runner: str = ""
+    """The label of a GitHub-hosted runner that runs the target natively, or ""."""
     sys_platform: str
     """Python's name for the system, as in environment markers: `win32`."""
     platform_machine: str
     """Python's name for the processor there: `AMD64`."""
     processor: str
     """What the loader calls the processor, in the system's own words: `x86_64`, `x64`."""
-    uv_platform: str
-    """uv's `--python-platform`."""
+    uv_platform: str = ""
+    """uv's `--python-platform`; "" where uv has no name for it."""
     pip_platforms: tuple[str, ...]
     """pip's `--platform` words, all of which count; `{macos}` stands for a major version of macOS."""
     accepts: tuple[str, ...]

@@ -37,7 +37,7 @@ def test_an_action_has_the_same_commit_everywhere():
 
 
 def test_the_runners_are_those_of_the_targets():
-    runners = {rid: row.runner for rid, row in targets().items()}
+    runners = {rid: row.runner for rid, row in targets().items() if row.runner}
     texts = {file.stem: file.read_text("utf-8") for file in FILES}
     (known,) = re.findall(r"fromJSON\('(\{.*?\})'\)", texts["adopter"])
     assert json.loads(known) == runners
@@ -45,7 +45,9 @@ def test_the_runners_are_those_of_the_targets():
         assert set(re.findall(r"(?:runs-on|runner): ([a-z][\w.-]+)$", text, re.MULTILINE)) <= set(runners.values())
     wheels = yaml.safe_load(texts["wheels"])["jobs"]
     rows = next(job["strategy"]["matrix"]["include"] for job in wheels.values() if "strategy" in job)
-    assert {row["runner"] for row in rows} == {row.runner for row in targets().values() if row.libc != "musl"}
+    assert {row["runner"] for row in rows} == {
+        row.runner for row in targets().values() if row.runner and row.libc != "musl"
+    }
 
 
 def test_every_session_that_a_workflow_calls_is_there():

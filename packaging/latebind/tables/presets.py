@@ -38,8 +38,11 @@ class PythonSupply(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return rid in self.targets.get(extra, (rid,))
 
     def render_requirement(self, extra: str, minimum: str) -> str:
-        """What an extra requires, only where that exists: `onnxruntime-directml>=1.19; sys_platform == 'win32'`."""
-        marker = f"; {render_marker(self.targets[extra])}" if extra in self.targets else ""
+        """What an extra requires, only where that exists: `onnxruntime-directml>=1.19; sys_platform == 'win32'`.
+
+        The ordinary extra has no marker: without the runtime there is nothing to install, and pip says so.
+        """
+        marker = f"; {render_marker(self.targets[extra])}" if extra in self.targets and extra != self.extra else ""
         return f"{self.extras[extra]}>={minimum}{marker}"
 
     @property

@@ -19,7 +19,6 @@ from latebind.model import Rid, Target
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_ARCH = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 _SYSTEM = {"linux": "linux", "darwin": "osx", "win32": "win"}
 
 
@@ -70,8 +69,9 @@ def host_rid() -> Rid:
     system = _SYSTEM.get(sys.platform, sys.platform)
     if system == "linux" and "musl" in str(sysconfig.get_config_var("HOST_GNU_TYPE")):
         system = "linux-musl"
+    processors = {row.platform_machine.lower(): rid.rpartition("-")[2] for rid, row in targets().items()}
     machine = platform.machine().lower()
-    return Rid(f"{system}-{_ARCH.get(machine, machine)}")
+    return Rid(f"{system}-{processors.get(machine, machine)}")
 
 
 def like_host() -> Target:

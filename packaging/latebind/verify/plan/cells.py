@@ -115,7 +115,7 @@ def _lines(config: Config, rid: Rid, extent: Extent) -> Iterator[_Line]:
             if system not in scenario.systems or not _possible(config, use, scenario, rid):
                 continue
             for consumer in scenario.consumers:
-                if not is_wanted(config, consumer, use) or not _supplied(use, scenario, consumer):
+                if not is_wanted(config, consumer, use) or not _supplied(use, scenario, consumer, rid):
                     continue
                 for entry in _entries(config, use, scenario, rid, extent):
                     yield _Line(use, scenario, consumer, extent.pythons[rid], entry)
@@ -224,9 +224,17 @@ def _possible(config: Config, use: RuntimeUse | None, scenario: Scenario, rid: R
     return able[scenario.needs]
 
 
-def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str) -> bool:
-    """Whether a consumer can get the runtime: one that no NuGet feed has must be named. Programs in C get any."""
-    if use is None or _kind(consumer) in ("wheel", "sdk") or not scenario.computes:
+def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Rid) -> bool:
+    """Whether a consumer can get the runtime: one that no NuGet feed has must be named.
+
+    All but applications of npm get it from a wheel, or a folder that is made of one.
+    """
+    if use is None or not scenario.computes:
+        return True
+    supply = use.known.python
+    if supply.extras and not supply.is_supplied(supply.extra, rid):
+        return False
+    if _kind(consumer) in ("wheel", "sdk"):
         return True
     if consumer == NODE:
         return bool(use.known.npm)

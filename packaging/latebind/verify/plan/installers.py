@@ -140,7 +140,7 @@ class Uv:
     def unpack(self, wanted: str, folder: Path, rid: Rid, log: Path) -> None:
         """See Installer."""
         argv: list[str | Path] = [self.uv, "pip", "install", "--no-deps", *_BINARY, "--target", folder]
-        argv += ["--python-platform", target(rid).uv_platform, *self._python(Path(sys.executable)), wanted]
+        argv += [*_uv_platform(rid), *self._python(Path(sys.executable)), wanted]
         run_installer(argv, self._environment(), log)
 
     def resolve(self, wanted: str, python: Path, rid: Rid | None = None, minor: str = "") -> str:
@@ -162,7 +162,7 @@ class Uv:
         return ["--python", python]
 
     def _platform(self, rid: Rid | None, minor: str, _scratch: Path) -> list[str | Path]:
-        other = ("--python-platform", target(rid).uv_platform) if rid and rid != host_rid() else ()
+        other = _uv_platform(rid) if rid and rid != host_rid() else ()
         return [*other, *(("--python-version", minor) if minor else ())]
 
     def _environment(self) -> dict[str, str]:
@@ -211,6 +211,14 @@ class ForeignUv(Uv):
         file = scratch / "constraints.txt"
         file.write_text("".join(f"{line}\n" for line in self.machine.constraints), encoding="utf-8")
         return ["--python-platform", uv_platform(self.machine), "--constraint", file]
+
+
+def _uv_platform(rid: Rid) -> tuple[str, str]:
+    """uv's option for another target. Raises NotRun `no-distribution` where uv has no name for it."""
+    name = target(rid).uv_platform
+    if not name:
+        raise NotRun("no-distribution", f"uv cannot look for wheels for {rid}")
+    return "--python-platform", name
 
 
 def uv_platform(machine: Machine) -> str:

@@ -43,7 +43,8 @@ def matrix(config: Config, rids: Sequence[Rid], pythons: Sequence[str], max_jobs
         raise InputError(
             f"{strange[0]!r} is not a Python version", where="--python", advice="Write a minor version: 3.12."
         )
-    counts = {(rid, python): max(1, len(cells_of(config, rid, python))) for rid in rids for python in pythons}
+    hosted = [rid for rid in rids if target(rid).runner]  # GitHub has no machine for the others
+    counts = {(rid, python): max(1, len(cells_of(config, rid, python))) for rid in hosted for python in pythons}
     if len(counts) > max_jobs:
         raise InputError(
             f"{plural(len(rids), 'target')} and {plural(len(pythons), 'Python')} need at least {len(counts)} jobs, "

@@ -1,0 +1,48 @@
+"""The loader on processors that it knows, and the error of the compiler on those that it doesn't: no silent default."""
+
+import re
+import sys
+
+import pytest
+from latebind.tables.targets import targets, zig_triple
+
+from tests.native.building import ROOT
+from tests.programs import did, ran
+
+LOADER = ROOT / "loader"
+
+
+def compiler(triple):
+    words = ["-target", triple, "-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{LOADER / 'include'}"]
+    return [sys.executable, "-m", "ziglang", "cc", *words, f"-I{LOADER / 'src'}", "-c"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rid", [rid for rid, row in targets().items() if row.system == "linux"])
+@pytest.mark.parametrize("source", ["trampolines", "neighbours", "elf_head", "search_linux"])
+def test_every_target_has_machine_code_and_names(rid, source, tmp_path):
+    row = targets()[rid]
+    did(*compiler(zig_triple(row, row.floor)), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
+
+
+@pytest.mark.slow
+def test_thumb_code_has_the_trampolines_in_arm_state(tmp_path):
+    words = ["-mthumb", LOADER / "src" / "trampolines.c", "-o", tmp_path / "made.o"]
+    did(*compiler("arm-linux-gnueabihf.2.28"), *words, timeout=300)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("triple", "source", "message"),
+    [
+        ("powerpc64le-linux-gnu.2.28", "trampolines", "no machine code for this processor: add a header like code_x64"),
+        ("powerpc64le-linux-gnu.2.28", "elf_head", ""),
+        ("mips-linux-gnueabihf.2.28", "elf_head", "This processor is not known: add its names to cpu.h"),
+        ("mips-linux-gnueabihf.2.28", "neighbours", "This processor is not known: add its names to cpu.h"),
+        ("riscv32-linux-musl", "trampolines", "no machine code for this processor"),
+    ],
+)
+def test_an_unknown_processor_is_an_error_of_the_compiler(tmp_path, triple, source, message):
+    ended = ran(*compiler(triple), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
+    assert (ended.returncode == 0) == (not message), ended.stderr
+    assert re.search(message, ended.stderr)
