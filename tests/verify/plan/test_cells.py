@@ -76,6 +76,13 @@ def test_a_target_that_no_runtime_exists_for_has_no_cells(tmp_path):
     assert tiny_cells(tmp_path, rid="linux-musl-x64") == []
 
 
+@pytest.mark.parametrize("rid", ["linux-arm", "linux-riscv64"])
+def test_without_a_distribution_for_a_target_nothing_that_needs_a_runtime_is_planned(tmp_path, rid):
+    scenarios = {cell.scenario for cell in tiny_cells(tmp_path, rid=rid)}
+    assert "absent" in scenarios
+    assert not {name for name in scenarios if scenario(name).versions != "none"}
+
+
 def test_a_script_for_a_kind_of_package_that_is_not_made_gives_no_cells(tmp_path):
     cells = tiny_cells(tmp_path, change=lambda text: text.replace('nuget = { id = "Tiny" }', "") + 'dotnet = "x"\n')
     assert {cell.kind for cell in cells} == {"wheel"}

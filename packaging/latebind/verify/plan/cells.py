@@ -229,12 +229,12 @@ def _supplied(use: RuntimeUse | None, scenario: Scenario, consumer: str, rid: Ri
 
     All but applications of npm get it from a wheel, or a folder that is made of one.
     """
-    if use is None or not scenario.computes:
+    if use is None:
         return True
     supply = use.known.python
-    if supply.extras and not supply.is_supplied(supply.extra, rid):
+    if scenario.versions != "none" and supply.extras and not supply.is_supplied(supply.extra, rid):
         return False
-    if _kind(consumer) in ("wheel", "sdk"):
+    if not scenario.computes or _kind(consumer) in ("wheel", "sdk"):
         return True
     if consumer == NODE:
         return bool(use.known.npm)
