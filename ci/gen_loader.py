@@ -15,14 +15,11 @@ import jinja2
 import msgspec
 import ort_slots
 from latebind.build.loadersource import runtime_header
-from latebind.tables.presets import preset
+from latebind.tables.presets import preset, presets
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 INCLUDE = pathlib.Path("loader/include/latebind")
 TABLE = pathlib.Path("loader/tables/ort_api.toml")
-
-# The runtimes that the loader binds: each has loader/src/<name>.c.
-RUNTIMES = ("onnxruntime", "openvino", "litert")
 
 
 def render_ort_api() -> str:
@@ -69,7 +66,7 @@ def outputs() -> dict[pathlib.Path, str]:
     """Give every generated file of the loader: its path from the repository's root, and its text."""
     return {
         INCLUDE / "ort_api.h": render_ort_api(),
-        **{INCLUDE / f"{name}.h": render_runtime(name) for name in RUNTIMES},
+        **{INCLUDE / f"{name}.h": render_runtime(name) for name in presets()},
     }
 
 

@@ -21,7 +21,14 @@ set(LATEBIND_LOADER_DIR "${CMAKE_CURRENT_LIST_DIR}")
 set(LATEBIND_INCLUDE_DIR "${CMAKE_CURRENT_LIST_DIR}/include")
 
 # Which runtimes this loader knows: each has src/<name>.c and include/latebind/<name>.h.
-set(LATEBIND_RUNTIMES onnxruntime openvino litert)
+set(LATEBIND_RUNTIMES)
+file(GLOB _latebind_headers "${LATEBIND_INCLUDE_DIR}/latebind/*.h")
+foreach(_latebind_header IN LISTS _latebind_headers)
+  cmake_path(GET _latebind_header STEM _latebind_name)
+  if(EXISTS "${LATEBIND_LOADER_DIR}/src/${_latebind_name}.c")
+    list(APPEND LATEBIND_RUNTIMES "${_latebind_name}")
+  endif()
+endforeach()
 
 function(_latebind_check_target command target)
   if(NOT TARGET "${target}")

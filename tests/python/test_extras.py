@@ -8,15 +8,14 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
-from latebind.tables.presets import preset
+from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from latebind.verify.plan.installers import installer
 
 from tests.programs import not_run, ran
 
 SYSTEMS = ("linux", "windows", "macos")
-RUNTIMES = ("onnxruntime", "openvino", "litert")
-EXTRAS = [(name, distribution) for name in RUNTIMES for distribution in preset(name).python.extras.values()]
+EXTRAS = [(name, distribution) for name in presets() for distribution in preset(name).python.extras.values()]
 
 
 def libraries(runtime, distribution, folder):
