@@ -158,7 +158,7 @@ def differences(rows: Sequence[Wheel], found: Mapping[str, set[str]]) -> Iterabl
         yield from (f"{row.file}: {code} is no longer an error" for code in sorted(known - found[row.file]))
 
 
-def labelled(rows: Sequence[Wheel]) -> list[tuple[str, Error]]:
+def label_errors(rows: Sequence[Wheel]) -> list[tuple[str, Error]]:
     """All errors with the names of their packages, without the ending, in the order of the pages."""
     pairs = [(row.file, error) for row in rows for error in row.errors]
     pairs.sort(key=lambda pair: (pair[0].lower(), pair[1].code))
@@ -177,7 +177,7 @@ def page() -> str:
     lines += ["", "## Errors", "", "| package | code | label | evidence |", "|---|---|---|---|"]
     lines += [
         f"| {name} | [{error.code}](checks/index.md) | {error.label} | {error.evidence} |"
-        for name, error in labelled(rows)
+        for name, error in label_errors(rows)
     ]
     return "\n".join([_INTRODUCTION, *lines]) + "\n"
 

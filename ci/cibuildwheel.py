@@ -91,7 +91,7 @@ def _run(  # noqa: PLR0913  # a command and what it runs in
 ) -> None:
     for old, new in (replace or {}).items():
         command = command.replace(old, new)
-    words = [_filled(word, known) for word in shlex.split(command)]
+    words = [_fill_in(word, known) for word in shlex.split(command)]
     if not words:
         return
     path = os.pathsep.join([str(environment / "bin"), "/usr/bin", "/bin"])
@@ -106,7 +106,7 @@ def _run(  # noqa: PLR0913  # a command and what it runs in
         raise SystemExit(f"{words[0]} ended with {done.returncode}: {(done.stdout + done.stderr)[-2000:]}")
 
 
-def _filled(word: str, known: dict[str, str]) -> str:
+def _fill_in(word: str, known: dict[str, str]) -> str:
     for name, value in known.items():
         word = word.replace(f"{{{name}}}", value)
     return word

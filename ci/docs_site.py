@@ -62,14 +62,14 @@ _LOG = logging.getLogger("mkdocs.hooks.latebind")
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     """Add the pages that are elsewhere in the repository, and the reference."""
     placed = {place: (ROOT / source).read_text("utf-8") for source, place in PLACED.items()}
-    for place, text in {**placed, **generated()}.items():
+    for place, text in {**placed, **generate_pages()}.items():
         if files.get_file_from_path(place) is None:
             files.append(File.generated(config, place, content=text))
     return files
 
 
 @cache
-def generated() -> Mapping[str, str]:
+def generate_pages() -> Mapping[str, str]:
     """The pages and schemas that only the site has, by their path on it."""
     modules = {"c": reference_c, "dotnet": reference_dotnet, "python": reference_python}
     reference = {f"reference/{name}.md": module.page().rstrip() + "\n" for name, module in modules.items()}
@@ -87,10 +87,10 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
 
 def on_page_content(html: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """The page whose wide tables name the column in each cell: on a phone a row is a block, without the head."""
-    return _TABLE.sub(lambda table: labelled(table[0]), html)
+    return _TABLE.sub(lambda table: label_cells(table[0]), html)
 
 
-def labelled(table: str) -> str:
+def label_cells(table: str) -> str:
     """A table with the head of its column as `data-label` of each cell after the first, if it has three or more."""
     heads = [_TAG.sub("", text) for text in _HEAD.findall(table)]
     if len(heads) < 3:  # noqa: PLR2004  # a name and what it is need no label
@@ -107,14 +107,14 @@ def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str
     """Replace the links outside blocks of code, and show `<rid>` as it is; `here` is the page's path on the site."""
     origin = next((source for source, place in PLACED.items() if place == here), f"docs/{here}")
 
-    def replaced(match: re.Match[str]) -> str:
-        link = _placed(match[2], origin, here, warn)
+    def replace_link(match: re.Match[str]) -> str:
+        link = _place_link(match[2], origin, here, warn)
         if (check := _CHECK.fullmatch(match[1])) and link.endswith(CHECKS):
             link = link.removesuffix("index.md") + f"{check[1]}.md"
         return f"{match[1]}{link}{match[3]}"
 
     def prose(text: str) -> str:
-        linked = _LINK.sub(replaced, text)
+        linked = _LINK.sub(replace_link, text)
         return _WORD.sub(lambda match: f"&lt;{match[1]}>" if match[1] else match[0], linked)
 
     parts, end = [], 0
@@ -124,13 +124,13 @@ def placed_links(markdown: str, here: str, warn: Callable[[str], object]) -> str
     return "".join([*parts, prose(markdown[end:])])
 
 
-def _placed(link: str, origin: str, here: str, warn: Callable[[str], object]) -> str:
+def _place_link(link: str, origin: str, here: str, warn: Callable[[str], object]) -> str:
     """One link of the file `origin`, whose page is `here`."""
     path, mark, anchor = link.partition("#")
     if re.match(r"[a-z]+:", link) or not path:
         return link
     target = os.path.normpath(os.path.join(os.path.dirname(origin), path)).replace(os.sep, "/")  # noqa: PTH118, PTH120
-    if not (ROOT / target).exists() and target.removeprefix("docs/") not in generated():
+    if not (ROOT / target).exists() and target.removeprefix("docs/") not in generate_pages():
         warn(f"the link {link} leads to {target}, which is not there")
         return link
     if target in PLACED or target.startswith("docs/"):

@@ -102,7 +102,7 @@ CLEAR = (
 """What holds of a wheel in which the audit reports neither the code nor, found or skipped, LB103: a runtime."""
 
 
-def unproved(system: str, codes: Sequence[str]) -> list[str]:
+def list_unproved(system: str, codes: Sequence[str]) -> list[str]:
     """The codes that no command confirms for a system."""
     known = {code for proof in PROOFS if system in proof.systems for code in proof.codes.split()}
     return sorted(set(codes) - known)
@@ -113,28 +113,31 @@ def confirm(wheel: Path, system: str, report: AuditReport) -> Iterator[tuple[str
     for finding in report.findings:
         name = finding.subject.partition("!")[2]
         proofs = [proof for proof in PROOFS if system in proof.systems and finding.code in proof.codes]
-        expected = [row for proof in proofs for row in _expected(proof, finding, wheel, name)]
+        expected = [row for proof in proofs for row in _compare_evidence(proof, finding, wheel, name)]
         title = f"{finding.subject} {finding.code}"
         yield from expected or [(title, f"no command confirms {finding.evidence}")]
     known = {row.code for row in report.findings} | {row.check for row in report.skipped}
     for proof in CLEAR:
         if system in proof.systems and known.isdisjoint({proof.codes, "LB103"}):
             for name in _natives(wheel) if "{file}" in proof.command else [""]:
-                yield f"{wheel.name}!{name}: no {proof.codes}", _judged(proof.command, wheel, name, "", proof.lacks)
+                yield (
+                    f"{wheel.name}!{name}: no {proof.codes}",
+                    _judge_output(proof.command, wheel, name, "", proof.lacks),
+                )
 
 
-def _expected(proof: Proof, finding: Finding, wheel: Path, name: str) -> Iterator[tuple[str, str]]:
+def _compare_evidence(proof: Proof, finding: Finding, wheel: Path, name: str) -> Iterator[tuple[str, str]]:
     for match in re.finditer(proof.evidence, "\n".join(finding.evidence), re.MULTILINE):
         values = {"name": name, **{str(number): text for number, text in enumerate(match.groups(), 1)}}
-        shows, lacks = (_filled(text, values) for text in (proof.shows, proof.lacks))
-        yield f"{finding.subject} {finding.code}", _judged(proof.command, wheel, name, shows, lacks)
+        shows, lacks = (_fill_pattern(text, values) for text in (proof.shows, proof.lacks))
+        yield f"{finding.subject} {finding.code}", _judge_output(proof.command, wheel, name, shows, lacks)
 
 
-def _filled(pattern: str, values: Mapping[str, str]) -> str:
+def _fill_pattern(pattern: str, values: Mapping[str, str]) -> str:
     return _PLACES.sub(lambda place: re.escape(" ".join(values[place[1]].split())), pattern)
 
 
-def _judged(command: str, wheel: Path, name: str, shows: str, lacks: str) -> str:
+def _judge_output(command: str, wheel: Path, name: str, shows: str, lacks: str) -> str:
     text = _output(command, wheel, name)
     if shows and not re.search(shows, text, re.MULTILINE):
         return f"{command} does not show {shows}"
@@ -167,10 +170,10 @@ def _output(command: str, wheel: Path, name: str) -> str:
     text = "\n".join(" ".join(line.split()) for line in ended.stdout.decode("utf-8", "replace").splitlines())
     if ended.returncode:
         return f"ended with {ended.returncode}: {ended.stderr.decode('utf-8', 'replace')[:200]}"
-    return text + "".join(f"\n{line}" for line in _placed(text)) if "--coff-exports" in words else text
+    return text + "".join(f"\n{line}" for line in _list_sections(text)) if "--coff-exports" in words else text
 
 
-def _placed(text: str) -> Iterator[str]:
+def _list_sections(text: str) -> Iterator[str]:
     """The section of each export that llvm-readobj prints: `name is in .data`."""
     sections = re.findall(r"^Name: (\S+) \(.*\nVirtualSize: (\w+)\nVirtualAddress: (\w+)$", text, re.MULTILINE)
     for name, address in re.findall(r"^Name: (.*)\nRVA: (\w+)$", text, re.MULTILINE):

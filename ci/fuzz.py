@@ -27,7 +27,7 @@ from latebind.audit.audit import audit_here  # noqa: E402  # the root has to be 
 from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs  # noqa: E402
 from latebind.audit.render import RENDERERS  # noqa: E402
 from latebind.errors import InputError  # noqa: E402
-from mutation import mutated  # noqa: E402
+from mutation import mutate_subject  # noqa: E402
 
 from tests.audit.corpus import universal  # noqa: E402
 from tests.client import write_portable  # noqa: E402
@@ -60,19 +60,19 @@ def make_subjects(folder: Path) -> Path:
 
 def write_case(subjects: Sequence[tuple[str, bytes]], seed: int, number: int, folder: Path) -> Path:
     """Write the file of a case, in a folder of its own."""
-    name, data = mutated(subjects, f"{seed}:{number}")
+    name, data = mutate_subject(subjects, f"{seed}:{number}")
     path = folder / str(number) / name
     path.parent.mkdir(parents=True)
     path.write_bytes(data)
     return path
 
 
-def audited(paths: Sequence[Path], tell: Callable[[str], None]) -> list[str]:
+def audit_cases(paths: Sequence[Path], tell: Callable[[str], None]) -> list[str]:
     """Audit cases one by one; how each ended. Raises RuntimeError for what an audit must not do."""
-    return [_audited(path, tell) for path in paths]
+    return [_audit_case(path, tell) for path in paths]
 
 
-def _audited(path: Path, tell: Callable[[str], None]) -> str:
+def _audit_case(path: Path, tell: Callable[[str], None]) -> str:
     tell(path.name)
     _WATCH.start()
     try:
@@ -131,7 +131,7 @@ def run(subjects: Path, seed: int, numbers: range) -> tuple[Counter[str], list[s
     files = [(path.name, path.read_bytes()) for path in sorted(subjects.iterdir())]
     outcomes: Counter[str] = Counter()
     wrong: list[str] = []
-    with Pool(audited, default_jobs(), WorkerLimits(seconds=SECONDS, memory=MEMORY)) as pool:
+    with Pool(audit_cases, default_jobs(), WorkerLimits(seconds=SECONDS, memory=MEMORY)) as pool:
         for start in range(0, len(numbers), _ROUND):
             with tempfile.TemporaryDirectory(prefix="latebind-fuzz-") as folder:
                 paths = [write_case(files, seed, number, Path(folder)) for number in numbers[start : start + _ROUND]]

@@ -142,14 +142,14 @@ def watch(chunk: Chunk) -> tuple[Counter[str], list[str]]:
             break
         if not run.last:
             return outcomes, [*wrong, f"case {first}: no case began: {run.output[-2000:]}"]
-        how = ended(chunk, int(run.last), environment)
+        how = blame_ending(chunk, int(run.last), environment)
         outcomes[how] += 1
         wrong += [f"case {run.last}: {how}: {run.status}: {run.output[-200:]!r}"] * (how == _ENDED)
         first = int(run.last) + 1
     return outcomes, wrong
 
 
-def ended(chunk: Chunk, number: int, environment: dict[str, str]) -> str:
+def blame_ending(chunk: Chunk, number: int, environment: dict[str, str]) -> str:
     """Whose fault it is that a case ended its process: the runtime may do so without latenn, by the wrapped model."""
     command = [sys.executable, __file__, "--worker", f"{number}:", "--seed", str(chunk.seed)]
     command += ["--site", str(chunk.site), "--folder", str(chunk.folder)]
@@ -166,7 +166,7 @@ def load_bare(chunk: Chunk) -> None:
 
     graphs = hostile.subjects(latenn_customop.wrap, chunk.place)
     case = hostile.case(graphs, chunk.place, f"{chunk.seed}:{chunk.first}")
-    content, backend = hostile.wrapped(case, chunk.place)
+    content, backend = hostile.unwrap_model(case, chunk.place)
     if content[4:8] == b"TFL3":
         from ai_edge_litert import compiled_model  # noqa: PLC0415
 

@@ -46,7 +46,7 @@ def ort_table() -> dict[str, Any]:
     table["enum"] = [{"name": name, "values": values} for name, values in table["enum"].items()]
     for kind in ("opaque", "callback", "function"):
         table[kind] = [{"name": name, **row} for name, row in table[kind].items()]
-    slots = {row.name: (slot, row.since) for slot, row in enumerate(ort_slots.written()["LB_ORT_API"])}
+    slots = {row.name: (slot, row.since) for slot, row in enumerate(ort_slots.read_tables()["LB_ORT_API"])}
     for row in table["function"]:
         if row["name"] not in slots:
             raise SystemExit(f"{TABLE}: OrtApi has no function {row['name']}")

@@ -24,13 +24,13 @@ _SECONDS = 600
 def last(dest: Path) -> None:
     """Fetch what callers of the newest release rely on; nothing is there when there was none."""
     dest.mkdir(parents=True, exist_ok=True)
-    listed = json.loads(_told("gh", "release", "list", "--exclude-drafts", "--exclude-pre-releases", "--limit", "1",
-                              "--json", "tagName"))  # fmt: skip
+    words = ("--exclude-drafts", "--exclude-pre-releases", "--limit", "1", "--json", "tagName")
+    listed = json.loads(_ask_program("gh", "release", "list", *words))
     if not listed:
         print("there is no earlier release")
         return
     tag = listed[0]["tagName"]
-    _told("gh", "release", "download", tag, "--pattern", "api.json", "--dir", str(dest), "--clobber")
+    _ask_program("gh", "release", "download", tag, "--pattern", "api.json", "--dir", str(dest), "--clobber")
     print(f"the last release is {tag}")
 
 
@@ -80,7 +80,7 @@ def _status(*words: str) -> int:
     return subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS * 6).returncode
 
 
-def _told(*words: str) -> str:
+def _ask_program(*words: str) -> str:
     ended = subprocess.run(_command(words), cwd=ROOT, check=False, timeout=_SECONDS, capture_output=True, text=True)
     if ended.returncode:
         raise SystemExit(f"{' '.join(words[:3])} ended with {ended.returncode}: {ended.stderr.strip()}")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import flatbuffers
 import onnx
 from ai_edge_litert import schema_py_generated as schema
-from mutation import mutated
+from mutation import mutate_subject
 from onnx import TensorProto, helper
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def inner(location: str = "") -> bytes:
     return bytes(made.SerializeToString())
 
 
-def grouped(name: str) -> bytes:
+def group_weights(name: str) -> bytes:
     """A TensorFlow Lite model whose weights are in the file of that name."""
     made = schema.ModelT.InitFromObj(schema.Model.GetRootAs(tflite.write(tflite.CASES["add"]), 0))
     group, buffer = schema.ExternalBufferGroupT(), schema.ExternalBufferT()
@@ -115,14 +115,14 @@ def case(graphs: list[bytes], place: Place, key: str) -> bytes:
     graph = onnx.load_model_from_string(chance.choice(graphs))
     way = chance.random()
     if way < 0.4:  # noqa: PLR2004  # what is damaged: bytes of the graph,
-        return mutated([("graph.onnx", bytes(graph.SerializeToString()))], key)[1]
+        return mutate_subject([("graph.onnx", bytes(graph.SerializeToString()))], key)[1]
     if way < 0.75:  # noqa: PLR2004  # texts,
         for _ in range(chance.choice((1, 1, 2, 3))):
             _set(graph, chance.choice(_ATTRIBUTES), chance.choice(place.texts()))
     else:  # or the model inside
         _wrap_other(graph, place, chance, key)
     data = bytes(graph.SerializeToString())
-    return mutated([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data  # noqa: PLR2004
+    return mutate_subject([("graph.onnx", data)], key)[1] if chance.random() < 0.2 else data  # noqa: PLR2004
 
 
 def unknown(graph: bytes) -> bytes:
@@ -132,7 +132,7 @@ def unknown(graph: bytes) -> bytes:
     return bytes(made.SerializeToString())
 
 
-def wrapped(graph: bytes, place: Place) -> tuple[bytes, str]:
+def unwrap_model(graph: bytes, place: Place) -> tuple[bytes, str]:
     """The model that the node of a case holds, or names, and its backend; b"" where it has none."""
     try:
         rows = {row.name: row.s for row in onnx.load_model_from_string(graph).graph.node[0].attribute}
@@ -144,9 +144,9 @@ def wrapped(graph: bytes, place: Place) -> tuple[bytes, str]:
 
 def _wrap_other(graph: onnx.ModelProto, place: Place, chance: random.Random, key: str) -> None:
     text = chance.choice(place.texts())
-    content, suffix = chance.choice(((inner(text), "onnx"), (grouped(text), "tflite"), (inner(), "onnx")))
+    content, suffix = chance.choice(((inner(text), "onnx"), (group_weights(text), "tflite"), (inner(), "onnx")))
     if chance.random() < 0.5:  # noqa: PLR2004
-        content = mutated([(f"inner.{suffix}", content)], key)[1]
+        content = mutate_subject([(f"inner.{suffix}", content)], key)[1]
     _set(graph, "model", None)
     _set(graph, "path", None)
     _set(graph, "backend", chance.choice((None, "onnxruntime", "openvino", "litert")))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def plan(session: nox.Session) -> None:
     """The cells as a matrix, for the job that asked: its output `matrix`."""
     tool = environment(session, "tool", "native", "verify")
-    text = tool.told(session, "latebind", "-C", PROJECT, "--workdir", ".", "matrix")
+    text = tool.capture_output(session, "latebind", "-C", PROJECT, "--workdir", ".", "matrix")
     _append("GITHUB_OUTPUT", f"matrix={text.strip()}\n")
 
 
@@ -38,7 +38,9 @@ def gate(session: nox.Session, folder: str) -> None:
     finally:
         _summarise("reports/verify.md")
     tool = environment(session, "tool", "native", "verify")
-    told = tool.told(session, "latebind", "-C", PROJECT, "--workdir", ".", "gate", "--format", "markdown", codes=(0, 1))
+    told = tool.capture_output(
+        session, "latebind", "-C", PROJECT, "--workdir", ".", "gate", "--format", "markdown", codes=(0, 1)
+    )
     _append("GITHUB_STEP_SUMMARY", told)
     latebind(session, "gate")
 
@@ -50,7 +52,7 @@ def wheels(session: nox.Session) -> None:
         package = name.removeprefix("latenn_").replace("latenn", "core")
         words = ("-C", PROJECT, "cibuildwheel", package, "--latebind", "./[native]")
         file = Path(session.create_tmp()) / "cibuildwheel.toml"
-        file.write_text(tool.told(session, "latebind", *words), encoding="utf-8")
+        file.write_text(tool.capture_output(session, "latebind", *words), encoding="utf-8")
         tool.run(session, "cibuildwheel", "--config-file", str(file), f"latenn/python/{name}")
 
 

@@ -52,7 +52,7 @@ class Run:
         """Run every instance of a job whose matrix has the chosen values and whose runner is a Linux like this one."""
         job = self.workflow["jobs"][name]
         for index, values in enumerate(self._instances(job)):
-            runner = str(self._filled(job["runs-on"], {"matrix": values}))
+            runner = str(self._fill_in(job["runs-on"], {"matrix": values}))
             if any(str(values.get(key, value)) != value for key, value in chosen.items()) or "ubuntu" not in runner:
                 print(f"-- {name} {values}: not run here ({runner})", flush=True)
                 continue
@@ -69,7 +69,7 @@ class Run:
         failed = False
         for step in job["steps"]:
             known = {"matrix": matrix, "strategy": {"job-index": index}, "steps": steps, "failed": failed}
-            if not self._wanted(step, known):
+            if not self._is_wanted(step, known):
                 continue
             title = step.get("name") or step.get("run", step.get("uses"))
             print(f"-- {name} {dict(matrix) or ''}: {title}", flush=True)
@@ -79,12 +79,12 @@ class Run:
                 print(f"-- ended with {ended}", flush=True)
                 failed = True
         self.outputs[name] = {
-            key: str(self._filled(text, {"steps": steps})) for key, text in job.get("outputs", {}).items()
+            key: str(self._fill_in(text, {"steps": steps})) for key, text in job.get("outputs", {}).items()
         }
         if failed:
             raise SystemExit(f"the job {name} failed")
 
-    def _wanted(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    def _is_wanted(self, step: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
         condition = str(step.get("if", "")).removeprefix("${{").removesuffix("}}").strip()
         if condition in _ALWAYS:
             return True
@@ -99,10 +99,10 @@ class Run:
             env = {
                 **os.environ,
                 **{key: str(path) for key, path in given.items()},
-                **{key: str(self._filled(str(text), known)) for key, text in variables.items()},
+                **{key: str(self._fill_in(str(text), known)) for key, text in variables.items()},
             }
             bash = shutil.which("bash") or "bash"
-            words = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", str(self._filled(step["run"], known))]
+            words = [bash, "--noprofile", "--norc", "-eo", "pipefail", "-c", str(self._fill_in(step["run"], known))]
             ended = subprocess.run(words, cwd=self.checkout, env=env, check=False, timeout=_SECONDS)
             rows = (line.partition("=") for line in given["GITHUB_OUTPUT"].read_text("utf-8").splitlines())
             steps[step.get("id", "")] = {"outputs": {key: value for key, _, value in rows}}  # type: ignore[dict-item]
@@ -112,7 +112,7 @@ class Run:
         action, given = step["uses"].partition("@")[0], step.get("with", {})
         if action in _NOTHING:
             return
-        values = {key: str(self._filled(str(text), known)) for key, text in given.items()}
+        values = {key: str(self._fill_in(str(text), known)) for key, text in given.items()}
         if action == "actions/upload-artifact":
             self._upload(values["name"], values["path"])
         elif action == "actions/download-artifact":
@@ -145,7 +145,7 @@ class Run:
         for name in fnmatch.filter(names, values["pattern"]):
             shutil.copytree(self.files / name, dest / name, dirs_exist_ok=True)
 
-    def _filled(self, text: str, known: Mapping[str, Any]) -> str:
+    def _fill_in(self, text: str, known: Mapping[str, Any]) -> str:
         return _EXPRESSION.sub(lambda found: self._value(found[1], known), str(text))
 
     def _holds(self, text: str, known: Mapping[str, Any]) -> bool:
@@ -161,12 +161,12 @@ class Run:
         if literal := _LITERAL.fullmatch(text):
             return literal[2] or literal[1].replace("''", "'")
         if function := _FUNCTION.fullmatch(text):
-            value = self._found(function[2], known)
+            value = self._look_up(function[2], known)
             return json.dumps(value) if function[1] == "toJSON" else str(value)
-        value = self._found(text, known)
+        value = self._look_up(text, known)
         return value if isinstance(value, str) else str(value)
 
-    def _found(self, path: str, known: Mapping[str, Any]) -> Any:  # JSON
+    def _look_up(self, path: str, known: Mapping[str, Any]) -> Any:  # JSON
         """What a name with dots stands for."""
         needs = {name: {"outputs": row, "result": "success"} for name, row in self.outputs.items()}
         machine = {"os": "Linux", "arch": "X64", "temp": tempfile.gettempdir()}

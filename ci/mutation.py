@@ -21,16 +21,16 @@ _NAMES = (
 _ARCHIVES = (".whl", ".nupkg", ".zip", ".snupkg")
 
 
-def mutated(subjects: Sequence[tuple[str, bytes]], key: str) -> tuple[str, bytes]:
+def mutate_subject(subjects: Sequence[tuple[str, bytes]], key: str) -> tuple[str, bytes]:
     """One subject, by name, changed as the key says; equal keys give equal bytes."""
     chance = random.Random(key)  # noqa: S311  # not a secret
     name, data = chance.choice(subjects)
     if name.endswith(_ARCHIVES) and chance.random() < 0.5:  # noqa: PLR2004  # else the archive itself is broken
         return name, _inside(data, subjects, chance)
-    return name, _changed(data, chance)
+    return name, _change_bytes(data, chance)
 
 
-def _changed(data: bytes, chance: random.Random) -> bytes:
+def _change_bytes(data: bytes, chance: random.Random) -> bytes:
     out = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 3, 8, 30))):
         if out:
@@ -120,11 +120,11 @@ def _inside(data: bytes, subjects: Sequence[tuple[str, bytes]], chance: random.R
         elif what == 3 and len(members) > 1:  # noqa: PLR2004
             del members[index]
         else:
-            members[index] = (name, _changed(body, chance))
-    return _zipped(members, chance)
+            members[index] = (name, _change_bytes(body, chance))
+    return _write_zip(members, chance)
 
 
-def _zipped(members: Sequence[tuple[str, bytes]], chance: random.Random) -> bytes:
+def _write_zip(members: Sequence[tuple[str, bytes]], chance: random.Random) -> bytes:
     buffer = io.BytesIO()
     method = chance.choice((zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED))
     with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w", method) as archive:

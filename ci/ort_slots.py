@@ -73,7 +73,7 @@ def _kind(name: str, result: str) -> str:
     return "POINTER" if result.endswith(("*", "Ptr")) else "NUMBER"
 
 
-def written() -> dict[str, list[Slot]]:
+def read_tables() -> dict[str, list[Slot]]:
     """The tables as they are written down, by the name of their C macro."""
     text = SLOTS.read_text("utf-8") if SLOTS.exists() else ""
     parts = re.split(r"^#define (\w+)\(ROW\)", text, flags=re.MULTILINE)[1:]
@@ -94,7 +94,7 @@ def render(tables: Mapping[str, list[Slot]], versions: Mapping[str, int]) -> str
 def main() -> int:
     """Write the table from the headers that are named."""
     header = "".join(Path(name).read_text("utf-8") for name in sys.argv[1:])
-    known = {row.name: row.since for rows in written().values() for row in rows}
+    known = {row.name: row.since for rows in read_tables().values() for row in rows}
     SLOTS.write_text(render(slots(header), known), encoding="utf-8")
     return 0
 

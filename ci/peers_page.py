@@ -197,17 +197,17 @@ def _theirs(rows: Sequence[census.Wheel], ours: Mapping[str, Mapping[str, str]])
 
 def _alone(rows: Sequence[census.Wheel]) -> str:
     """The census's errors on wheels where each tool for it finished, and none reports something related."""
-    theirs = {row.file.removesuffix(".whl"): _related(row.reports) for row in rows if len(row.reports) > 1}
+    theirs = {row.file.removesuffix(".whl"): _list_related(row.reports) for row in rows if len(row.reports) > 1}
     lines = ["| wheel | code | evidence of the census |", "|---|---|---|"]
     lines += [
         f"| {name} | {error.code} | {error.evidence} |"
-        for name, error in census.labelled(rows)
+        for name, error in census.label_errors(rows)
         if error.code not in theirs.get(name, {error.code})
     ]
     return "\n".join(lines)
 
 
-def _related(reports: Mapping[str, str]) -> set[str]:
+def _list_related(reports: Mapping[str, str]) -> set[str]:
     """latebind's codes for what other tools report on a wheel; all of a tool that did not finish, since it might."""
     return {
         code

@@ -71,8 +71,8 @@ def table(wheels: Mapping[str, Path]) -> str:
     aliases = sorted((alias, row["name"]) for row in policies["manylinux"] for alias in row["aliases"])
     return "\n".join([
         *("# Allowed by manylinux in addition to those of glibc, which binary/floors.py lists.",
-          *listed("system_libraries", linux), *listed("musl_libraries", musl)),
-        *("# On every Windows 10 and 11.", *listed("windows_libraries", windows(wheels["delvewheel"]))),
+          *render_list("system_libraries", linux), *render_list("musl_libraries", musl)),
+        *("# On every Windows 10 and 11.", *render_list("windows_libraries", windows(wheels["delvewheel"]))),
         *("\n[aliases]", "# Older names of manylinux tags.", *(f'{old} = "{new}"' for old, new in aliases)),
         *("\n[cxx]", "# The newest versions of the C++ run-time library that a floor guarantees.",
           *cxx(policies["manylinux"])),
@@ -127,7 +127,7 @@ def windows(wheel: Path) -> set[str]:
     return {name.lower() for name in ignored if not {name.lower(), name.lower().removesuffix(".dll")}.isdisjoint(there)}
 
 
-def listed(name: str, rows: Iterable[str]) -> Iterator[str]:
+def render_list(name: str, rows: Iterable[str]) -> Iterator[str]:
     """A TOML list in lines of at most 120 characters."""
     yield f"{name} = ["
     yield textwrap.fill(

@@ -130,7 +130,7 @@ def add_processors(root: Path) -> None:
 
 def main() -> int:
     """Make the folder; run a program when one is named."""
-    request = serving.asked(__doc__)
+    request = serving.parse_request(__doc__)
     try:
         qemu = prepare(request.dest, request.limits)
     except NotAvailableError as reason:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.tables.presets import presets
-from reference_text import escaped
+from reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -142,4 +142,4 @@ def _plain(lines: list[str], skip: str = "") -> str:
     text = "\n".join(row.removeprefix(" ") for row in rows).strip()
     text = text.removeprefix(f"{skip}: ")
     text = text[:1].upper() + text[1:]
-    return re.sub(r"^ {2}(?=\S)", "    ", escaped(text), flags=re.MULTILINE)
+    return re.sub(r"^ {2}(?=\S)", "    ", escape_markdown(text), flags=re.MULTILINE)

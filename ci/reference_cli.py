@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from latebind.cli import _parser
 from latebind.commands.examples import EXAMPLES
-from reference_text import escaped
+from reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,7 +64,7 @@ def _meaning(action: argparse.Action, value: str) -> str:
         known = ", ".join(f"`{choice}`" for choice in action.choices)
         default = f"; by default `{action.default}`" if action.default is not None else ""
         words = f"{words + ': ' if words else ''}{known}{default}"
-    return escaped(words).replace("|", "\\|")
+    return escape_markdown(words).replace("|", "\\|")
 
 
 def _table(parser: argparse.ArgumentParser) -> list[str]:
@@ -83,7 +83,7 @@ def _usage(command: argparse.ArgumentParser) -> str:
 
 
 def _sentence(text: str | None) -> str:
-    words = escaped(text or "")
+    words = escape_markdown(text or "")
     return f"{words[:1].upper()}{words[1:]}."
 
 

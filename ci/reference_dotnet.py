@@ -63,7 +63,7 @@ def _read(text: str, found: dict[str, PublicType]) -> None:
         elif line.lstrip().startswith("///"):
             comment.append(line.lstrip().removeprefix("///").strip())
         elif match := _TYPE.match(line):
-            current = _typed(match, comment, found) if match["access"] == "public" else None
+            current = _add_type(match, comment, found) if match["access"] == "public" else None
             is_enum, comment = match["kind"] == "enum", []
         elif current and (match := _VALUE.match(line) if is_enum else _MEMBER.match(line)):
             mark = " *netstandard2.1*" if newer else ""
@@ -73,7 +73,7 @@ def _read(text: str, found: dict[str, PublicType]) -> None:
             comment = []
 
 
-def _typed(match: re.Match[str], comment: list[str], found: dict[str, PublicType]) -> PublicType:
+def _add_type(match: re.Match[str], comment: list[str], found: dict[str, PublicType]) -> PublicType:
     known = found.setdefault(match["name"], PublicType(match["name"], f"public {_declaration(match['rest'])}", ""))
     known.summary = known.summary or _prose(comment)
     return known

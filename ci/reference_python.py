@@ -9,7 +9,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reference_text import escaped
+from reference_text import escape_markdown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,12 +33,12 @@ def page() -> str:
     for module in MODULES:
         tree = ast.parse(_file(module).read_text("utf-8"))
         lines += [f"## {module}", "", _prose(tree), ""]
-        for name in exported(tree):
-            lines += _shown(module, name, _definition(tree, module, name))
+        for name in list_exports(tree):
+            lines += _render_definition(module, name, _definition(tree, module, name))
     return "\n".join(lines)
 
 
-def exported(tree: ast.Module) -> list[str]:
+def list_exports(tree: ast.Module) -> list[str]:
     """The names of `__all__`."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
@@ -73,7 +73,7 @@ def _definition(tree: ast.Module, module: str, name: str) -> Definition:
     raise SystemExit(f"{module} exports {name}, which is defined nowhere")
 
 
-def _shown(module: str, name: str, node: Definition) -> list[str]:
+def _render_definition(module: str, name: str, node: Definition) -> list[str]:
     if not isinstance(node, ast.ClassDef):
         return [f"### {module}.{name}", "", *_code(_signature(node, name)), _prose(node), ""]
     bases = ", ".join(ast.unparse(base) for base in node.bases)
@@ -132,7 +132,7 @@ def _prose(node: ast.Module | Definition) -> str:
     """A docstring as Markdown: what is set in is code, sections of it are bold."""
     text = inspect.cleandoc(ast.get_docstring(node) or "")
     text = re.sub(r"((?:^ {4,}.*\n?|^\n(?= {4}))+)", _block, text, flags=re.MULTILINE)
-    return escaped(text)
+    return escape_markdown(text)
 
 
 def _block(match: re.Match[str]) -> str:

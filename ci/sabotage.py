@@ -40,8 +40,8 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=[way.name for way in WAYS], metavar="NAME", default=[])
     parser.add_argument("--write", action="store_true", help="also write the page and its data")
     arguments = parser.parse_args()
-    good = packed(SCRATCH)
-    results = {way.name: tried(way, good) for way in WAYS if not arguments.only or way.name in arguments.only}
+    good = pack_latenn(SCRATCH)
+    results = {way.name: try_way(way, good) for way in WAYS if not arguments.only or way.name in arguments.only}
     harmless = {row.name for row in WAYS if row.is_hygiene} | {CONTROL.name}
     missed = [name for name, row in results.items() if bool(row.layers) == (name in harmless)]
     if arguments.write:
@@ -52,14 +52,14 @@ def main() -> int:
     return int(bool(missed))
 
 
-def packed(scratch: Path) -> Path:
+def pack_latenn(scratch: Path) -> Path:
     """The folder with latenn's packages for all targets; what is unchanged is not made again."""
     argv: list[str | Path] = [sys.executable, "-m", "latebind.cli", "-q", "-C", LATENN, "--workdir", scratch]
     run([*argv, "pack", "--target", "all"], timeout=3600)
     return scratch / "dist"
 
 
-def tried(way: Way, good: Path) -> Caught:
+def try_way(way: Way, good: Path) -> Caught:
     """Try one way and print the result at once."""
     started = time.monotonic()
     caught = run_layers(way, good, SCRATCH, load(LATENN / "latebind.toml"))
@@ -71,7 +71,7 @@ def tried(way: Way, good: Path) -> Caught:
 
 def document(results: Mapping[str, Caught]) -> str:
     """The table as TOML: these results, and the rows that are there of ways that were not tried."""
-    known = {**sabotage_page.measured(), **results}
+    known = {**sabotage_page.read_measurements(), **results}
     return sabotage_page.table_text({way.name: known[way.name] for way in WAYS if way.name in known})
 
 

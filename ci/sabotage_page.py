@@ -34,7 +34,7 @@ ci/sabotage.py --write` measures the table again, and fails if no layer catches 
 """
 
 
-def measured() -> dict[str, Caught]:
+def read_measurements() -> dict[str, Caught]:
     """The table, by the name of the way."""
     return msgspec.toml.decode(RESULT.read_bytes(), type=dict[str, Caught])
 
@@ -54,7 +54,7 @@ def _inline(value: Any) -> str:
 
 def outputs() -> dict[str, str]:
     """The page, by its path in the repository."""
-    return {"docs/sabotage.md": render(measured())}
+    return {"docs/sabotage.md": render(read_measurements())}
 
 
 def render(rows: Mapping[str, Caught]) -> str:

@@ -34,7 +34,7 @@ class Request:
     words: Sequence[str]
 
 
-def asked(description: str | None) -> Request:
+def parse_request(description: str | None) -> Request:
     """Read the command line. `--` before the program is optional."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=Limits.seconds, help="how long a program may run")
@@ -56,16 +56,16 @@ def serve(machine: Machine, request: Request, hurts: Callable[[str], bool]) -> i
     try:
         done = machine.run(request.program, *request.words, env=environment)
     except LimitError as error:
-        _put(sys.stdout.fileno(), error.output)
+        _write_stream(sys.stdout.fileno(), error.output)
         print(error, file=sys.stderr)
         return OVER_A_LIMIT
     finally:
         machine.close()
-    _put(sys.stdout.fileno(), done.stdout)
-    _put(sys.stderr.fileno(), done.stderr)
+    _write_stream(sys.stdout.fileno(), done.stdout)
+    _write_stream(sys.stderr.fileno(), done.stderr)
     return done.returncode if done.returncode >= 0 else 128 - done.returncode
 
 
-def _put(descriptor: int, data: bytes) -> None:
+def _write_stream(descriptor: int, data: bytes) -> None:
     with contextlib.suppress(BrokenPipeError), open(descriptor, "wb", closefd=False) as stream:
         stream.write(data)

@@ -144,7 +144,7 @@ class Environment:
         """Where its programs are."""
         return self.folder / ("Scripts" if os.name == "nt" else "bin")
 
-    def told(self, session: nox.Session, program: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
+    def capture_output(self, session: nox.Session, program: str, *arguments: str, codes: tuple[int, ...] = (0,)) -> str:
         """What one of its programs prints."""
         command = str(self.binaries / program)
         out = session.run(command, *arguments, silent=True, success_codes=codes, stderr=None, external=True)

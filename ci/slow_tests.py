@@ -25,13 +25,13 @@ def main() -> int:
     parser.add_argument("report", type=Path, help="a JUnit report of pytest")
     parser.add_argument("--seconds", type=float, default=420, help="what the quick tests may take on one processor")
     arguments = parser.parse_args()
-    chosen = slow(measured(arguments.report), arguments.seconds)
+    chosen = slow(measure_tests(arguments.report), arguments.seconds)
     TABLE.write_text(_HEAD + "".join(f"{name}\n" for name in chosen), encoding="utf-8")
     print(f"written: {TABLE.relative_to(ROOT)}, {len(chosen)} lines")
     return 0
 
 
-def measured(report: Path) -> Counter[str]:
+def measure_tests(report: Path) -> Counter[str]:
     """Seconds of each test function, all its cases together, by `tests/test_a.py::test_b`."""
     found: Counter[str] = Counter()
     for case in ElementTree.parse(report).iter("testcase"):

@@ -93,7 +93,7 @@ def gaps(document: Mapping[str, Any]) -> list[str]:
     return [
         f"{wheel['file']}: no command in ci/evidence.py confirms {code}"
         for wheel in document["wheels"]
-        for code in evidence.unproved(wheel["system"].lower(), [row["code"] for row in wheel["verdicts"]])
+        for code in evidence.list_unproved(wheel["system"].lower(), [row["code"] for row in wheel["verdicts"]])
     ]
 
 

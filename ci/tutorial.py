@@ -73,7 +73,7 @@ def follow(blocks: list[str], folder: Path, links: Path, cache: Path | None = No
         shell, input=script, text=True, cwd=work, env=environment,
         check=False, timeout=_TIME_LIMIT, stdout=subprocess.DEVNULL,
     )  # fmt: skip
-    return [_ran(block, log, number) for number, block in enumerate(blocks) if (log / f"{number}.end").is_file()]
+    return [_read_run(block, log, number) for number, block in enumerate(blocks) if (log / f"{number}.end").is_file()]
 
 
 def _path() -> str:
@@ -83,14 +83,14 @@ def _path() -> str:
     return os.pathsep.join([base, *(part for part in os.environ.get("PATH", "").split(os.pathsep) if part != own)])
 
 
-def _ran(block: str, log: Path, number: int) -> Ran:
+def _read_run(block: str, log: Path, number: int) -> Ran:
     begin = float((log / f"{number}.begin").read_text("utf-8"))
     status, end = (log / f"{number}.end").read_text("utf-8").split()
     output = (log / f"{number}.out").read_text("utf-8", "replace")
     return Ran(command=block, status=int(status), seconds=float(end) - begin, output=output)
 
 
-def measured(text: str, ran: list[Ran]) -> str:
+def fill_measurements(text: str, ran: list[Ran]) -> str:
     """The page's source with the measurements."""
     seconds = round(sum(row.seconds for row in ran))
     own = [row for row in ran if row.command.startswith(("latebind new", *RECORDED))]
@@ -102,7 +102,7 @@ def measured(text: str, ran: list[Ran]) -> str:
     return _MEASURED.sub(lambda match: f"{match[1]}{line}\n{match[2]}", text)
 
 
-def recorded(text: str, ran: list[Ran]) -> str:
+def record_readme(text: str, ran: list[Ran]) -> str:
     """The README with the output of the last commands: without progress, with short hashes and the first test cases."""
     lines = []
     for row in ran:
@@ -143,8 +143,8 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     print(ran[-1].output, ran[-2].output, sep="\n")
     if arguments.write:
-        write_text(PAGE, measured(PAGE.read_text("utf-8"), ran))
-        write_text(README, recorded(README.read_text("utf-8"), ran))
+        write_text(PAGE, fill_measurements(PAGE.read_text("utf-8"), ran))
+        write_text(README, record_readme(README.read_text("utf-8"), ran))
     return 0
 
 

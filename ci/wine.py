@@ -127,7 +127,7 @@ def _server() -> Path:
 
 def main() -> int:
     """Make the prefix; run a program when one is named, in a prefix that nobody else uses."""
-    request = serving.asked(__doc__)
+    request = serving.parse_request(__doc__)
     try:
         with one_of(request.dest) as dest:
             wine = prepare(dest, request.limits)

@@ -60,7 +60,7 @@ class Caught(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         return by_audit + [stage for stage in STAGES if stage in self.runs]
 
 
-def broken(way: Way, good: Path, scratch: Path) -> Path:
+def break_packages(way: Way, good: Path, scratch: Path) -> Path:
     """A copy of the good packages, broken that way."""
     folder = scratch / "rows" / way.name
     shutil.rmtree(folder, ignore_errors=True)
@@ -72,7 +72,7 @@ def broken(way: Way, good: Path, scratch: Path) -> Path:
     return folder
 
 
-def audited(folder: Path, config: Config, audit: Audit = audit_paths) -> dict[str, str]:
+def audit_packages(folder: Path, config: Config, audit: Audit = audit_paths) -> dict[str, str]:
     """What the product's own audit finds with the project's policy: for each code the weightiest severity."""
     found: dict[str, str] = {}
     for row in audit([folder], project_policy(config)).findings:
@@ -82,23 +82,27 @@ def audited(folder: Path, config: Config, audit: Audit = audit_paths) -> dict[st
 
 def run_layers(way: Way, good: Path, scratch: Path, config: Config) -> Caught:
     """Break the packages, audit them, install, load and compute with them; print what fails."""
-    folder = broken(way, good, scratch)
-    outcomes = _verified(way, good, folder, scratch, config)
+    folder = break_packages(way, good, scratch)
+    outcomes = _verify_packages(way, good, folder, scratch, config)
     for row in outcomes:
         if row.outcome is State.FAILED:
             first = row.reason.strip().partition("\n")[0]
             print(f"    {row.kind}: {first[:300]}", flush=True)
-    found = audited(folder, config)
+    found = audit_packages(folder, config)
     shutil.rmtree(folder)
-    return Caught(audit=found, **{kind: _said(way, kind, outcomes) for kind in CONSUMERS})
+    return Caught(audit=found, **{kind: _describe_outcome(way, kind, outcomes) for kind in CONSUMERS})
 
 
-def _verified(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
+def _verify_packages(way: Way, good: Path, folder: Path, scratch: Path, config: Config) -> tuple[CellResult, ...]:
     if way.target != LINUX:
         return ()
     before = tuple(row for row in listed_in(good) if row.path.name.endswith(way.among))
     after = listed_in(folder)
-    touched = [kind for kind in CONSUMERS if way.name == "control" or _used(kind, before) != _used(kind, after)]
+    touched = [
+        kind
+        for kind in CONSUMERS
+        if way.name == "control" or _list_installed(kind, before) != _list_installed(kind, after)
+    ]
     if not touched:
         return ()
     consumers = " or ".join(CONSUMERS[kind] for kind in touched)
@@ -117,13 +121,13 @@ def _latest(config: Config) -> Config:
     return replace(config, document=document)
 
 
-def _used(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
+def _list_installed(kind: Kind, artifacts: Iterable[Artifact]) -> set[tuple[str, str]]:
     """Name and content of what a cell of that kind installs."""
     rows = wheels_for(Rid(LINUX), artifacts) if kind == "wheel" else [row for row in artifacts if row.kind == kind]
     return {(row.path.name, sha256(row.path)) for row in rows}
 
 
-def _said(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
+def _describe_outcome(way: Way, kind: Kind, outcomes: Iterable[CellResult]) -> str:
     if _SUFFIXES[kind] not in way.among:
         return UNTOUCHED
     if way.target != LINUX:

@@ -28,7 +28,7 @@ _SETS = "#include <stdlib.h>\n" + _AT_LOAD.format(act='setenv("OMP_NUM_THREADS",
 
 
 def _backend(source: str) -> Callable[[Packages], object]:
-    return lambda packages: packages.replace(lambda _: natives.compiled(source))
+    return lambda packages: packages.replace(lambda _: natives.compile_library(source))
 
 
 def _helper(source: str, *flags: str) -> Callable[[Packages], object]:
@@ -36,7 +36,7 @@ def _helper(source: str, *flags: str) -> Callable[[Packages], object]:
 
     def add(packages: Packages) -> None:
         soname = "-Wl,-soname,liblatenn_helper.so"
-        packages.beside("liblatenn_helper.so", natives.compiled(source, soname, *flags))
+        packages.beside("liblatenn_helper.so", natives.compile_library(source, soname, *flags))
         packages.replace(lambda data: natives.searching("$ORIGIN")(natives.needing("liblatenn_helper.so")(data)))
 
     return add

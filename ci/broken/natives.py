@@ -19,7 +19,7 @@ GLIBC = "x86_64-linux-gnu.2.28"
 _DEBUG = ("-O0", "-g", "-fdebug-compilation-dir=/home/runner/work/latenn")
 
 
-def changed(data: bytes, change: Callable[[Any], object], *, slice_of: str = "") -> bytes:
+def change_library(data: bytes, change: Callable[[Any], object], *, slice_of: str = "") -> bytes:
     """A library after a change by LIEF. `slice_of` is "macho" for the one slice of a Mach-O file."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "library"
@@ -36,7 +36,7 @@ def changed(data: bytes, change: Callable[[Any], object], *, slice_of: str = "")
         return path.read_bytes()
 
 
-def compiled(
+def compile_library(
     source: str, *flags: str, target: str = GLIBC, language: str = "c", name: str = "library.so", release: bool = True
 ) -> bytes:
     """A shared library that zig made of a source; stripped and optimised with `release`."""
@@ -67,26 +67,26 @@ def _of_runtime(name: str) -> bytes:
 
 def needing(name: str) -> Callable[[bytes], bytes]:
     """A library with one more that it needs."""
-    return lambda data: changed(data, lambda binary: binary.add_library(name))
+    return lambda data: change_library(data, lambda binary: binary.add_library(name))
 
 
 def searching(path: str) -> Callable[[bytes], bytes]:
     """A library with a search path of its own."""
-    return lambda data: changed(data, lambda binary: binary.add(lief.ELF.DynamicEntryRunPath(path)))
+    return lambda data: change_library(data, lambda binary: binary.add(lief.ELF.DynamicEntryRunPath(path)))
 
 
-def sonamed(soname: str) -> Callable[[bytes], bytes]:
+def set_soname(soname: str) -> Callable[[bytes], bytes]:
     """A library with another SONAME."""
-    return lambda data: named(data, soname)
+    return lambda data: name_library(data, soname)
 
 
-def named(data: bytes, soname: str) -> bytes:
+def name_library(data: bytes, soname: str) -> bytes:
     """A library with another SONAME."""
 
     def rename(binary: Any) -> None:
         binary[lief.ELF.DynamicEntry.TAG.SONAME].name = soname
 
-    return changed(data, rename)
+    return change_library(data, rename)
 
 
 def exporting(name: str, *, data: bool = False) -> Callable[[bytes], bytes]:
@@ -98,22 +98,22 @@ def exporting(name: str, *, data: bool = False) -> Callable[[bytes], bytes]:
             symbol.type = lief.ELF.Symbol.TYPE.OBJECT
             symbol.size = 8
 
-    return lambda library: changed(library, export)
+    return lambda library: change_library(library, export)
 
 
 def executable_stack(data: bytes) -> bytes:
     """A library that asks for a stack from which code may run."""
-    return changed(data, lambda binary: binary[lief.ELF.Segment.TYPE.GNU_STACK].add(lief.ELF.Segment.FLAGS.X))
+    return change_library(data, lambda binary: binary[lief.ELF.Segment.TYPE.GNU_STACK].add(lief.ELF.Segment.FLAGS.X))
 
 
 def without_relro(data: bytes) -> bytes:
     """A library whose table of addresses stays writable."""
-    return changed(data, lambda binary: binary.remove(binary[lief.ELF.Segment.TYPE.GNU_RELRO]))
+    return change_library(data, lambda binary: binary.remove(binary[lief.ELF.Segment.TYPE.GNU_RELRO]))
 
 
-def unsigned(data: bytes) -> bytes:
+def remove_signature(data: bytes) -> bytes:
     """A Mach-O library without its signature."""
-    return changed(data, lambda binary: binary.remove_signature(), slice_of="macho")
+    return change_library(data, lambda binary: binary.remove_signature(), slice_of="macho")
 
 
 def newer_macos(data: bytes) -> bytes:
@@ -122,9 +122,9 @@ def newer_macos(data: bytes) -> bytes:
     def raise_floor(binary: Any) -> None:
         binary.build_version.minos = [15, 0, 0]
 
-    return changed(data, raise_floor, slice_of="macho")
+    return change_library(data, raise_floor, slice_of="macho")
 
 
 def importing(library: str, symbol: str) -> Callable[[bytes], bytes]:
     """A DLL with one more import."""
-    return lambda data: changed(data, lambda binary: binary.add_import(library).add_entry(symbol))
+    return lambda data: change_library(data, lambda binary: binary.add_import(library).add_entry(symbol))

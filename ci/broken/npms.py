@@ -21,12 +21,12 @@ _LINUX_PART = "@latenn/onnxruntime-linux-x64"
 _Way = partial(Way, among=(".whl", ".tgz"))
 
 
-def _edited(change: Callable[[Members], object], rid: str = LINUX) -> Callable[[Packages], object]:
+def _edit_npm(change: Callable[[Members], object], rid: str = LINUX) -> Callable[[Packages], object]:
     return lambda packages: packages.edit(packages.npm(BACKEND, rid), change)
 
 
 def _fields(rid: str = LINUX, **changes: object) -> Callable[[Packages], object]:
-    return _edited(in_json(_MANIFEST, **changes), rid)
+    return _edit_npm(in_json(_MANIFEST, **changes), rid)
 
 
 def _part(version: str) -> Callable[[Packages], object]:
@@ -37,7 +37,7 @@ def _part(version: str) -> Callable[[Packages], object]:
         parts |= {_LINUX_PART: version}
         in_json(_MANIFEST, **{_PARTS: {name: text for name, text in parts.items() if text}})(members)
 
-    return _edited(change, "")
+    return _edit_npm(change, "")
 
 
 def _other_processor(packages: Packages) -> None:
@@ -49,7 +49,7 @@ def _rebuilt(members: Members) -> None:
     members[_LIBRARY] += b"\0built before"
 
 
-def _renamed(members: Members) -> None:
+def _rename_library(members: Members) -> None:
     members["package/liblatenn_backend.so"] = members.pop(_LIBRARY)
 
 
@@ -65,9 +65,9 @@ WAYS: Sequence[Way] = (
     _Way(name="npm-script", title="the npm package downloads its library in an install script",
          breaks=_fields("", scripts={"postinstall": "node download.js"})),
     _Way(name="npm-stray", title="the npm package holds packages of the build machine, in node_modules",
-         breaks=_edited(lambda members: members.update({"package/node_modules/koffi/index.js": b""}), "")),
+         breaks=_edit_npm(lambda members: members.update({"package/node_modules/koffi/index.js": b""}), "")),
     _Way(name="npm-secret", title="the npm package holds the build machine's .npmrc",
-         breaks=_edited(lambda members: members.update({"package/.npmrc": b"//_authToken=x\n"}), "")),
+         breaks=_edit_npm(lambda members: members.update({"package/.npmrc": b"//_authToken=x\n"}), "")),
     _Way(name="npm-part-lacking", title="the main npm package does not require that of one platform",
          breaks=_part("")),
     _Way(name="npm-part-range", title="the main npm package takes platform packages of newer versions",
@@ -83,15 +83,15 @@ WAYS: Sequence[Way] = (
     _Way(name="npm-peer-pinned", title="the peer in the backend's npm package is one version",
          breaks=_fields("", peerDependencies={"onnxruntime-node": "1.20.1"})),
     _Way(name="npm-stale-twin", title="the npm package holds another build of the library than the wheel",
-         breaks=_edited(_rebuilt)),
+         breaks=_edit_npm(_rebuilt)),
     _Way(name="npm-renamed", title="the library in the npm package has another name than the module looks for",
-         breaks=_edited(_renamed)),
+         breaks=_edit_npm(_rename_library)),
     _Way(name="npm-entry-lacking", title="the file that the main npm package exports is missing",
-         breaks=_edited(lambda members: members.pop("package/latebind.cjs"), "")),
+         breaks=_edit_npm(lambda members: members.pop("package/latebind.cjs"), "")),
     _Way(name="npm-version", title="package.json's version is not that of the file name",
          breaks=_fields(version="0.1.1")),
     _Way(name="npm-runtime", title="ONNX Runtime is in the npm package",
-         breaks=_edited(lambda members: members.update({"package/libonnxruntime.so.1": natives.runtime()}))),
+         breaks=_edit_npm(lambda members: members.update({"package/libonnxruntime.so.1": natives.runtime()}))),
     _Way(name="npm-binding-lacking", title="the main npm package does not require what it imports",
          breaks=lambda packages: packages.edit(packages.npm(CORE), in_json(_MANIFEST, dependencies=None))),
 )  # fmt: skip

@@ -70,7 +70,7 @@ class Packages:
         A wheel's RECORD is made to fit unless `record` is false: who breaks a wheel by hand forgets it, but what a
         build or a repair tool breaks has a good one.
         """
-        members, links = _opened(path)
+        members, links = _read_members(path)
         change(members)
         if path.suffix == ".whl" and record:
             _record(members)
@@ -163,7 +163,7 @@ def in_json(name: str, **changes: object) -> Callable[[Members], object]:
     return change
 
 
-def _opened(path: Path) -> tuple[Members, list[str]]:
+def _read_members(path: Path) -> tuple[Members, list[str]]:
     """The files of a package, and which of them are links: their bytes are the target."""
     if path.suffix not in (".tgz", ".gz"):
         with ZipReader(path) as archive:

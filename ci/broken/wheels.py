@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 _FORTIFIED = "#include <unistd.h>\nint latenn_backend_table(void *to) { return getentropy(to, 16); }\n"
 
 
-def _edited(
+def _edit_wheel(
     change: Callable[[Members], object], library: str = BACKEND, *, record: bool = True
 ) -> Callable[[Packages], object]:
     return lambda packages: packages.edit(packages.wheel(library), change, record=record)
 
 
-def _retagged(old: str, new: str) -> Callable[[Packages], object]:
+def _retag_wheel(old: str, new: str) -> Callable[[Packages], object]:
     """Another tag in WHEEL and file name alike, as `wheel tags` does."""
 
     def retag(packages: Packages) -> None:
@@ -34,9 +34,9 @@ def _retagged(old: str, new: str) -> Callable[[Packages], object]:
 
 def _too_low(packages: Packages) -> None:
     """getentropy came with glibc 2.25."""
-    data = natives.compiled(_FORTIFIED)
+    data = natives.compile_library(_FORTIFIED)
     packages.beside("liblatenn_random.so", data)
-    _retagged("manylinux_2_28", "manylinux_2_17")(packages)
+    _retag_wheel("manylinux_2_28", "manylinux_2_17")(packages)
 
 
 def _other_processor(packages: Packages) -> None:
@@ -61,11 +61,11 @@ def _line_lacking(members: Members) -> None:
 
 
 def _metadata(old: str, new: str) -> Callable[[Packages], object]:
-    return _edited(lambda members: swap(members, dist_info(members, "METADATA"), old, new))
+    return _edit_wheel(lambda members: swap(members, dist_info(members, "METADATA"), old, new))
 
 
 def _python(name: str, old: str, new: str) -> Callable[[Packages], object]:
-    return _edited(lambda members: swap(members, f"latenn/{name}", old, new), CORE)
+    return _edit_wheel(lambda members: swap(members, f"latenn/{name}", old, new), CORE)
 
 
 _COPIED = "tensor.bytes)\n        return array\n"
@@ -75,14 +75,14 @@ WAYS: Sequence[Way] = (
     Way(name="tag-too-low", title="the tag promises an older glibc than a library needs", breaks=_too_low),
     Way(name="tag-of-another", title="the wheel for arm64 bears the tag of x64", breaks=_other_processor),
     Way(name="tag-any", title="the tag promises every platform",
-        breaks=_retagged("manylinux_2_28_x86_64", "any")),
+        breaks=_retag_wheel("manylinux_2_28_x86_64", "any")),
     Way(name="tag-unlike", title="file name and WHEEL have different tags",
-        breaks=_edited(lambda members: swap(members, dist_info(members, "WHEEL"), "x86_64", "aarch64")),
+        breaks=_edit_wheel(lambda members: swap(members, dist_info(members, "WHEEL"), "x86_64", "aarch64")),
         is_hygiene=True),
-    Way(name="record-hash", title="a hash in RECORD is wrong", breaks=_edited(_wrong_hash, record=False)),
-    Way(name="record-line", title="RECORD does not list the library", breaks=_edited(_line_lacking, record=False)),
+    Way(name="record-hash", title="a hash in RECORD is wrong", breaks=_edit_wheel(_wrong_hash, record=False)),
+    Way(name="record-line", title="RECORD does not list the library", breaks=_edit_wheel(_line_lacking, record=False)),
     Way(name="record-lacking", title="there is no RECORD",
-        breaks=_edited(lambda members: members.pop(dist_info(members, "RECORD")), record=False)),
+        breaks=_edit_wheel(lambda members: members.pop(dist_info(members, "RECORD")), record=False)),
     Way(name="metadata-version", title="METADATA's version is not that of the file name",
         breaks=_metadata("Version: 0.1.0\n", "Version: 0.1.1\n")),
     Way(name="requires-core", title="the backend's wheel requires a core that does not exist",
@@ -92,14 +92,14 @@ WAYS: Sequence[Way] = (
     Way(name="requires-older", title="the backend's wheel requires a runtime older than the minimum",
         breaks=_metadata(_NAME, f"{_NAME}Requires-Dist: onnxruntime<1.19\n")),
     Way(name="wheel-escape", title="an entry of the wheel leaves the folder",
-        breaks=_edited(lambda members: members.update({"../../latenn.txt": b"outside"}))),
+        breaks=_edit_wheel(lambda members: members.update({"../../latenn.txt": b"outside"}))),
     Way(name="leftovers", title="files of a build were packed",
-        breaks=_edited(lambda members: members.update({"latenn_onnxruntime/__pycache__/a.cpython-311.pyc": b"\0"})),
+        breaks=_edit_wheel(lambda members: members.update({"latenn_onnxruntime/__pycache__/a.cpython-311.pyc": b"\0"})),
         is_hygiene=True),
     Way(name="init-lacking", title="__init__.py is missing",
-        breaks=_edited(lambda members: members.pop("latenn/__init__.py"), CORE)),
+        breaks=_edit_wheel(lambda members: members.pop("latenn/__init__.py"), CORE)),
     Way(name="entry-point-lacking", title="the backend's entry point is missing",
-        breaks=_edited(lambda members: members.pop(dist_info(members, "entry_points.txt")))),
+        breaks=_edit_wheel(lambda members: members.pop(dist_info(members, "entry_points.txt")))),
     Way(name="numbers-off", title="a Python file adds one to every result",
         breaks=_python("_tensors.py", _COPIED, _COPIED.replace("return array", "return array + 1"))),
 )  # fmt: skip

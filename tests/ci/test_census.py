@@ -23,7 +23,7 @@ def test_the_table_meets_its_goals():
 def test_the_table_is_wide_and_lists_each_pair_once():
     assert len({row.file for row in ROWS}) == len(ROWS) >= 150
     assert {row.part for row in ROWS} == set(census.GOALS)
-    pairs = census.labelled(ROWS)
+    pairs = census.label_errors(ROWS)
     assert len({(name, error.code) for name, error in pairs}) == len(pairs)
 
 

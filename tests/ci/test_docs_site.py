@@ -75,8 +75,8 @@ def test_cells_of_wide_tables_name_their_column(site):
     page = (site / "bench.html").read_text("utf-8") + (site / "compare.html").read_text("utf-8")
     assert '<td data-label="wheels read"' in page
     heads, cells = "<tr><th>a</th><th><code>b</code></th></tr>", '<tr><td>1</td><td class="x">2</td></tr>'
-    assert docs_site.labelled(heads + cells) == heads + cells
-    wide = docs_site.labelled(heads.replace("</tr>", "<th></th></tr>") + cells)
+    assert docs_site.label_cells(heads + cells) == heads + cells
+    wide = docs_site.label_cells(heads.replace("</tr>", "<th></th></tr>") + cells)
     assert wide.endswith('<tr><td>1</td><td data-label="b" class="x">2</td></tr>')
 
 

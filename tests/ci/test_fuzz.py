@@ -60,7 +60,7 @@ def starts(paths):
 def test_what_is_broken_on_purpose_is_found(subjects, monkeypatch, audit, error, says):
     monkeypatch.setattr(fuzz, "audit_here", audit)
     with pytest.raises(error, match=says):
-        fuzz.audited([subjects / "tool.so"], lambda _: None)
+        fuzz.audit_cases([subjects / "tool.so"], lambda _: None)
 
 
 @pytest.mark.parametrize(

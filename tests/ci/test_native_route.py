@@ -59,7 +59,7 @@ def repaired(tools, package, system, wheel, out, **options_of_run):
     command = options(package, system)["repair-wheel-command"]
     archs = "arm64" if "arm64" in wheel.name else "x86_64"
     known = {"wheel": str(wheel), "dest_dir": str(out), "delocate_archs": archs}
-    words = [route._filled(word, known) for word in route.shlex.split(command)]
+    words = [route._fill_in(word, known) for word in route.shlex.split(command)]
     run(tools, tools / words[0], *words[1:], **options_of_run)
     (made,) = out.glob("*.whl")
     return made

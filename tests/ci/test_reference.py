@@ -92,7 +92,7 @@ PARTS = {
 
 
 def text_of(part):
-    if page := docs_site.generated().get(part):
+    if page := docs_site.generate_pages().get(part):
         return page
     return "".join(path.read_text("utf-8") for path in sorted(PAGES.glob(part)))
 

@@ -5,14 +5,14 @@ import shutil
 import pytest
 import sabotage
 import sabotage_page
-from broken.layers import audited, broken, run_layers
+from broken.layers import audit_packages, break_packages, run_layers
 from broken.table import CONTROL, WAYS, way
 from latebind.audit.audit import audit_here
 from latebind.config.file import load
 
 from tests.dotnet_support import dotnet_environment
 
-ROWS = sabotage_page.measured()
+ROWS = sabotage_page.read_measurements()
 CONFIG = load(sabotage.LATENN / "latebind.toml")
 BROKEN = ("latenn-", "latenn_onnxruntime-", "Latenn.0", "Latenn.OnnxRuntime.")
 BY_AUDIT = sorted(name for name, row in ROWS.items() if row.audit)
@@ -57,13 +57,13 @@ def test_writing_a_measured_table_keeps_the_ways_that_were_not_tried(monkeypatch
 
 @pytest.mark.slow  # packing for six targets
 def test_the_audit_finds_nothing_in_the_packages_as_they_were_built(good, tmp_path):
-    assert not audited(broken(CONTROL, good, tmp_path), CONFIG)
+    assert not audit_packages(break_packages(CONTROL, good, tmp_path), CONFIG)
 
 
 @pytest.mark.slow  # as above
 @pytest.mark.parametrize("name", BY_AUDIT)
 def test_the_audit_finds_what_the_page_says(good, tmp_path, name):
-    assert audited(broken(way(name), good, tmp_path), CONFIG, audit_here) == ROWS[name].audit
+    assert audit_packages(break_packages(way(name), good, tmp_path), CONFIG, audit_here) == ROWS[name].audit
 
 
 @pytest.mark.slow  # environments are made and .NET projects built

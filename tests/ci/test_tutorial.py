@@ -32,7 +32,7 @@ def test_the_measurements_are_written_into_the_page():
         tutorial.Ran(command="latebind pack\n", status=0, seconds=20.6, output="ä"),
         tutorial.Ran(command="ls\n", status=0, seconds=20.6, output="much"),
     ]
-    page = tutorial.measured(PAGE, rows)
+    page = tutorial.fill_measurements(PAGE, rows)
     assert "2 commands, 41 seconds on" in page
     assert "take 21 of them and print 2 bytes." in page
 
@@ -46,7 +46,7 @@ def test_the_output_of_the_last_commands_is_written_into_the_readme():
         tutorial.Ran(command=f"{command}\n", status=0, seconds=1, output=outputs.get(command, output))
         for command in ("cd demo", *tutorial.RECORDED)
     ]
-    text = tutorial.recorded("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", rows)
+    text = tutorial.record_readme("before\n<!-- recorded: by -->\nold\n<!-- end -->\nafter\n", rows)
     short = "dist/a  1  abababababab…\nlast  line"
     cases = "\n".join(f"✓  case {number}  passed" for number in range(4))
     shown = f"$ latebind pack\n{short}\n\n$ latebind audit\n{short}\n\n$ latebind verify\n{cases}\n…\n9 passed"

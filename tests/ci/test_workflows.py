@@ -174,10 +174,10 @@ def test_a_reusable_workflow_has_its_inputs(tmp_path):
     text = "on:\n  push:\n  workflow_dispatch:\n    inputs:\n      dry_run: {type: boolean, default: true}\n"
     assert local_workflow._defaults(yaml.safe_load(text)) == {"dry_run": "true"}
     run = local_workflow.Run({}, tmp_path, inputs={"project": "a"})
-    assert run._filled("-C ${{ inputs.project }}", {}) == "-C a"
+    assert run._fill_in("-C ${{ inputs.project }}", {}) == "-C a"
     by_hand = "${{ github.event_name == 'workflow_dispatch' && inputs.project }}"
-    assert run._filled(by_hand, {}) == "true"
-    assert run._filled(by_hand.replace("dispatch", "call"), {}) == "false"
+    assert run._fill_in(by_hand, {}) == "true"
+    assert run._fill_in(by_hand.replace("dispatch", "call"), {}) == "false"
 
 
 @pytest.mark.parametrize(("job", "why"), [("odd", "'github.event.x' has no value"), ("action", "some/other cannot be")])

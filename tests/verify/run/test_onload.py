@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries a
 def loaded(folder, source):
     """What was printed, the status, and what had changed; None when the process did not get so far."""
     library, out = folder / "liblatenn_helper.so", folder / "changed.json"
-    library.write_bytes(natives.compiled(source))
+    library.write_bytes(natives.compile_library(source))
     ended = ran(sys.executable, "-I", _PROGRAM, out, library)
     changed = json.loads(out.read_text("utf-8")) if out.is_file() else None
     return ended.stdout + ended.stderr, ended.returncode, changed
