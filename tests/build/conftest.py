@@ -10,9 +10,9 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="session")
 def links(tmp_path_factory):
-    """A folder with the wheel of latebind-build, which is on no index."""
+    """A folder with latebind's wheel, which is on no index."""
     folder = tmp_path_factory.mktemp("links")
-    built_wheel(ROOT / "packaging/build_plugin", folder)
+    built_wheel(ROOT, folder)
     return folder
 
 
