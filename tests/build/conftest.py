@@ -17,6 +17,14 @@ def links(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def read_assembly(tmp_path_factory):
+    """Reads an assembly or its symbols; skips without a .NET SDK."""
+    from tests.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
+
+    return assembly_reader(tmp_path_factory.mktemp("reader"))
+
+
+@pytest.fixture(scope="session")
 def packed_once(tmp_path_factory):
     """The small project, packed once for all tests of a worker, which must not change it."""
     folder = write_client(tmp_path_factory.mktemp("once") / "tiny")

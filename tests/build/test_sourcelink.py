@@ -7,91 +7,17 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 from latebind.build.managed import SOURCES, build_managed
-from latebind.nuget import dotnet
 from latebind.nuget.sourcelink import source_link
 
 from tests.build.test_commit import git
 from tests.client import CONFIG, edit, write_client, write_files
+from tests.dotnet_reader import PROJECT
 from tests.dotnet_support import dotnet_environment
-from tests.programs import did, succeeded
+from tests.programs import succeeded
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 RAW = f"https://raw.githubusercontent.com/me/tiny/{HASH}"
-PROJECT = """\
-<Project Sdk="Microsoft.NET.Sdk">
-  <PropertyGroup>
-    <TargetFramework>netstandard2.1</TargetFramework>
-    <AssemblyName>Tiny</AssemblyName>
-    <DebugType>portable</DebugType>
-    <EnableDefaultCompileItems>true</EnableDefaultCompileItems>
-  </PropertyGroup>
-</Project>
-"""
 SOURCE = "namespace Tiny { public static class Adding { public static int Two() { return 2; } } }\n"
-READER = """\
-using System;
-using System.IO;
-using System.Linq;
-using System.Reflection.Metadata;
-using System.Reflection.PortableExecutable;
-using System.Text;
-
-static class Reader
-{
-    static readonly Guid Link = new Guid("CC110556-A091-4D38-9FEC-25AB9A351A6A");
-
-    static void Main(string[] arguments)
-    {
-        using (var file = File.OpenRead(arguments[0]))
-        {
-            if (arguments[0].EndsWith(".pdb"))
-                Symbols(MetadataReaderProvider.FromPortablePdbStream(file).GetMetadataReader());
-            else
-                Attributes(new PEReader(file).GetMetadataReader());
-        }
-    }
-
-    static void Symbols(MetadataReader reader)
-    {
-        foreach (var row in reader.CustomDebugInformation.Select(reader.GetCustomDebugInformation))
-            if (reader.GetGuid(row.Kind) == Link)
-                Console.WriteLine("link " + Encoding.UTF8.GetString(reader.GetBlobBytes(row.Value)));
-        foreach (var row in reader.Documents.Select(reader.GetDocument))
-            Console.WriteLine("document " + reader.GetString(row.Name));
-    }
-
-    static void Attributes(MetadataReader reader)
-    {
-        foreach (var row in reader.GetAssemblyDefinition().GetCustomAttributes().Select(reader.GetCustomAttribute))
-        {
-            var value = reader.GetBlobReader(row.Value);
-            value.ReadUInt16();
-            var member = reader.GetMemberReference((MemberReferenceHandle)row.Constructor);
-            var type = reader.GetTypeReference((TypeReferenceHandle)member.Parent);
-            if (reader.GetString(type.Name) == "AssemblyMetadataAttribute")
-                Console.WriteLine(value.ReadSerializedString() + "=" + value.ReadSerializedString());
-        }
-    }
-}
-"""
-
-
-@pytest.fixture(scope="module")
-def read(tmp_path_factory):
-    """Reads symbols and assemblies with System.Reflection.Metadata, as debuggers and the linker do."""
-    folder, env = tmp_path_factory.mktemp("reader"), dotnet_environment()
-    exe = PROJECT.replace(">Tiny<", ">Reader<").replace("netstandard2.1", "netcoreapp3.1")
-    project = exe.replace("<DebugType>", "<OutputType>Exe</OutputType><DebugType>")
-    write_files(folder, {"Reader.csproj": project, "Reader.cs": READER})
-    private = dotnet.private(env, folder / "home")
-    program = dotnet.find(env)
-    did(program, "build", "Reader.csproj", "--nologo", "-o", "out", cwd=folder, env=private)
-
-    def run(file):
-        printed = did(program, "out/Reader.dll", file, cwd=folder, env={**private, "DOTNET_ROLL_FORWARD": "Major"})
-        return printed.splitlines()
-
-    return run
 
 
 def build(tmp_path, link, project=PROJECT):
@@ -132,9 +58,9 @@ def test_nothing_is_claimed_where_the_address_is_unknown(repository, commit):
     assert source_link(repository, commit, PurePosixPath("a"), SOURCES) == ""
 
 
-def test_symbols_name_the_commit_of_each_source(tmp_path, read):
+def test_symbols_name_the_commit_of_each_source(tmp_path, read_assembly):
     link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("dotnet/Tiny"), SOURCES)
-    printed = read(build(tmp_path, link).symbols)
+    printed = read_assembly(build(tmp_path, link).symbols)
     (found,) = [json.loads(line.removeprefix("link ")) for line in printed if line.startswith("link ")]
     assert found == {"documents": {"/_/*": f"{RAW}/dotnet/Tiny/*"}}
     documents = [line.removeprefix("document ") for line in printed if line.startswith("document ")]
@@ -142,8 +68,8 @@ def test_symbols_name_the_commit_of_each_source(tmp_path, read):
     assert [name for name in documents if name.startswith("/_/") and name != "/_/Adding.cs"] == []
 
 
-def test_without_a_repository_nothing_is_named(tmp_path, read):
-    assert not [line for line in read(build(tmp_path, "").symbols) if line.startswith("link ")]
+def test_without_a_repository_nothing_is_named(tmp_path, read_assembly):
+    assert not [line for line in read_assembly(build(tmp_path, "").symbols) if line.startswith("link ")]
 
 
 def test_a_project_without_symbols_is_still_compiled(tmp_path):
@@ -152,7 +78,7 @@ def test_a_project_without_symbols_is_still_compiled(tmp_path):
     assert built.symbols is None
 
 
-def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_path, read):
+def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_path, read_assembly):
     config = CONFIG.replace('license = "MIT"', 'license = "MIT"\nrepository = "https://github.com/me/tiny"')
     config = config.replace('id = "Tiny"', 'id = "Tiny", managed = "dotnet/Tiny"')
     tree = write_client(tmp_path / "top" / "inner", latebind=config)
@@ -171,7 +97,7 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
     with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.nupkg")) as archive:
         nuspec = archive.read("Tiny.nuspec").decode()
     assert f'commit="{commit}"' in nuspec
-    (link,) = [line for line in read(symbols) if line.startswith("link ")]
+    (link,) = [line for line in read_assembly(symbols) if line.startswith("link ")]
     assert f"https://raw.githubusercontent.com/me/tiny/{commit}/inner/dotnet/Tiny/*" in link
 
     edit(tree / "dotnet" / "Tiny" / "Adding.cs", "2", "3")
@@ -180,4 +106,4 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
 
     with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
         symbols = Path(archive.extract(name, tmp_path / "edited"))
-    assert not [line for line in read(symbols) if line.startswith("link ")]
+    assert not [line for line in read_assembly(symbols) if line.startswith("link ")]
