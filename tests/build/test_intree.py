@@ -251,6 +251,20 @@ def test_the_tag_says_where_the_wheel_runs(unpacked, tmp_path, settings, env, ta
     assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
 
 
+def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
+    words = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
+    for toolchain in ("host", "zig"):
+        did(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
+    tags = {wheel.stem.partition("-none-")[2] for wheel in (tmp_path / "out").iterdir()}
+    assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
+
+
+def test_packing_takes_the_compiler_of_the_configuration_alone(tiny, monkeypatch):
+    monkeypatch.setenv("LATEBIND_TOOLCHAIN", "host")
+    assert "manylinux" in by_kind(packed(tiny))["wheel"].name
+
+
+@pytest.mark.slow
 def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind, tmp_path):
     """No index, no zig, no latebind: hatchling and three small libraries in a folder, and the compiler."""
     assert latebind("new", tmp_path / "fresh").returncode == 0

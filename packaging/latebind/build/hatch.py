@@ -32,7 +32,7 @@ from latebind.build.sdistfiles import PROJECT_NAME, write_sources
 from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.wheel import metadata_fields, wheel_libraries
-from latebind.compilers.choose import installers_toolchain, missing_requirements
+from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
 from latebind.config.file import find, load
 from latebind.errors import BuildError
 from latebind.filenames import tag
@@ -211,7 +211,9 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         return tag(kind, stage.rid, stage.manifest.floor)
 
     def _is_for_this_machine(self, rid: str) -> bool:
-        is_user = self._project.unpacked and TARGET_VARIABLE not in os.environ
+        """Whether a user installs the package here: from an sdist, or from a tree with the compiler of their choice."""
+        chosen = os.environ.get(TOOLCHAIN_VARIABLE) == "host"
+        is_user = TARGET_VARIABLE not in os.environ and (chosen or self._project.unpacked)
         return is_user and target(rid).system == "linux" and self._project.toolchain(rid) == "host"
 
     def _search_path(self, folder: str) -> dict[str, str]:
