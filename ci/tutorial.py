@@ -118,10 +118,9 @@ def record_readme(text: str, ran: list[Ran]) -> str:
 
 
 def wheel(folder: Path) -> Path:
-    """The wheels of latebind and latebind-build, in a folder that pip and uv take as an index."""
-    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder)]
-    for project in (ROOT, ROOT / "packaging" / "build_plugin"):
-        subprocess.run([*build, str(project)], check=True, stdout=subprocess.DEVNULL)
+    """latebind's wheel, in a folder that pip and uv take as an index."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    subprocess.run(build, check=True, stdout=subprocess.DEVNULL)
     return folder
 
 

@@ -86,7 +86,7 @@ int tiny_add(int a, int b) { return printf("%d\\n", a) + b; }
 
 PYPROJECT = """\
 [build-system]
-requires = ["hatchling", "latebind-build"]
+requires = ["hatchling", "latebind>=0.1"]
 build-backend = "hatchling.build"
 
 [project]

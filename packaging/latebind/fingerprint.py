@@ -20,15 +20,13 @@ PACKAGE = Path(__file__).resolve().parent
 _LIBRARIES = ("abi3info", "build", "hatchling", "jinja2", "msgspec", "packaging")
 
 
-def fingerprint(*others: str, with_python: bool = True) -> str:
+def fingerprint(*others: str) -> str:
     """A hash of latebind's code, templates and loader, of the libraries that it uses, and of this Python.
 
     `others` are the top-level folders and modules that the caller cannot reach (`audit`, `cli.py`). Everything else
-    counts, so that a new module is never missed. Leave Python out for results that it does not affect, such as compiled
-    files.
+    counts, so that a new module is never missed.
     """
-    parts = [_fingerprint(PACKAGE, others)]
-    return digest([*parts, platform.python_version(), zlib.ZLIB_RUNTIME_VERSION] if with_python else parts)
+    return digest([_fingerprint(PACKAGE, others), platform.python_version(), zlib.ZLIB_RUNTIME_VERSION])
 
 
 @cache
@@ -36,8 +34,12 @@ def _fingerprint(package: Path, others: tuple[str, ...]) -> str:
     rows = sorted(path for path in package.iterdir() if path.name not in others and not is_scratch(path.name))
     parts = [f"{path.name} {hash_tree(path) if path.is_dir() else hash_file(path)}" for path in rows]
     parts += [hash_tree(folder("templates")), hash_tree(folder("loader"))]
-    parts += [f"{name} {_version(name)}" for name in _LIBRARIES]
-    return digest(parts)
+    return digest([*parts, *library_versions()])
+
+
+def library_versions() -> list[str]:
+    """The libraries whose versions affect what is made, each with its version."""
+    return [f"{name} {_version(name)}" for name in _LIBRARIES]
 
 
 def digest(parts: Sequence[str]) -> str:

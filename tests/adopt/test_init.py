@@ -118,7 +118,7 @@ def test_a_python_package_gets_the_hooks(latebind, project):
 
     written = (project / "pyproject.toml").read_text()
     assert '[tool.hatch.build.hooks.latebind]\npackage = "voice"' in written
-    assert 'requires = ["latebind-build", "hatchling"]' in written
+    assert 'requires = ["latebind>=0.1", "hatchling"]' in written
     assert "latebind fills in version" in ended.stdout
     assert 'wheel = { source = ".", name = "voice", extras = "channels" }' in (project / "latebind.toml").read_text()
     assert ended.stdout.endswith("next: latebind pack\n")

@@ -10,10 +10,18 @@ from tests.conftest import ROOT
 
 @pytest.fixture(scope="session")
 def links(tmp_path_factory):
-    """A folder with the wheel of latebind-build, which is on no index."""
+    """A folder with latebind's wheel, which is on no index."""
     folder = tmp_path_factory.mktemp("links")
-    built_wheel(ROOT / "packaging/build_plugin", folder)
+    built_wheel(ROOT, folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def read_assembly(tmp_path_factory):
+    """Reads an assembly or its symbols; skips without a .NET SDK."""
+    from tests.dotnet_reader import assembly_reader  # noqa: PLC0415  # few tests need what it imports
+
+    return assembly_reader(tmp_path_factory.mktemp("reader"))
 
 
 @pytest.fixture(scope="session")

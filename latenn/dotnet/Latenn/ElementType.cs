@@ -86,7 +86,7 @@ namespace Latenn
         /// <exception cref="ArgumentException">No tensor holds T.</exception>
         public static ElementType Of<T>()
         {
-            foreach (ElementType type in (ElementType[])Enum.GetValues(typeof(ElementType)))
+            for (ElementType type = 0; (int)type < BitsOf.Length; type++)
             {
                 if (Storage(type) == typeof(T) && (typeof(T) != typeof(byte) || type == ElementType.UInt8))
                     return type;

@@ -59,7 +59,7 @@ namespace Latenn
             List<string> runtimes = Join(options.RuntimeDirectories, host);
             return new Native.Options
             {
-                Size = (uint)Marshal.SizeOf(typeof(Native.Options)),
+                Size = (uint)Marshal.SizeOf<Native.Options>(),
                 Backend = arena.Choice(options.Backend ?? InstalledBackends.Choice(backends), nameof(options.Backend)),
                 Device = arena.Choice(options.Device, nameof(options.Device)),
                 BackendDirectories = arena.Texts(backends, nameof(options.BackendDirectories)),
@@ -106,7 +106,7 @@ namespace Latenn
         {
             if (pairs.Count == 0)
                 return IntPtr.Zero;
-            int size = Marshal.SizeOf(typeof(Native.Option));
+            int size = Marshal.SizeOf<Native.Option>();
             IntPtr table = arena.Allocate((long)pairs.Count * size);
             IntPtr next = table;
             foreach (KeyValuePair<string, string> pair in pairs)

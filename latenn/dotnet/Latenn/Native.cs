@@ -2,6 +2,9 @@ using System;
 using System.Runtime.InteropServices;
 using Microsoft.Win32.SafeHandles;
 
+// Nothing is looked up by its name, so the linker may remove what a program does not call.
+[assembly: System.Reflection.AssemblyMetadata("IsTrimmable", "True")]
+
 namespace Latenn
 {
     /// <summary>The functions and structs of latenn.h, as they are; it decides nothing.</summary>

@@ -33,7 +33,7 @@ namespace Latenn
 
         internal static Port FromNative(IntPtr address)
         {
-            var view = (Native.PortView)Marshal.PtrToStructure(address, typeof(Native.PortView));
+            var view = Marshal.PtrToStructure<Native.PortView>(address);
             var shape = new long[Math.Max(view.Rank, 0)];
             var dimensions = new string[shape.Length];
             if (view.Rank > 0)

@@ -30,11 +30,11 @@ def edit_pyproject(text: str, package: str) -> tuple[str, str, bool]:
         note = f"pyproject.toml builds with {backend}; for a wheel with the native files write build-backend = "
         return (
             text,
-            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind-build"], and run this again',
+            f'{note}"hatchling.build", requires = ["hatchling>=1.28", "latebind>=0.1"], and run this again',
             False,
         )
     asked = any(re.match(r"latebind\b", name) for name in system.get("requires", ()))
-    after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind-build", ', text, count=1)
+    after = text if asked else re.sub(r"(requires\s*=\s*\[)", r'\1"latebind>=0.1", ', text, count=1)
     dynamic = [key for key in ("version", "dependencies", "optional-dependencies") if key in tables["project"]]
     note = f"pyproject.toml: latebind fills in {', '.join(dynamic)}; list them in `dynamic` instead" if dynamic else ""
     return after.rstrip("\n") + "\n" + _HOOKS.format(package=package), note, True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,7 +31,8 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
     """Installers build an sdist with the backend that the pyproject.toml at its root names.
 
     Without that file they use setup.py and setuptools, which may build a different package. Without either, they fail.
-    A setup.py next to another backend is a second build system, which older tools run.
+    A setup.py next to another backend is a second build system, which older tools run. A backend that the sdist should
+    carry (`backend-path`) and does not have cannot build it.
     """
     roots = {file.name.partition("/")[0] for file in package.files}
     top = next(iter(roots)) if len(roots) == 1 else ""
@@ -48,6 +50,12 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
         yield Hit(
             message=f"pyproject.toml {why}, so installers build with setuptools, not latebind", evidence=(backend,)
         )
+    elif _lacks_backend(package, top, backend):
+        yield Hit(
+            inner=f"{top}/pyproject.toml",
+            message=f"names the build backend {backend} in a folder that does not have it",
+            evidence=(f"build-backend = {backend}",),
+        )
     elif not project:
         yield Hit(
             message="has no pyproject.toml, so installers build with setuptools",
@@ -63,11 +71,25 @@ def sdist_build_system(package: Contents) -> Iterator[Hit | Skip]:
         )
 
 
+def _lacks_backend(package: Contents, top: str, backend: str) -> bool:
+    """Whether an in-tree backend (PEP 517) is not in the folders that `backend-path` names."""
+    listed = _build_system(package.texts.get(f"{top}/pyproject.toml", b"")).get("backend-path")
+    folders = [path for path in listed if isinstance(path, str)] if isinstance(listed, list) else []
+    module = backend.partition(":")[0].replace(".", "/")
+    names = {file.name for file in package.files}
+    places = [posixpath.normpath(f"{top}/{folder}/{module}") for folder in folders]
+    return bool(places) and not any({f"{place}.py", f"{place}/__init__.py"} & names for place in places)
+
+
 def _backend(text: bytes) -> str:
+    named = _build_system(text).get("build-backend", "")
+    return named if isinstance(named, str) and named else _FALLBACK
+
+
+def _build_system(text: bytes) -> dict[str, Any]:
     try:
         document: Any = msgspec.toml.decode(text)
     except (msgspec.DecodeError, ValueError, RecursionError):
-        return _FALLBACK
+        return {}
     table = document.get("build-system", {})
-    named = table.get("build-backend", "") if isinstance(table, dict) else ""
-    return named if isinstance(named, str) and named else _FALLBACK
+    return table if isinstance(table, dict) else {}

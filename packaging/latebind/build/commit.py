@@ -51,6 +51,16 @@ def source_commit(config: Config, environment: Mapping[str, str] | None = None) 
     return ""
 
 
+def checkout(config: Config, environment: Mapping[str, str] | None = None) -> Path | None:
+    """The folder that the commit of a project is a commit of; None where it is unknown, as for exported sources."""
+    env = os.environ if environment is None else environment
+    workspace = Path(env.get("GITHUB_WORKSPACE", "")).resolve()
+    for folder in (config.root, *config.root.parents):
+        if (folder / ".git").exists() or (env.get("GITHUB_WORKSPACE") and folder == workspace):
+            return folder
+    return None
+
+
 def source_date(config: Config, commit: str, environment: Mapping[str, str] | None = None) -> str:
     """The date of a project's sources, `2026-11-21`, from SOURCE_DATE_EPOCH or the commit; "" without either."""
     env = os.environ if environment is None else environment

@@ -28,13 +28,12 @@ from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
 from latebind.build.promise import newer
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.sources import loader_dir, native_files
+from latebind.build.sdistfiles import PROJECT_NAME, write_sources
+from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.wheel import metadata_fields, wheel_libraries
-from latebind.compilers.choose import missing_requirements
-from latebind.config.config import SDIST_LOADER, SDIST_NATIVE
-from latebind.config.file import FILE_NAME as CONFIG_NAME
-from latebind.config.file import find, load, own_file
+from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
+from latebind.config.file import find, load
 from latebind.errors import BuildError
 from latebind.filenames import tag
 from latebind.fill import fill
@@ -42,9 +41,9 @@ from latebind.outputs import outputs
 from latebind.plan import unsupplied
 from latebind.system.archive import UNIX, replacing, write_text
 from latebind.system.lock import exclusive
-from latebind.system.tree import is_scratch, link_or_copy, list_tree
+from latebind.system.tree import is_scratch
 from latebind.tables.pythonabi import abi_tags
-from latebind.tables.targets import host_rid, target
+from latebind.tables.targets import host_rid, target, targets
 
 if TYPE_CHECKING:
     from latebind.config.config import Config
@@ -85,7 +84,13 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     @cached_property
     def _project(self) -> Config:
-        return load(find(Path(self.root)))
+        """The configuration, with the compiler of the user who installs it; `latebind pack` names a target."""
+        config = load(find(Path(self.root)))
+        if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
+            return config
+        sources = native_files(config, self._workdir_of(config))
+        chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
+        return config.with_toolchain(self._rid, chosen)
 
     @cached_property
     def _rid(self) -> str:
@@ -93,7 +98,11 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     @cached_property
     def _workdir(self) -> Path:
-        return Path(os.environ.get(WORKDIR_VARIABLE) or self._project.root).resolve()
+        return self._workdir_of(self._project)
+
+    @staticmethod
+    def _workdir_of(config: Config) -> Path:
+        return Path(os.environ.get(WORKDIR_VARIABLE) or config.root).resolve()
 
     def dependencies(self) -> list[str]:
         """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
@@ -108,11 +117,14 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         self._leave_out()
         if self.target_name == "sdist":
             chosen = build_data["force_include"]
+            chosen.pop(str(Path(self.root, PROJECT_NAME)), None)
             if self.build_config.ignore_vcs:
                 # Hatchling still adds the repository's ignore file, where there is a repository.
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
-            chosen.update(self._sources())
+            made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+            chosen |= write_sources(self._project, self._workdir, Path(self.root), made)
+            self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")
 
@@ -187,16 +199,22 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
     def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
         """The wheel's tag. Raises BuildError for a library that needs a newer system.
 
-        An sdist that is installed with the compiler of a newer Linux gives a wheel for this machine only.
+        An sdist that is installed with the compiler of a Linux gives a wheel for this machine only: its libraries may
+        need what no table of tags covers, such as the C++ library of that compiler.
         """
         kind = self._project.wheel_kind(_package(self._project, self.config))
-        error = newer(stage, libraries)
-        if error is None:
-            return tag(kind, stage.rid, stage.manifest.floor)
-        is_user = Path(self.root, "PKG-INFO").is_file() and TARGET_VARIABLE not in os.environ
-        if not is_user or target(stage.rid).floor_key != "glibc":
+        if self._is_for_this_machine(stage.rid):
+            newer(stage, libraries)
+            return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"
+        if (error := newer(stage, libraries)) is not None:
             raise error
-        return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"
+        return tag(kind, stage.rid, stage.manifest.floor)
+
+    def _is_for_this_machine(self, rid: str) -> bool:
+        """Whether a user installs the package here: from an sdist, or from a tree with the compiler of their choice."""
+        chosen = os.environ.get(TOOLCHAIN_VARIABLE) == "host"
+        is_user = TARGET_VARIABLE not in os.environ and (chosen or self._project.unpacked)
+        return is_user and target(rid).system == "linux" and self._project.toolchain(rid) == "host"
 
     def _search_path(self, folder: str) -> dict[str, str]:
         """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.
@@ -225,27 +243,6 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             name_unix(Path(artifact_path))
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
-
-    def _sources(self) -> dict[str, str]:
-        """What an sdist carries at fixed places: the configuration, the native code, the loader.
-
-        Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
-        """
-        config = self._project
-        made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
-        folders = {
-            SDIST_NATIVE: (config.native_source, native_files(config, self._workdir)),
-            SDIST_LOADER: (loader_dir(config), list_tree(loader_dir(config))),
-        }
-        for name, (root, files) in folders.items():
-            for file in files:
-                place = made / name / file.relative_to(root)
-                place.parent.mkdir(parents=True, exist_ok=True)
-                link_or_copy(file, place)
-        text = config.file.read_text("utf-8")
-        write_text(made / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
-        self.build_config.build_reserved_paths.update((*folders, CONFIG_NAME))
-        return {str(made / name): name for name in (*folders, CONFIG_NAME)}
 
 
 def name_unix(path: Path) -> None:

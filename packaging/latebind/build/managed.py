@@ -27,6 +27,15 @@ _TIME_LIMIT = 600.0
 _SPECIAL = re.compile(r"[%$@'();?*]")
 """Characters that mean something in MSBuild's lists; %XX escapes them."""
 
+SOURCES = "/_/"
+"""What symbols call the folder of a managed project."""
+_LINK_TARGETS = """<Project>
+  <PropertyGroup Condition="'$(DebugType)' != 'none'">
+    <SourceLink>{file}</SourceLink>
+  </PropertyGroup>
+</Project>
+"""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagedBuild:
@@ -48,6 +57,7 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     home: Path,
     sources: Sequence[str] = (),
     apart: Iterable[Path] = (),
+    source_link: str = "",
 ) -> tuple[ManagedBuild, ...]:
     """Compile the one .csproj of a folder for each of its frameworks, deterministically, in the project's order.
 
@@ -55,7 +65,8 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
     PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
     none, nothing is fetched and the property LatebindFallbackSdk=true makes the project compile against the
     reference assemblies that the SDK carries. `apart` are folders whose files are not the project's, though they may
-    be below its own folder. An earlier `output` stays when this fails.
+    be below its own folder. `source_link` is the Source Link data of the sources, which the symbols call `SOURCES`. An
+    earlier `output` stays when this fails.
 
     Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words.
     """
@@ -69,14 +80,12 @@ def build_managed(  # noqa: PLR0913  # a project, a version, two places, and wha
         work = Path(folder)
         feeds = work / "NuGet.config"
         dotnet.write_nuget_config(feeds, sources)
-        props = work / "latebind.props"
-        write_text(props, _props(project, apart))
         common = {
-            "CustomBeforeMicrosoftCommonProps": str(props),
             "Version": semantic_version(version),
             "Deterministic": "true",
             "RestoreConfigFile": str(feeds),
             "LatebindFallbackSdk": "false" if sources else "true",
+            **_written_properties(work, _props(project, apart), source_link),
         }
         # One build for each framework: a build of several takes no single output folder.
         for framework in frameworks:
@@ -98,9 +107,24 @@ def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
         "TargetFramework": framework,
         # The default is a source file in the system's temporary folder, whose path the symbols name.
         "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
-        "PathMap": _path_map({obj: "/_/obj/", project.resolve(): "/_/"}),
+        "PathMap": _path_map({obj: "/_obj/", project.resolve(): SOURCES}),
         "BaseIntermediateOutputPath": f"{obj}/",
     }
+
+
+def _written_properties(work: Path, props: str, source_link: str) -> dict[str, str]:
+    """The properties that name files of MSBuild's settings, which are written to a folder.
+
+    The data for Source Link is that of latebind, and not that of an SDK or package, which reads the repository itself.
+    The compiler refuses it for a project that makes no symbols.
+    """
+    write_text(work / "latebind.props", props)
+    named = {"CustomBeforeMicrosoftCommonProps": str(work / "latebind.props")}
+    if not source_link:
+        return named
+    write_text(work / "sourcelink.json", source_link)
+    write_text(work / "latebind.targets", _LINK_TARGETS.format(file=escape(str(work / "sourcelink.json"))))
+    return {**named, "CustomAfterMicrosoftCommonTargets": str(work / "latebind.targets"), "EnableSourceLink": "false"}
 
 
 def _props(project: Path, apart: Iterable[Path]) -> str:

@@ -6,11 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 from latebind.build.cmake import native_build
+from latebind.build.intree import hash_backend
 from latebind.build.promise import refuse_unexported
 from latebind.build.sources import hash_sources
 from latebind.build.stage import Stage, new_stage, open_stage, write_manifest
 from latebind.errors import BuildError
-from latebind.fingerprint import digest, fingerprint
+from latebind.fingerprint import digest
 from latebind.system.log import LOG
 from latebind.tables.targets import target as find_target
 
@@ -96,8 +97,8 @@ def _key(build: NativeBuild, source_hash: str) -> str:
     # Not in the source hash: exports change no byte of the files; they are checked after a build.
     exports = json.dumps([package.exports for package in build.config.packages.values()])
     own = [build.python.identity] if build.python else []
-    code = fingerprint(*ELSEWHERE, with_python=False)
-    return digest([source_hash, build.toolchain.fingerprint(), build.target.rid, build.floor, code, exports, *own])
+    made_by = [build.toolchain.fingerprint(), hash_backend()]
+    return digest([source_hash, build.target.rid, build.floor, exports, *made_by, *own])
 
 
 def _refuse_incomplete(build: NativeBuild, aside: Path) -> None:

@@ -12,8 +12,12 @@ from latebind.errors import BuildError
 if TYPE_CHECKING:
     from pathlib import Path
 
-OWN_REQUIREMENTS = frozenset({"latebind", "latebind-build"})
+OWN_REQUIREMENTS = frozenset({"latebind"})
 """The distributions whose hooks this latebind provides itself."""
+
+
+_FORMER = "latebind-build"
+"""A name of early versions of latebind, which no index has: its next owner would run code in the build."""
 
 
 class _BuildSystem(msgspec.Struct, frozen=True):
@@ -41,6 +45,12 @@ def refuse_missing_requirements(source: Path) -> None:
         needs = [need for need in build_requirements(file) if Requirement(need).name not in OWN_REQUIREMENTS]
     except (OSError, msgspec.DecodeError, ValueError):
         return
+    if any(Requirement(need).name == _FORMER for need in needs):
+        raise BuildError(
+            f"the build requires {_FORMER}, which does not exist any more",
+            where=str(file),
+            advice='Write "latebind>=0.1" in its place, below [build-system].',
+        )
     missing = [need for need in needs if next(iter(check_dependency(need)), None)]
     if missing:
         names = " ".join(f'"{need}"' for need in missing)

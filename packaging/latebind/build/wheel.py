@@ -14,6 +14,7 @@ from packaging.version import Version
 from latebind.build.extension import fits, refuse_foreign, refuse_interpreter
 from latebind.build.promise import refuse_unexported
 from latebind.build.requirements import refuse_missing_requirements
+from latebind.compilers.choose import TOOLCHAIN_VARIABLE
 from latebind.errors import BuildError, ToolError
 from latebind.system.archive import replacing, source_date_epoch
 from latebind.system.lock import HELD_VARIABLE
@@ -97,7 +98,7 @@ def build_distribution(
         )
     refuse_missing_requirements(source)
     environment = {
-        **os.environ,
+        **{key: value for key, value in os.environ.items() if key != TOOLCHAIN_VARIABLE},  # latebind.toml has it
         "LATEBIND_WORKDIR": str(workdir.resolve()),
         "PYTHONDONTWRITEBYTECODE": "1",
         "SOURCE_DATE_EPOCH": str(source_date_epoch()),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from latebind.compilers.host import find_host
+from latebind.compilers.host import can_compile, find_host
 from latebind.compilers.zig import ZIG_REQUIREMENT, find_zig, zig_toolchain
-from latebind.errors import BuildError
+from latebind.errors import BuildError, InputError, NotRun
 from latebind.system.run import which
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 CMAKE_REQUIREMENT = "cmake>=3.25"
 NINJA_REQUIREMENT = "ninja>=1.10"
+TOOLCHAIN_VARIABLE = "LATEBIND_TOOLCHAIN"
+"""With it, the user who installs a package chooses the compiler: a value of `toolchain` in latebind.toml."""
+TOOLCHAINS = ("host", "zig")
 
 
 class Toolchain(Protocol):
@@ -67,6 +71,28 @@ def toolchain(name: str, target: Target) -> Toolchain:
     Raises NotRun `no-compiler` when it is not there or cannot build for the target; the message says what to do.
     """
     return find_host(target) if name == "host" else zig_toolchain(target)
+
+
+def installers_toolchain(configured: str, target: Target, sources: Iterable[Path], *, is_sdist: bool) -> str:
+    """The toolchain of a build that an installer started: the one of LATEBIND_TOOLCHAIN, else `configured`.
+
+    An sdist that names none itself is built with the machine's own compiler where there is one: zig would be a download
+    of 100 MB. Raises InputError for another value of the variable, NotRun if it names a compiler that is not there.
+    """
+    chosen = os.environ.get(TOOLCHAIN_VARIABLE, "")
+    if chosen and chosen not in TOOLCHAINS:
+        raise InputError(
+            f"{chosen!r} is not a toolchain",
+            where=TOOLCHAIN_VARIABLE,
+            advice=f"Write one of: {', '.join(TOOLCHAINS)} (this machine's own compiler, or zig); or leave it out.",
+        )
+    if chosen == "host":
+        try:
+            find_host(target)
+        except NotRun as error:
+            advice = f"Install one, name it in CC, or set {TOOLCHAIN_VARIABLE}=zig."
+            raise NotRun(error.reason, error.message, advice=advice) from None
+    return chosen or ("host" if is_sdist and can_compile(target, sources) else configured)
 
 
 def missing_requirements(name: str) -> list[str]:

@@ -14,7 +14,7 @@ from latebind.system.run import run, which
 from latebind.tables.targets import host_rid, targets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from contextlib import AbstractContextManager
     from pathlib import Path
 
@@ -79,6 +79,27 @@ _COMPILER_VARIABLES = frozenset({
     *("SDKROOT", "MACOSX_DEPLOYMENT_TARGET", "ARCHFLAGS"),
 })  # fmt: skip
 _HARMLESS = frozenset({"CMAKE_BUILD_PARALLEL_LEVEL", "CMAKE_COLOR_DIAGNOSTICS", "CMAKE_PREFIX_PATH"})
+
+
+_CXX = frozenset({".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".mm"})
+_CXX_COMPILERS = ("c++", "g++", "clang++")
+
+
+def has_cxx(sources: Iterable[Path]) -> bool:
+    """Whether there are C++ files among the sources."""
+    return any(path.suffix.lower() in _CXX for path in sources)
+
+
+def can_compile(target: Target, sources: Iterable[Path]) -> bool:
+    """Whether this machine has a compiler of its own for the target, and one for C++ if the sources need it."""
+    try:
+        find_host(target)
+    except NotRun:
+        return False
+    if sys.platform == "win32" or not has_cxx(sources):  # cl and clang-cl compile both
+        return True
+    wanted = [os.environ["CXX"]] if os.environ.get("CXX") else _CXX_COMPILERS
+    return any(which(name) for name in wanted)
 
 
 def find_host(target: Target) -> Toolchain:

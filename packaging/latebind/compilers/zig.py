@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.compilers.host import compiler_version, steers
+from latebind.compilers.host import compiler_version, has_cxx, steers
 from latebind.errors import NotRun
 from latebind.fill import fill
 from latebind.system.archive import write_text
@@ -33,7 +33,6 @@ ZIG_REQUIREMENT = "ziglang==0.17.0"
 
 _CACHE_VARIABLE = "ZIG_GLOBAL_CACHE_DIR"
 _LIBRARY_VARIABLE = "ZIG_LIB_DIR"
-_CXX = frozenset({".cc", ".cpp", ".cxx", ".c++", ".cppm", ".ixx", ".mm"})
 _WORTH_ANNOUNCING = 30
 """Seconds."""
 
@@ -152,8 +151,7 @@ class _Zig:
 
     @contextmanager
     def first_use(self, target: Target, floor: str, tree: Path, sources: Iterable[Path]) -> Iterator[None]:
-        cxx = any(path.suffix.lower() in _CXX for path in sources)
-        work = {"C": target.zig_c_seconds, **({"C++": target.zig_cxx_seconds} if cxx else {})}
+        work = {"C": target.zig_c_seconds, **({"C++": target.zig_cxx_seconds} if has_cxx(sources) else {})}
         name = f"{compiler_version(self.zig, 'version')}-{zig_triple(target, floor)}"
         cache = Path(zig_variables(self.zig, tree.parent)[_CACHE_VARIABLE])
         marks = {language: cache / "latebind" / f"{name}-{language}" for language in work}

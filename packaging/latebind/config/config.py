@@ -5,7 +5,7 @@ Nothing here touches the network, runs a program, or executes anything of the pr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from latebind.model import Target
 
 
-SDIST_NATIVE, SDIST_LOADER = "native", "loader"
-"""Where an sdist has the native code and the loader, wherever the project has them."""
+SDIST_NATIVE, SDIST_LOADER, SDIST_BACKEND = "native", "loader", "_latebind"
+"""Where an sdist has the native code, the loader and its build backend, wherever the project has them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +65,13 @@ class Config:
     def toolchain(self, rid: str) -> str:
         """The toolchain that builds a target."""
         return self.document.targets.options.get(rid, TargetOptions()).toolchain
+
+    def with_toolchain(self, rid: str, name: str) -> Config:
+        """The same project with another toolchain for a target."""
+        targets = self.document.targets
+        options = msgspec.structs.replace(targets.options.get(rid, TargetOptions()), toolchain=name)
+        targets = msgspec.structs.replace(targets, options={**targets.options, rid: options})
+        return replace(self, document=msgspec.structs.replace(self.document, targets=targets))
 
     def floor(self, target: Target) -> str:
         """The oldest libc or macOS that a target is built for: the configured one, or the target's oldest if newer."""

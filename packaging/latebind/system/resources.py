@@ -24,6 +24,14 @@ def folder(name: Literal["templates", "loader"]) -> Path:
     )
 
 
+def license_file() -> Path:
+    """The license of latebind. Raises LatebindError as folder() does."""
+    for candidate in (_PACKAGE / "_data" / "LICENSE", _SOURCE / "LICENSE"):
+        if candidate.is_file():
+            return candidate
+    raise LatebindError("latebind's license is missing", where=str(_PACKAGE), advice="Install latebind again.")
+
+
 def cmake_dir() -> Path:
     """The folder that holds latebindConfig.cmake, for `-Dlatebind_DIR=`."""
     return folder("loader")

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 HATCH = '[build-system]\nrequires = ["hatchling"]\nbuild-backend = "hatchling.build"\n'
 SETUPTOOLS = HATCH.replace("hatchling.build", "setuptools.build_meta")
+IN_TREE = HATCH.replace("hatchling.build", "own.backend") + 'backend-path = ["./-own"]\n'
 BARE = "[tool.ruff]\n"
 NAME = "tiny-1.0.0.tar.gz"
 
@@ -46,4 +47,7 @@ CASES = [
     case("setup.py alone", sdist(setup_py="1"), sdist(setup_py="1", pyproject_toml=BARE), "warning", says="setuptools"),
     case("setup.py next to another backend", sdist(setup_py="1", pyproject_toml=HATCH),
          sdist(setup_py="1", pyproject_toml=SETUPTOOLS), "warning", "!tiny-1.0.0/setup.py", "second"),
+    case("a backend of its own that it lacks", sdist(pyproject_toml=IN_TREE),
+         sdist(pyproject_toml=IN_TREE, **{"-own/own/backend_py": "1"}), at="!tiny-1.0.0/pyproject.toml",
+         says="names the build backend own.backend in a folder that does not have it"),
 ]  # fmt: skip

@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from latebind.build.commit import checkout
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
-from latebind.build.managed import build_managed
+from latebind.build.managed import SOURCES, build_managed
 from latebind.build.nuget import pack_nupkgs
 from latebind.build.promise import refuse_broken
 from latebind.filenames import nupkg_file, part_id, snupkg_file
 from latebind.nuget import dotnet
+from latebind.nuget.sourcelink import source_link
 from latebind.outputs import outputs
 from latebind.system.tree import hash_file
 
@@ -96,9 +98,18 @@ def _make(run: PackRun, job: PackageJob, project: Path | None) -> Sequence[Path]
             environment=os.environ,
             home=made / "dotnet-home" / job.package,
             apart=outputs(config, run.workdir).known if project == job.source else (),
+            source_link=_source_link(run, project) if project == job.source else "",
         )
     rows = pack_nupkgs(config, job.package, job.stages, run.dist, managed=managed, commit=run.commit)
     return [row.path for row in rows]
+
+
+def _source_link(run: PackRun, project: Path) -> str:
+    """Where the sources of a managed project are in its repository; "" where that is unknown."""
+    root = checkout(run.config)
+    if root is None or not project.resolve().is_relative_to(root):
+        return ""
+    return source_link(run.config.project.repository, run.commit, project.resolve().relative_to(root), SOURCES)
 
 
 NUPKGS = nupkg_kind(lambda package: package.ep is None, lambda _run, job: job.source)

@@ -1,0 +1,175 @@
+"""Chooses the part of latebind that an sdist carries, and names it there as the build backend (PEP 517, "In-tree")."""
+
+from __future__ import annotations
+
+import ast
+import json
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+
+from latebind import __version__
+from latebind.build.requirements import OWN_REQUIREMENTS
+from latebind.config.config import SDIST_BACKEND
+from latebind.config.file import read_toml, tables_of
+from latebind.config.lines import headers
+from latebind.errors import BuildError
+from latebind.fingerprint import PACKAGE, digest, library_versions
+from latebind.system.resources import folder, license_file
+from latebind.system.tree import hash_file, is_scratch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+BACKEND = "latebind.build.backend"
+"""The backend of an sdist, a module of the copy in it."""
+BACKEND_REQUIREMENTS = (
+    "hatchling>=1.28,<2",
+    "filelock>=3.13",
+    "msgspec>=0.19,<1",
+    "packaging>=24.2",
+    "tomli>=2; python_version < '3.11'",
+)
+"""What that copy imports: an installer gets these and nothing else."""
+ABI3_REQUIREMENT = "abi3info==2026.9.25"
+"""What it imports for modules of the stable ABI; pinned as in latebind's own pyproject.toml."""
+_ROOTS = (BACKEND, "latebind.build.hatch")
+_TABLE = "build-system"
+_ENTRY_POINTS = "[hatch]\nlatebind = latebind.build.hatch\n"
+_METADATA = f"""\
+Metadata-Version: 2.4
+Name: latebind
+Version: {__version__}
+Summary: The modules of latebind that build this sdist
+License-Expression: MIT
+"""
+
+
+@cache
+def backend_files(package: Path = PACKAGE) -> Mapping[str, Path]:
+    """The files of latebind that a build from an sdist uses, by their place in the sdist's copy.
+
+    They are the modules that the backend and the hooks import, in whatever function, with tables and templates. The
+    copy has the same ones, so that it makes the same key of a stage.
+    """
+    files = [*_imported_files(package), *(package / "tables").rglob("*.toml")]
+    rows = {f"latebind/{path.relative_to(package).as_posix()}": path for path in files}
+    rows |= {f"latebind/_data/templates/{path.name}": path for path in folder("templates").glob("*.in")}
+    rows["latebind/_data/LICENSE"] = license_file()
+    return dict(sorted((name, path) for name, path in rows.items() if not is_scratch(path.name)))
+
+
+def hash_backend(package: Path = PACKAGE) -> str:
+    """A hash of those files and of the libraries that they use: the same in latebind and in an sdist's copy of it."""
+    files = (f"{name} {hash_file(path)}" for name, path in backend_files(package).items())
+    return digest([*files, *library_versions()])
+
+
+def backend_texts() -> Mapping[str, bytes]:
+    """The content of the folder with the backend, by name.
+
+    hatchling finds the hooks by the entry point of a distribution, so the copy is one.
+    """
+    info = f"latebind-{__version__}.dist-info"
+    own = {f"{info}/METADATA": _METADATA.encode(), f"{info}/entry_points.txt": _ENTRY_POINTS.encode()}
+    return {**{name: path.read_bytes() for name, path in backend_files().items()}, **own}
+
+
+def sdist_pyproject(file: Path, module_kind: str = "") -> str:
+    """The text of a pyproject.toml as the sdist has it: built by the backend in the sdist; every other line is kept.
+
+    `module_kind` is that of the project's Python modules; "" for none.
+
+    Raises BuildError when the file has another backend than hatchling.
+    """
+    text = read_toml(file)
+    tables = tables_of(text) or {}
+    system = tables.get(_TABLE, {})
+    if system.get("build-backend") == BACKEND:
+        return text  # an unpacked sdist
+    if system.get("build-backend") != "hatchling.build" or "backend-path" in system:
+        raise BuildError(
+            f"the sdist would be built by {system.get('build-backend', 'setuptools')}, which builds no native files",
+            where=f"{file}, [{_TABLE}]",
+            advice='Write build-backend = "hatchling.build" and remove backend-path.',
+        )
+    needed = (*BACKEND_REQUIREMENTS, *([ABI3_REQUIREMENT] if "abi3" in module_kind else []))
+    wanted = {
+        "requires": _requirements(needed, system.get("requires", [])),
+        "build-backend": BACKEND,
+        "backend-path": [SDIST_BACKEND],
+    }
+    written = "\n".join(_with_table(text, wanted)) + "\n"
+    if tables_of(written) != {**tables, _TABLE: wanted}:
+        raise BuildError(
+            f"[{_TABLE}] cannot be rewritten for the sdist",
+            where=str(file),
+            advice=f"Write it as a table of its own: [{_TABLE}] on one line, its keys below.",
+        )
+    return written
+
+
+def _requirements(needed: Sequence[str], own: Sequence[str]) -> list[str]:
+    """The build requirements of an sdist: the backend's, then those of the project that say more."""
+    ours = {Requirement(need).name: Requirement(need) for need in needed}
+    kept = []
+    for text in own:
+        try:
+            need = Requirement(text)
+        except InvalidRequirement:
+            kept.append(text)  # the installer says what is wrong with it
+            continue
+        known = ours.get(need.name)
+        if need.name not in OWN_REQUIREMENTS and (known is None or not set(need.specifier) <= set(known.specifier)):
+            kept.append(text)
+    return [*needed, *kept]
+
+
+def _with_table(text: str, values: Mapping[str, Any]) -> Iterator[str]:
+    """The lines of a TOML text with other values in the table of the build system, in JSON, which TOML reads."""
+    inside = False
+    for line, header in headers(text):
+        inside = header == (_TABLE,) if header is not None else inside
+        if not inside:
+            yield line
+        elif header is not None:
+            yield f"[{_TABLE}] # by latebind: the sdist has its build backend in {SDIST_BACKEND}/"
+            yield from (f"{key} = {json.dumps(value)}" for key, value in values.items())
+            yield ""
+
+
+def _imported_files(package: Path) -> list[Path]:
+    """The modules of latebind that the backend imports, directly or not, and the packages that they are in."""
+    found: dict[Path, None] = {}
+    names = list(_ROOTS)
+    for name in names:
+        parts = name.split(".")[1:]
+        for depth in range(len(parts) + 1):
+            path = _module_file(package.joinpath(*parts[:depth]))
+            if path is not None and path not in found:
+                found[path] = None
+                names += _imported_names(path)
+    return list(found)
+
+
+def _module_file(path: Path) -> Path | None:
+    files = (path.with_suffix(".py"), path / "__init__.py")
+    return next((file for file in files if file.is_file()), None)
+
+
+def _imported_names(path: Path) -> list[str]:
+    """What a module imports from latebind when it runs: also names in a module, which are no files."""
+    names: list[str] = []
+    nodes: list[ast.AST] = [ast.parse(path.read_bytes())]
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            nodes += node.orelse
+        else:
+            nodes += ast.iter_child_nodes(node)
+    return [name for name in names if name.partition(".")[0] == "latebind"]

@@ -1,0 +1,47 @@
+"""Writes what every sdist has at fixed places: the configuration, the native code, the loader and the build backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.build.intree import backend_texts, sdist_pyproject
+from latebind.build.sources import loader_dir, native_files
+from latebind.config.config import SDIST_BACKEND, SDIST_LOADER, SDIST_NATIVE
+from latebind.config.file import FILE_NAME as CONFIG_NAME
+from latebind.config.file import own_file
+from latebind.system.archive import write_text
+from latebind.system.tree import link_or_copy, list_tree
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.config import Config
+
+PROJECT_NAME = "pyproject.toml"
+
+
+def write_sources(config: Config, workdir: Path, root: Path, made: Path) -> dict[str, str]:
+    """Write them to a folder; each with its place in the sdist. `root` is the folder of the wheel's pyproject.toml.
+
+    Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
+
+    Raises BuildError when pyproject.toml cannot name the backend.
+    """
+    folders = {
+        SDIST_NATIVE: (config.native_source, native_files(config, workdir)),
+        SDIST_LOADER: (loader_dir(config), list_tree(loader_dir(config))),
+    }
+    for name, (source, files) in folders.items():
+        for file in files:
+            link_or_copy(file, _with_folder(made / name / file.relative_to(source)))
+    for name, data in backend_texts().items():
+        _with_folder(made / SDIST_BACKEND / name).write_bytes(data)
+    text = config.file.read_text("utf-8")
+    write_text(made / CONFIG_NAME, text if config.file.name == CONFIG_NAME else own_file(config.file))
+    write_text(made / PROJECT_NAME, sdist_pyproject(root / PROJECT_NAME, config.module_kind))
+    return {str(made / name): name for name in (*folders, SDIST_BACKEND, CONFIG_NAME, PROJECT_NAME)}
+
+
+def _with_folder(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

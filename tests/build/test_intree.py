@@ -1,0 +1,293 @@
+"""The build backend that an sdist carries: complete, alone, and with the compiler that the installing machine has."""
+
+import os
+import shutil
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import msgspec
+import pytest
+from latebind.build.intree import (
+    BACKEND,
+    BACKEND_REQUIREMENTS,
+    backend_files,
+    hash_backend,
+    sdist_pyproject,
+)
+from latebind.build.requirements import refuse_missing_requirements
+from latebind.errors import BuildError
+from latebind.fingerprint import PACKAGE
+
+from tests.client import PYPROJECT, by_kind, packed, write_client
+from tests.programs import did, ran
+
+ZIG = "ziglang==0.17.0"
+SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
+ASK = (
+    "import sys; sys.path[:0] = ['_latebind']; from latebind.build import backend; import latebind;"
+    "print(latebind.__file__, *backend.get_requires_for_build_wheel(dict(row.split('=') for row in sys.argv[1:])))"
+)
+"""Calls a hook as an installer does, which shows the backend's own words."""
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory):
+    return by_kind(packed(write_client(tmp_path_factory.mktemp("client") / "tiny")))["sdist"]
+
+
+@pytest.fixture
+def unpacked(sdist, tmp_path):
+    with tarfile.open(sdist) as archive:
+        archive.extractall(tmp_path / "unpacked", filter="data")
+    (root,) = (tmp_path / "unpacked").iterdir()
+    return root
+
+
+def environment(path=SYSTEM, **more):
+    return {**{key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}, "PATH": path, **more}
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A Python with what an sdist requires, and nothing else."""
+    folder = tmp_path_factory.mktemp("bare") / "env"
+    did(sys.executable, "-m", "uv", "venv", "--quiet", folder)
+    python = folder / "bin" / "python"
+    did(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python, *BACKEND_REQUIREMENTS)
+    return python
+
+
+def asked(python, root, *settings, path=SYSTEM, **env):
+    """What the backend of an unpacked sdist wants to have installed."""
+    return ran(python, "-c", ASK, *settings, cwd=root, env=environment(path, **env))
+
+
+def only(folder, *programs):
+    """A folder for PATH with links to a few of the system's programs."""
+    folder.mkdir()
+    for name in programs:
+        (folder / name).symlink_to(shutil.which(name, path=SYSTEM))
+    return str(folder)
+
+
+def table(text):
+    return msgspec.toml.decode(text)["build-system"]
+
+
+# ---- what an sdist carries -------------------------------------------------------------------------------------------
+
+
+def test_an_sdist_requires_nothing_that_is_not_on_an_index(unpacked):
+    system = table((unpacked / "pyproject.toml").read_text())
+    assert system == {
+        "requires": list(BACKEND_REQUIREMENTS),
+        "build-backend": BACKEND,
+        "backend-path": ["_latebind"],
+    }
+
+
+def test_the_copy_has_no_audit_no_verification_and_its_license(unpacked):
+    names = {path.relative_to(unpacked / "_latebind").as_posix() for path in (unpacked / "_latebind").rglob("*.py")}
+    assert {"latebind/build/backend.py", "latebind/build/hatch.py", "latebind/binary/macho.py"} <= names
+    assert not [name for name in names if name.startswith(("latebind/audit", "latebind/verify", "latebind/commands"))]
+    assert (unpacked / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
+
+
+def test_the_copy_has_the_hash_of_latebind(unpacked):
+    """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
+    code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
+    place, copied = did(sys.executable, "-c", code, env={"PYTHONPATH": str(unpacked / "_latebind")}).split()
+    assert Path(place).is_relative_to(unpacked)
+    assert copied == hash_backend()
+
+
+def test_the_hash_changes_with_each_module_that_the_backend_imports(tmp_path):
+    copy = shutil.copytree(PACKAGE, tmp_path / "latebind", ignore=shutil.ignore_patterns("__pycache__"))
+    modules = [path for path in backend_files(copy).values() if path.is_relative_to(copy)]
+    assert {"hatch.py", "elf.py", "targets.toml", "job.py"} <= {path.name for path in modules}
+    missed, before = [], hash_backend(copy)
+    for path in modules:
+        text = path.read_bytes()
+        path.write_bytes(text + b"#")
+        missed += [path] if hash_backend(copy) == before else []
+        path.write_bytes(text)
+    assert missed == []
+
+
+def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, unpacked, tmp_path):
+    did(sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", tmp_path / "out", unpacked, env=environment())
+    (again,) = (tmp_path / "out").iterdir()
+    with tarfile.open(sdist) as first, tarfile.open(again) as second:
+        assert {row.name: row.chksum for row in first} == {row.name: row.chksum for row in second}
+
+
+# ---- pyproject.toml --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("requires", "kept"),
+    [
+        ('["hatchling>=1.28", "latebind>=0.1"]', []),
+        ('["hatchling", "latebind"]', []),
+        ('["hatchling>=1.30", "latebind", "nanobind>=3.1"]', ["hatchling>=1.30", "nanobind>=3.1"]),
+        ('["hatchling", "msgspec==0.20"]', ["msgspec==0.20"]),
+        ('["hatchling", "?"]', ["?"]),
+    ],
+)
+def test_requirements_of_the_project_stay(tmp_path, requires, kept):
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PYPROJECT.replace('["hatchling", "latebind>=0.1"]', requires))
+    assert table(sdist_pyproject(file))["requires"] == [*BACKEND_REQUIREMENTS, *kept]
+
+
+def test_the_backend_of_modules_for_the_stable_abi_requires_its_table(tmp_path):
+    file = tmp_path / "pyproject.toml"
+    file.write_text(PYPROJECT)
+    assert [need for need in table(sdist_pyproject(file, "cp310-abi3"))["requires"] if "abi3info" in need]
+    assert not [need for need in table(sdist_pyproject(file, "cpython"))["requires"] if "abi3info" in need]
+
+
+def test_every_other_line_stays(tmp_path):
+    file = tmp_path / "pyproject.toml"
+    head, rest = PYPROJECT.split("\n\n", 1)
+    file.write_text(f"# mine\n[tool.other]\nx = 1\n\n{head}\n\n{rest}", encoding="utf-8-sig")
+    written = sdist_pyproject(file)
+    assert written.startswith("# mine\n[tool.other]\nx = 1\n\n[build-system] # by latebind")
+    assert written.endswith(rest)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            '"hatchling.build"',
+            '"setuptools.build_meta"',
+            "built by setuptools.build_meta, which builds no native files",
+        ),
+        ('"hatchling.build"', '"hatchling.build"\nbackend-path = ["."]', "remove backend-path"),
+        ('build-backend = "hatchling.build"\n', "", "built by setuptools, which builds"),
+        ("[build-system]\n", "build-system.x = 1\nbuild-system.", "cannot be rewritten"),
+    ],
+)
+def test_another_build_system_is_refused(tmp_path, old, new, says):
+    file = tmp_path / "pyproject.toml"
+    text = PYPROJECT.replace(old, new)
+    if "cannot" in says:
+        text = text.replace("\nbuild-backend", "\nbuild-system.build-backend")
+    file.write_text(text)
+    with pytest.raises(BuildError) as caught:
+        sdist_pyproject(file)
+    assert says in str(caught.value)
+
+
+def test_the_former_plugin_is_refused_and_not_to_be_installed(tmp_path):
+    """A name that is on no index: advice to install it would be advice to run the code of its next owner."""
+    (tmp_path / "pyproject.toml").write_text(PYPROJECT.replace("latebind>=0.1", "latebind-build"))
+    with pytest.raises(BuildError, match="latebind-build, which does not exist any more") as caught:
+        refuse_missing_requirements(tmp_path)
+    assert "pip install" not in str(caught.value)
+
+
+# ---- the compiler ----------------------------------------------------------------------------------------------------
+
+
+def test_the_machines_compiler_needs_no_download(bare, unpacked):
+    ended = asked(bare, unpacked)
+    place, *wanted = ended.stdout.split()
+    assert Path(place).is_relative_to(unpacked)
+    assert wanted == []
+
+
+def test_what_a_machine_without_any_tool_lacks_is_required(bare, unpacked, tmp_path):
+    ended = asked(bare, unpacked, path=only(tmp_path / "bin"), CC="")
+    assert ended.stdout.split()[1:] == ["cmake>=3.25", "ninja>=1.10", ZIG]
+
+
+@pytest.mark.parametrize(("settings", "env"), [(("toolchain=zig",), {}), ((), {"LATEBIND_TOOLCHAIN": "zig"})])
+def test_zig_is_required_where_it_is_chosen(bare, unpacked, settings, env):
+    assert asked(bare, unpacked, *settings, **env).stdout.split()[1:] == [ZIG]
+
+
+@pytest.mark.parametrize(("programs", "wanted"), [(("cc", "c++"), []), (("cc",), [ZIG])])
+def test_cxx_sources_need_a_cxx_compiler(bare, unpacked, tmp_path, programs, wanted):
+    (unpacked / "native" / "more.cpp").write_text("int more() { return 1; }\n")
+    path = only(tmp_path / "bin", "cmake", "ninja", *programs)
+    assert asked(bare, unpacked, path=path, CC="", CXX="").stdout.split()[1:] == wanted
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "says"),
+    [
+        ((), {"LATEBIND_TOOLCHAIN": "gcc"}, "LATEBIND_TOOLCHAIN: 'gcc' is not a toolchain"),
+        ((), {"LATEBIND_TOOLCHAIN": "host", "CC": "nocc"}, "no C compiler (nocc) is on PATH"),
+        (("toolchain=gcc",), {}, "--config-settings: 'gcc' is not a toolchain"),
+        (("compiler=zig",), {}, "--config-settings: unknown setting compiler"),
+        (("toolchain=host",), {"LATEBIND_TOOLCHAIN": "zig", "CC": "nocc"}, "or set LATEBIND_TOOLCHAIN=zig"),
+    ],
+)
+def test_a_wrong_choice_is_an_error_without_a_traceback(bare, unpacked, settings, env, says):
+    ended = asked(bare, unpacked, *settings, **env)
+    assert ended.returncode == 2
+    assert says in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("settings", "env", "tag"),
+    [
+        ((), {}, "linux_x86_64"),
+        (("--config-setting", "toolchain=zig"), {}, "manylinux_2_28_x86_64"),
+        ((), {"LATEBIND_TOOLCHAIN": "zig"}, "manylinux_2_28_x86_64"),
+    ],
+)
+def test_the_tag_says_where_the_wheel_runs(unpacked, tmp_path, settings, env, tag):
+    """This environment has an editable latebind, too: the sdist's own copy comes first."""
+    out = tmp_path / "out"
+    words = ["build", "--wheel", "--no-isolation", "-o", out, *settings, unpacked]
+    did(sys.executable, "-m", *words, env=environment(**env))
+    (wheel,) = out.iterdir()
+    assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
+
+
+def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
+    words = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
+    for toolchain in ("host", "zig"):
+        did(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
+    tags = {wheel.stem.partition("-none-")[2] for wheel in (tmp_path / "out").iterdir()}
+    assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
+
+
+def test_packing_takes_the_compiler_of_the_configuration_alone(tiny, monkeypatch):
+    monkeypatch.setenv("LATEBIND_TOOLCHAIN", "host")
+    assert "manylinux" in by_kind(packed(tiny))["wheel"].name
+
+
+@pytest.mark.slow
+def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind, tmp_path):
+    """No index, no zig, no latebind: hatchling and three small libraries in a folder, and the compiler."""
+    assert latebind("new", tmp_path / "fresh").returncode == 0
+    assert latebind("-C", tmp_path / "fresh", "pack", "--target", "linux-x64").returncode == 0
+    (sdist,) = (tmp_path / "fresh" / "dist").glob("*.tar.gz")
+    links = tmp_path / "links"
+    did(sys.executable, "-m", "pip", "download", "--quiet", "--dest", links, *BACKEND_REQUIREMENTS)
+    did(sys.executable, "-m", "virtualenv", "--quiet", tmp_path / "env")
+    python = tmp_path / "env" / "bin" / "python"
+    env = environment(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(links), PIP_NO_CACHE_DIR="1")
+    printed = did(python, "-m", "pip", "install", "--no-deps", "--verbose", sdist, env=env)
+    assert "filename=fresh-0.1.0-py3-none-linux_x86_64.whl" in printed
+    assert did(python, "-c", "import fresh; print(fresh.__name__)", cwd=tmp_path) == "fresh\n"
+
+
+def test_an_sdist_without_its_backend_is_not_built(unpacked, tmp_path):
+    shutil.rmtree(unpacked / "_latebind" / "latebind" / "build")
+    ended = ran(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, unpacked, env=environment())
+    assert ended.returncode != 0
+
+
+def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(unpacked, tmp_path):
+    did(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", unpacked, env=environment())
+    (wheel,) = (tmp_path / "o").iterdir()
+    with zipfile.ZipFile(wheel) as archive:
+        assert not [name for name in archive.namelist() if "latebind/" in name]

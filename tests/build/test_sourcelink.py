@@ -1,0 +1,109 @@
+"""Source Link: the symbols of a managed part name the files of the commit that it was made from."""
+
+import json
+import shutil
+import zipfile
+from pathlib import Path, PurePosixPath
+
+import pytest
+from latebind.build.managed import SOURCES, build_managed
+from latebind.nuget.sourcelink import source_link
+
+from tests.build.test_commit import git
+from tests.client import CONFIG, edit, write_client, write_files
+from tests.dotnet_reader import PROJECT
+from tests.dotnet_support import dotnet_environment
+from tests.programs import succeeded
+
+HASH = "0123456789abcdef0123456789abcdef01234567"
+RAW = f"https://raw.githubusercontent.com/me/tiny/{HASH}"
+SOURCE = "namespace Tiny { public static class Adding { public static int Two() { return 2; } } }\n"
+
+
+def build(tmp_path, link, project=PROJECT):
+    folder = write_files(tmp_path / "a (b) é" / "Tiny", {"Tiny.csproj": project, "Adding.cs": SOURCE})
+    arguments = {"version": "1.2.3", "environment": dotnet_environment(), "home": tmp_path / "home"}
+    (built,) = build_managed(folder, tmp_path / "out", source_link=link, **arguments)
+    return built
+
+
+@pytest.mark.parametrize(
+    ("repository", "address"),
+    [
+        ("https://github.com/me/tiny", f"{RAW}/a/b%20c/*"),
+        ("https://github.com/me/tiny.git/", f"{RAW}/a/b%20c/*"),
+        ("https://gitlab.com/us/all/tiny", f"https://gitlab.com/us/all/tiny/-/raw/{HASH}/a/b%20c/*"),
+        ("https://codeberg.org/me/tiny", f"https://codeberg.org/me/tiny/raw/commit/{HASH}/a/b%20c/*"),
+        ("https://bitbucket.org/me/tiny", f"https://api.bitbucket.org/2.0/repositories/me/tiny/src/{HASH}/a/b%20c/*"),
+    ],
+)
+def test_each_host_has_its_own_addresses(repository, address):
+    text = source_link(repository, HASH, PurePosixPath("a/b c"), SOURCES)
+    assert json.loads(text) == {"documents": {"/_/*": address}}
+
+
+@pytest.mark.parametrize(
+    ("repository", "commit"),
+    [
+        ("https://github.com/me/tiny", ""),
+        ("https://example.org/me/tiny", HASH),
+        ("https://github.com.example.org/me/tiny", HASH),
+        ("ssh://git@github.com/me/tiny", HASH),
+        ("https://github.com/tiny", HASH),
+        ("https://github.com/me/ti ny", HASH),
+        ("", HASH),
+    ],
+)
+def test_nothing_is_claimed_where_the_address_is_unknown(repository, commit):
+    assert source_link(repository, commit, PurePosixPath("a"), SOURCES) == ""
+
+
+def test_symbols_name_the_commit_of_each_source(tmp_path, read_assembly):
+    link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("dotnet/Tiny"), SOURCES)
+    printed = read_assembly(build(tmp_path, link).symbols)
+    (found,) = [json.loads(line.removeprefix("link ")) for line in printed if line.startswith("link ")]
+    assert found == {"documents": {"/_/*": f"{RAW}/dotnet/Tiny/*"}}
+    documents = [line.removeprefix("document ") for line in printed if line.startswith("document ")]
+    assert "/_/Adding.cs" in documents
+    assert [name for name in documents if name.startswith("/_/") and name != "/_/Adding.cs"] == []
+
+
+def test_without_a_repository_nothing_is_named(tmp_path, read_assembly):
+    assert not [line for line in read_assembly(build(tmp_path, "").symbols) if line.startswith("link ")]
+
+
+def test_a_project_without_symbols_is_still_compiled(tmp_path):
+    link = source_link("https://github.com/me/tiny", HASH, PurePosixPath("Tiny"), SOURCES)
+    built = build(tmp_path, link, PROJECT.replace(">portable<", ">none<"))
+    assert built.symbols is None
+
+
+def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_path, read_assembly):
+    config = CONFIG.replace('license = "MIT"', 'license = "MIT"\nrepository = "https://github.com/me/tiny"')
+    config = config.replace('id = "Tiny"', 'id = "Tiny", managed = "dotnet/Tiny"')
+    tree = write_client(tmp_path / "top" / "inner", latebind=config)
+    project = PROJECT.replace("Tiny</Ass", "Tiny.Managed</Ass")
+    write_files(tree / "dotnet" / "Tiny", {"Tiny.csproj": project, "Adding.cs": SOURCE})
+    top = tree.parent
+    for words in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "one"]):
+        git(top, *words)
+    commit = git(top, "rev-parse", "HEAD")
+
+    succeeded(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
+
+    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
+        (name,) = [name for name in archive.namelist() if name.endswith(".pdb")]
+        symbols = Path(archive.extract(name, tmp_path))
+    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.nupkg")) as archive:
+        nuspec = archive.read("Tiny.nuspec").decode()
+    assert f'commit="{commit}"' in nuspec
+    (link,) = [line for line in read_assembly(symbols) if line.startswith("link ")]
+    assert f"https://raw.githubusercontent.com/me/tiny/{commit}/inner/dotnet/Tiny/*" in link
+
+    edit(tree / "dotnet" / "Tiny" / "Adding.cs", "2", "3")
+    shutil.rmtree(tmp_path / "work" / "dist")
+    succeeded(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
+
+    with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
+        symbols = Path(archive.extract(name, tmp_path / "edited"))
+    assert not [line for line in read_assembly(symbols) if line.startswith("link ")]

@@ -1,0 +1,66 @@
+"""Assemblies that say they are trimmable look nothing up by its name: the linker may remove what seems unused."""
+
+import re
+
+import pytest
+from latebind.build.ep import write_ep_helper
+from latebind.build.managed import build_managed
+from latebind.config.file import load
+
+from tests.client import write_files
+from tests.conftest import ROOT
+from tests.dotnet_reader import PROJECT
+from tests.dotnet_support import dotnet_environment
+
+BY_NAME = re.compile(
+    r"System\.(Activator|Type\.(Get(?!TypeFromHandle)|Invoke|Make)|AppDomain\.(Load|Create)|Enum\.Get|Linq\.Expressions"
+    r"|Reflection\.(?!Assembly\w*Attribute\.|DefaultMemberAttribute\.|MemberInfo\.get_Name|Assembly\.get_Location)"
+    r"|Runtime\.Serialization\.(?!Json\.JsonReaderWriterFactory\.)|ComponentModel"
+    r"|Runtime\.InteropServices\.Marshal\.(PtrToStructure|SizeOf|StructureToPtr|DestroyStructure)$)"
+)
+"""Members that find others by name or make code at run time; Marshal's are safe as generic methods, whose line ends in
+<>. A linker warns of most of them (IL2xxx, IL3050)."""
+UNSAFE = """\
+using System;
+using System.Runtime.InteropServices;
+public static class Made
+{
+    public static object Of(string name) { return Activator.CreateInstance(Type.GetType(name)); }
+    public static int Size(Type type) { return Marshal.SizeOf(type) + Marshal.SizeOf<long>(); }
+}
+"""
+
+
+def build(folder, out):
+    arguments = {"version": "0.1.0", "environment": dotnet_environment(), "home": out / "home"}
+    return build_managed(folder, out / "managed", **arguments)
+
+
+def wrong(lines):
+    used = [line.removeprefix("uses ") for line in lines if line.startswith("uses ")]
+    assert used
+    return [name for name in used if BY_NAME.match(name)]
+
+
+def test_latenn_is_trimmable(tmp_path, read_assembly):
+    for one in build(ROOT / "latenn" / "dotnet" / "Latenn", tmp_path):
+        lines = read_assembly(one.assembly)
+        assert "metadata IsTrimmable=True" in lines
+        assert wrong(lines) == []
+
+
+def test_the_helper_of_an_execution_provider_is_trimmable(tmp_path, read_assembly):
+    config = load(ROOT / "examples" / "ep-tiny" / "latebind.toml")
+    (made,) = build(write_ep_helper(config, "tiny", [], tmp_path / "helper"), tmp_path)
+    lines = read_assembly(made.assembly)
+    assert "metadata IsTrimmable=True" in lines
+    assert wrong(lines) == []
+
+
+@pytest.mark.parametrize("says", ["Activator.CreateInstance", "Type.GetType", "Runtime.InteropServices.Marshal.SizeOf"])
+def test_a_lookup_by_name_is_found(tmp_path, read_assembly, says):
+    folder = write_files(tmp_path / "Tiny", {"Tiny.csproj": PROJECT, "Made.cs": UNSAFE})
+    (made,) = build(folder, tmp_path)
+    lines = read_assembly(made.assembly)
+    assert f"System.{says}" in wrong(lines)
+    assert "metadata IsTrimmable=True" not in lines
