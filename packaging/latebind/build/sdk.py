@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.binary import read_images
+from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
@@ -197,11 +198,13 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> It
 
 
 def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
-    """The license and the SBOM."""
+    """The licenses and the SBOM."""
     name, file = sdk_name(config), config.project.license_file
     if file:
         path = config.root / file
         yield Entry(name=f"share/licenses/{name}/{path.name}", data=path.read_bytes())
+    for notice, data in package_notices(config, packages, [stage]).items():
+        yield Entry(name=f"share/licenses/{name}/{notice}", data=data)
     purl = f"pkg:generic/{name}@{Version(config.project.version)}"
     bill = sbom(config, packages[0], [stage], purl, more=packages[1:])
     yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)
