@@ -159,7 +159,7 @@ BAD = {
         lambda wheel, folder: copied(wheel, folder / "other-1.0-py3-none-any.whl"),
         "METADATA names Some.Thing, and the file is of other",
     ),
-    "no zip": (lambda wheel, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
+    "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
     "no metadata": (
         lambda wheel, folder: rewritten(wheel, folder, lambda *row: None if "dist-info" in row[0] else row),
         "has no .dist-info",

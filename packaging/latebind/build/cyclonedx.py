@@ -1,8 +1,8 @@
 """Writes and reads SBOMs in CycloneDX.
 
 1.7 is the first version that can say "not in here, and any version of this range will do" (isExternal, versionRange);
-for 1.6 the range is the text of the version, and a property. The time is SOURCE_DATE_EPOCH, and the serial number a UUID
-of the contents: equal inputs give equal bytes.
+for 1.6 the range is the text of the version, and a property. The time is SOURCE_DATE_EPOCH, and the serial number a
+UUID of the contents: equal inputs give equal bytes.
 """
 
 from __future__ import annotations
@@ -105,7 +105,9 @@ def _part(part: Part) -> dict[str, Any]:
 def _library(row: Library, bill: Bill) -> dict[str, Any]:
     facts = {"target": row.target}
     if not row.is_data:
-        facts = {key: value for key, value in {"floor": row.floor, **facts, "toolchain": row.toolchain}.items() if value}
+        facts = {
+            key: value for key, value in {"floor": row.floor, **facts, "toolchain": row.toolchain}.items() if value
+        }
     return {
         "type": "file",
         "bom-ref": _file_ref(row),

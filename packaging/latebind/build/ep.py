@@ -105,7 +105,9 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
     ]
     info = f"{ep.module}-{Version(config.project.version)}.dist-info"
     rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
-    record = "".join(f"{row.name},{record_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name))
+    record = "".join(
+        f"{row.name},{record_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name)
+    )
     rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
     write_zip(path, rows)
     return path
@@ -202,4 +204,3 @@ def _metadata(config: Config, ep: EpConfig, held: Sequence[str]) -> str:
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
     own = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
     return f"{head}\n{own}{render('ep_description.md.j2', **_words(config, ep))}"
-

@@ -26,8 +26,8 @@ from packaging.version import Version
 from latebind.build.extension import refuse_foreign
 from latebind.build.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.build.imports import WHEEL_MANIFEST
-from latebind.build.notices import add_notices, notices
 from latebind.build.native import needs_compiler, stage_target
+from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sources import loader_dir, native_files

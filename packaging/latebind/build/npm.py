@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.binary import read_images
-from latebind.build.npmjson import GENERATED_FILES, copied_types, entry_points, list_needs, metadata, npm_settings
 from latebind.build.notices import package_notices
+from latebind.build.npmjson import GENERATED_FILES, copied_types, entry_points, list_needs, metadata, npm_settings
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError

@@ -83,7 +83,7 @@ def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _package(
+def _package(  # noqa: PLR0913  # what a package states
     ref: str, name: str, version: str = "", *, purl: str = "", supplier: str = "", purpose: str = "LIBRARY"
 ) -> dict[str, Any]:
     row: dict[str, Any] = {

@@ -56,6 +56,6 @@ def _describe(wheel: Wheel) -> None:
     from latebind.text import plural  # noqa: PLC0415
 
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
-    print(f"  {plural(len(wheel.bill.libraries), 'native file')}; linked statically: {parts or 'nothing that is known'}")
+    print(f"  {plural(len(wheel.bill.libraries), 'native file')}; linked statically: {parts or 'nothing known'}")
     for name in wheel.unversioned:
         LOG.say(f"warning: {wheel.path.name} holds {name}, whose version is not in it\n  help: --part {name}@VERSION")

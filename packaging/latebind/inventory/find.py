@@ -146,9 +146,9 @@ def _authors(fields: Mapping[str, tuple[str, ...]]) -> list[str]:
     for key in ("author", "maintainer"):
         if name := _first(fields, key):
             return [name]
-        if names := [part.partition("<")[0].strip(' "') for part in _first(fields, f"{key}-email").split(",")]:
-            if any(names):
-                return names
+        names = [part.partition("<")[0].strip(' "') for part in _first(fields, f"{key}-email").split(",")]
+        if any(names):
+            return names
     return []
 
 

@@ -67,8 +67,7 @@ def _copy(raw: BinaryIO, old: zipfile.ZipFile, file: BinaryIO, new: zipfile.ZipF
 
 
 def _copy_bytes(raw: BinaryIO, file: BinaryIO, size: int) -> None:
-    for start, end in pairwise([*range(0, size, _BLOCK), size]):
-        file.write(raw.read(end - start))
+    file.writelines(raw.read(end - start) for start, end in pairwise([*range(0, size, _BLOCK), size]))
 
 
 def _info(name: str) -> zipfile.ZipInfo:
