@@ -9,13 +9,17 @@ import zipfile
 
 import pytest
 from latebind.binary import read_images
+from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
+from latebind.build.sdk import pack_sdk
 from latebind.compilers.choose import program
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
+from latebind.tables.targets import target
 
+from tests.audit.corpus import universal
 from tests.client import PORTABLE_CMAKE, edit, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
 from tests.needs import needed
@@ -137,6 +141,63 @@ def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, a
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
     edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
     assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
+
+
+ELSEWHERE = {
+    "another machine's toolchain": (["CMAKE_SYSTEM_NAME=Linux", "CMAKE_SYSTEM_PROCESSOR=aarch64"], "aarch64"),
+    "the same one by another name": (["CMAKE_SYSTEM_NAME=Linux", "CMAKE_SYSTEM_PROCESSOR=AMD64"], ""),
+    "the compiler's own answer comes first": (["CMAKE_C_COMPILER_ARCHITECTURE_ID=ARM64"], "arm64"),
+    "a list that is for macOS only": (["CMAKE_OSX_ARCHITECTURES=arm64"], ""),
+    "none that is known": (["CMAKE_SYSTEM_PROCESSOR="], ""),
+    "no compiler": (["CMAKE_SIZEOF_VOID_P=", "CMAKE_SYSTEM_PROCESSOR=aarch64"], ""),
+}
+
+
+def judged(file, *words):
+    """What the version file answers to a request for 1.2, as find_package() reads it."""
+    script = file.with_name("ask.cmake")
+    lines = [*(f"set({word.replace('=', ' ', 1)})" for word in words), f'include("{file}")']
+    text = "${PACKAGE_VERSION}|${PACKAGE_VERSION_UNSUITABLE}|${PACKAGE_VERSION_COMPATIBLE}"
+    script.write_text("\n".join([*lines, f'message("{text}")']), encoding="utf-8")
+    return ran(program("cmake"), "-P", script).stderr.strip()
+
+
+ASKED = ["PACKAGE_FIND_VERSION=1.2", "PACKAGE_FIND_VERSION_MAJOR=1", "CMAKE_SIZEOF_VOID_P=8", "CMAKE_SYSTEM_NAME=Linux"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_package_for_another_processor_is_not_found(name, prefix):
+    words, refused = ELSEWHERE[name]
+    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+    found = judged(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *words)
+    assert found == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
+
+
+def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "linux-arm64"))
+    shutil.unpack_archive(sdk_of(packed(root)), tmp_path / "place", filter="data")
+    ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
+    assert ended.returncode == 1
+    assert "version: 1.2.3 (for linux-arm64, not x86_64)" in " ".join(ended.stderr.split())
+
+
+def test_a_universal_library_serves_both_processors(tmp_path):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "osx-arm64"))
+    config = load(root / "latebind.toml")
+    stage = stage_target(config, target("osx-arm64"), root)
+    (library,) = stage.libraries("tiny")
+    words = ["-target", "x86_64-macos.11.0", "-shared", "-install_name", "libtiny.dylib", "-o", tmp_path / "x64.dylib"]
+    run([find_zig(), "cc", *words, root / "native" / "tiny.c"], timeout=120)
+    for is_wide in (False, True):
+        if is_wide:
+            library.write_bytes(universal(library.read_bytes(), (tmp_path / "x64.dylib").read_bytes()))
+        path = pack_sdk(config, ["tiny"], stage, tmp_path / "out")
+        shutil.unpack_archive(path, tmp_path / f"place{is_wide}", filter="data")
+        (prefix,) = (tmp_path / f"place{is_wide}").iterdir()
+        file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+        for asked, suits in {"x86_64;arm64": True, "arm64": True, "x86_64h": True, "arm64;arm64e": False}.items():
+            found = judged(file, *ASKED, "CMAKE_SYSTEM_NAME=Darwin", f'CMAKE_OSX_ARCHITECTURES="{asked}"')
+            assert found.endswith("|TRUE") is (suits if is_wide else asked == "arm64"), asked
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):

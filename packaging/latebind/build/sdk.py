@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _STEM = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib)$")
 _LINK_NAME = {"linux": "lib{}.so", "macos": "lib{}.dylib"}
 """What -lNAME looks for, and what CMake's users expect."""
+_CPUS = {"x86_64": ("x86_64", "x86_64h", "amd64", "x64"), "aarch64": ("aarch64", "arm64")}
+_SAME_CPU = {"arm64": "aarch64", "amd64": "x86_64"}
+"""How CMake and compilers spell each CPU, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +51,8 @@ class SdkLibrary:
     """What -l takes."""
     file: str
     entries: tuple[Entry, ...]
+    cpus: frozenset[str] = frozenset()
+    """The CPUs that it has code for: several in a universal library."""
     soname: str = ""
     import_library: str = ""
 
@@ -125,6 +130,8 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
     """One library, which may be staged under several names: the longest is the file, the others are links to it."""
     name = max(names, key=lambda one: (len(one), one))
     is_windows = target(stage.rid).system == "windows"
+    images = read_images(data, name)
+    cpus = frozenset(_SAME_CPU.get(image.arch, image.arch) for image in images)
     match = None if is_windows else _STEM.match(min(names, key=len))
     stem = match[1] if match else name.rpartition(".")[0]
     own = f"{package}.{stem}" if is_several else package
@@ -136,15 +143,17 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
                 advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
             )
         pair = (Entry(name=f"bin/{name}", data=data), Entry(name=f"lib/{stem}.lib", data=imports[stem].read_bytes()))
-        return SdkLibrary(target=own, stem=stem, file=f"bin/{name}", entries=pair, import_library=f"lib/{stem}.lib")
-    soname = next((image.soname for image in read_images(data, name)), "")
+        return SdkLibrary(
+            target=own, stem=stem, file=f"bin/{name}", entries=pair, cpus=cpus, import_library=f"lib/{stem}.lib"
+        )
+    soname = next((image.soname for image in images), "")
     wanted = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
     links = sorted(wanted - {name, ""})
     entries = (
         Entry(name=f"lib/{name}", data=data),
         *(Entry(name=f"lib/{link}", data=name.encode(), mode=stat.S_IFLNK | 0o777) for link in links),
     )
-    return SdkLibrary(target=own, stem=stem, file=f"lib/{name}", entries=entries, soname=soname)
+    return SdkLibrary(target=own, stem=stem, file=f"lib/{name}", entries=entries, cpus=cpus, soname=soname)
 
 
 def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
@@ -176,9 +185,13 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> It
     system = target(stage.rid).cmake_system
     known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows}
     major, minor = version.major, "" if version.major else version.minor
+    libraries = [library for row in rows for library in row.libraries]
+    cpus = [name for cpu, names in _CPUS.items() if all(cpu in one.cpus for one in libraries) for name in names]
     texts = {
         "config": render("sdk_config.cmake.j2", **known),
-        "config-version": render("sdk_version.cmake.j2", **known, system=system, major=major, minor=minor),
+        "config-version": render(
+            "sdk_version.cmake.j2", **known, system=system, cpus=cpus, major=major, minor=minor
+        ),
     }
     for kind, text in texts.items():
         yield Entry(name=f"lib/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
