@@ -8,6 +8,7 @@ import tarfile
 import zipfile
 
 import pytest
+from latebind.audit.audit import audit_here
 from latebind.binary import read_images
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
@@ -88,14 +89,14 @@ def test_equal_inputs_give_equal_archives(made, tmp_path):
     assert hashes(again)[sdk_of(again).name] == hashes(made)[sdk_of(made).name]
 
 
-def configured(folder, prefix, *, version="1.2", component="tiny"):
+def configured(folder, prefix, *, version="1.2", component="tiny", more=()):
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(version=version, component=component), encoding="utf-8")
     for language in ("c", "cpp"):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
     command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
     command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return ran(*command, timeout=120)
+    return ran(*command, *more, timeout=120)
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
@@ -141,6 +142,30 @@ def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, a
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
     edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
     assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
+
+
+@pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
+def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
+    config = SDK.replace('[native]', f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
+    assert not [row for row in audit_here([path]).findings if row.code.startswith("LB43")]
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
+    # CMake searches lib64 on Fedora and the like alone.
+    more = [f"-DTiny_DIR={prefix / libdir / 'cmake' / 'tiny'}"] if libdir == "lib64" else []
+    ended = configured(tmp_path / "consumer", prefix, more=more)
+    assert ended.returncode == 0, ended.stderr
+    did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+    did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / libdir / "pkgconfig")}
+    assert f"-L{prefix / libdir}" in os.path.normpath(did("pkg-config", "--libs", "tiny", env=env).split()[0])
+
+
+def test_libraries_in_two_folders_are_refused(tmp_path):
+    both = TWO_CMAKE.replace("TARGETS ${name}", "TARGETS ${name} LIBRARY DESTINATION lib64")
+    with pytest.raises(BuildError, match="installed in lib and lib64"):
+        packed(write_sdk_client(tmp_path / "tiny", both, TWO))
 
 
 ELSEWHERE = {
