@@ -146,7 +146,7 @@ def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
 
 @pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
 def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
-    config = SDK.replace('[native]', f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
+    config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
     path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
     assert not [row for row in audit_here([path]).findings if row.code.startswith("LB43")]
     shutil.unpack_archive(path, tmp_path / "place", filter="data")
@@ -166,6 +166,42 @@ def test_libraries_in_two_folders_are_refused(tmp_path):
     both = TWO_CMAKE.replace("TARGETS ${name}", "TARGETS ${name} LIBRARY DESTINATION lib64")
     with pytest.raises(BuildError, match="installed in lib and lib64"):
         packed(write_sdk_client(tmp_path / "tiny", both, TWO))
+
+
+@pytest.mark.parametrize(("rid", "name"), [("linux-x64", "libtiny.so.4"), ("osx-arm64", "libtiny.4.dylib")])
+def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_path):
+    config = SDK.replace("sdk = true", "sdk = { soversion = 4 }").replace("linux-x64", rid)
+    plain, made = (
+        packed(write_sdk_client(tmp_path / folder, latebind=text))
+        for folder, text in (("plain", SDK.replace("linux-x64", rid)), ("tiny", config))
+    )
+    before, after = hashes(plain), hashes(made)
+    assert {one for one in after if after[one] != before[one]} == {
+        sdk_of(made).name,
+        *(
+            one
+            for one in after
+            if one.endswith(".tar.gz") and "sdk" not in one  # the sdist holds the configuration
+        ),
+    }
+    shutil.unpack_archive(sdk_of(made), tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
+    assert library.name == name
+    assert [os.path.basename(image.soname) for image in read_images(library.read_bytes(), name)] == [name]
+    assert not [row for row in audit_here([sdk_of(made)]).findings if row.severity == "error"]
+    assert hashes(packed(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name] == after[sdk_of(made).name]
+    if rid == "linux-x64":
+        ended = configured(tmp_path / "consumer", prefix)
+        assert ended.returncode == 0, ended.stderr
+        did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+        did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+
+
+def test_two_soversions_for_one_archive_are_refused(tmp_path):
+    config = TWO.replace("sdk = true", "sdk = { soversion = 1 }", 1).replace("sdk = true", "sdk = { soversion = 2 }", 1)
+    with pytest.raises(ConfigError, match="has soversion 2, another one 1"):
+        load(write_sdk_client(tmp_path / "tiny", latebind=config) / "latebind.toml")
 
 
 ELSEWHERE = {

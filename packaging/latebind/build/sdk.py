@@ -148,7 +148,14 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, l
 
 
 def _library(  # noqa: PLR0913  # what names a library, and what it is
-    package: str, stage: Stage, names: Sequence[str], data: bytes, imports: dict[str, Path], libdir: str, *, is_several: bool
+    package: str,
+    stage: Stage,
+    names: Sequence[str],
+    data: bytes,
+    imports: dict[str, Path],
+    libdir: str,
+    *,
+    is_several: bool,
 ) -> SdkLibrary:
     """One library, which may be staged under several names: the longest is the file, the others are links to it."""
     name = max(names, key=lambda one: (len(one), one))
@@ -213,9 +220,7 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage, libdi
     cpus = [name for cpu, names in _CPUS.items() if all(cpu in one.cpus for one in libraries) for name in names]
     texts = {
         "config": render("sdk_config.cmake.j2", **known),
-        "config-version": render(
-            "sdk_version.cmake.j2", **known, system=system, cpus=cpus, major=major, minor=minor
-        ),
+        "config-version": render("sdk_version.cmake.j2", **known, system=system, cpus=cpus, major=major, minor=minor),
     }
     for kind, text in texts.items():
         yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
