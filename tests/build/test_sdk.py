@@ -1,5 +1,6 @@
 """SDK archives: what is in them, and that programs in C and C++ are compiled and run with them wherever they lie."""
 
+import json
 import os
 import re
 import shutil
@@ -188,7 +189,7 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
     (prefix,) = (tmp_path / "place").iterdir()
     (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
     assert library.name == name
-    assert [os.path.basename(image.soname) for image in read_images(library.read_bytes(), name)] == [name]
+    assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
     assert not [row for row in audit_here([sdk_of(made)]).findings if row.severity == "error"]
     assert hashes(packed(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name] == after[sdk_of(made).name]
     if rid == "linux-x64":
@@ -196,6 +197,45 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
         assert ended.returncode == 0, ended.stderr
         did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
         did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+
+
+STATIC = WITH_HEADER.replace(
+    "install(TARGETS tiny COMPONENT tiny)",
+    """\
+add_library(still STATIC tiny.c)
+set_target_properties(still PROPERTIES OUTPUT_NAME {name} POSITION_INDEPENDENT_CODE ON)
+install(TARGETS tiny still COMPONENT tiny)""",
+)
+
+
+@pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
+def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
+    assert not [row for row in audit_here([path]).findings if row.severity == "error"]
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    assert (prefix / "lib" / f"lib{stem}.a").is_file()
+    bill = json.loads((prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes())
+    assert f"linux-x64/lib{stem}.a" in {row["bom-ref"] for row in bill["components"]}
+    folder = tmp_path / "consumer"
+    configured(folder, prefix)
+    edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::tiny_static")
+    ended = ran(program("cmake"), folder / "tree", timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    did(program("cmake"), "--build", folder / "tree", timeout=120)
+    did(folder / "tree" / "program_c", timeout=60)
+    assert "libtiny" not in did("readelf", "-d", folder / "tree" / "program_c")
+
+
+def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
+    config = SDK.replace("linux-x64", "win-x64")
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)))
+    with zipfile.ZipFile(path) as archive:
+        text = next(archive.read(name) for name in archive.namelist() if name.endswith("tiny-config.cmake")).decode()
+        libraries = {name.partition("/")[2] for name in archive.namelist() if name.endswith(".lib")}
+    assert libraries == {"lib/tiny.lib", "lib/tiny_still.lib"}
+    assert "add_library(tiny::tiny_static STATIC IMPORTED)" in text
+    assert 'IMPORTED_LOCATION "${PACKAGE_PREFIX_DIR}/lib/tiny_still.lib"' in text
 
 
 def test_two_soversions_for_one_archive_are_refused(tmp_path):

@@ -57,11 +57,12 @@ def sbom(  # noqa: PLR0913  # what holds what
     *,
     parts: Sequence[str] = (),
     more: Sequence[str] = (),
+    has_static: bool = False,
 ) -> bytes:
     """The SBOM of a package that holds those stages' libraries; `purl` is the package's own package URL.
 
     `parts` are the URLs of the packages that hold the libraries instead, where a package was split; `more` are further
-    packages of the configuration whose libraries are in the same file.
+    packages of the configuration whose libraries are in the same file; `has_static` says whether the static ones are.
     """
     packages = (package, *more)
     uses = {use.name: use for name in packages if (use := config.runtime_of(name)) is not None}
@@ -75,7 +76,7 @@ def sbom(  # noqa: PLR0913  # what holds what
             row
             for held in {config.packages[name].component: config.packages[name] for name in packages}.values()
             for stage in stages
-            for row in _files(stage, held)
+            for row in _files(stage, held, has_static=has_static)
         ),
         parts=tuple(parts),
         runtimes=tuple(map(_late, uses.values())),
@@ -110,9 +111,10 @@ def _late(use: RuntimeUse) -> Late:
     return Late(name=use.name, title=known.title, range=version_range(use), supplier=supplier)
 
 
-def _files(stage: Stage, package: Package) -> Iterator[Library]:
+def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
     """The libraries of a package for a target, and what an execution provider has next to its own."""
-    for path in stage.libraries(package.component):
+    static = stage.static_libraries(package.component) if has_static else ()
+    for path in (*stage.libraries(package.component), *static):
         yield _library(stage, path.name, package.component)
     hashes = {stage.root / row.path: row.sha256 for row in stage.manifest.files}
     for path in stage.data(package.component, package.ep.companions if package.ep else ()):

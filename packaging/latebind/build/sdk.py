@@ -68,6 +68,7 @@ class SdkPackage:
     module: str
     """The name of its pkg-config file."""
     libraries: tuple[SdkLibrary, ...]
+    static: tuple[SdkLibrary, ...]
     requires: tuple[str, ...]
     linked: tuple[str, ...]
     """The targets that its own target links."""
@@ -82,7 +83,7 @@ def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path
     libdir = _libdir(config, packages, stage)
     rows = [_package(config, name, packages, stage, libdir) for name in packages]
     entries = [
-        *(entry for row in rows for library in row.libraries for entry in library.entries),
+        *(entry for row in rows for library in (*row.libraries, *row.static) for entry in library.entries),
         *_headers(config, packages, stage),
         *_build_files(config, rows, stage, libdir),
         *_papers(config, packages, stage),
@@ -139,12 +140,22 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, l
         target=target_name,
         module=project if canonicalize_name(name) == canonicalize_name(project) else f"{project}-{name}",
         libraries=libraries,
+        static=tuple(_static(stage, own.component, target_name, libdir)),
         requires=requires,
         linked=(
             *(library.target for library in libraries if is_several),
             *(f"{project}::{other}" for other in requires),
         ),
     )
+
+
+def _static(stage: Stage, component: str, package: str, libdir: str) -> Iterator[SdkLibrary]:
+    """The static libraries of a component: `demo::core_static`; `demo::core.<name>_static` where there are several."""
+    paths = stage.static_libraries(component)
+    for path in paths:
+        own = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
+        entry = Entry(name=f"{libdir}/{path.name}", data=path.read_bytes())
+        yield SdkLibrary(target=own, stem=path.stem.removeprefix("lib"), file=entry.name, entries=(entry,))
 
 
 def _library(  # noqa: PLR0913  # what names a library, and what it is
@@ -214,13 +225,13 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage, libdi
     name, version = sdk_name(config), Version(config.project.version)
     system = target(stage.rid).cmake_system
     up = "../" * (libdir.count("/") + 1)
-    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows, "up": up}
+    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows, "up": up, "system": system}
     major, minor = version.major, "" if version.major else version.minor
     libraries = [library for row in rows for library in row.libraries]
     cpus = [name for cpu, names in _CPUS.items() if all(cpu in one.cpus for one in libraries) for name in names]
     texts = {
         "config": render("sdk_config.cmake.j2", **known),
-        "config-version": render("sdk_version.cmake.j2", **known, system=system, cpus=cpus, major=major, minor=minor),
+        "config-version": render("sdk_version.cmake.j2", **known, cpus=cpus, major=major, minor=minor),
     }
     for kind, text in texts.items():
         yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
@@ -236,6 +247,7 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage, libdi
             version=str(version),
             libdir=libdir,
             up=up,
+            system=target(stage.rid).system,
             requires=[modules[other] for other in row.requires],
         )
         yield Entry(name=f"{libdir}/pkgconfig/{row.module}.pc", data=text.encode())
@@ -250,5 +262,5 @@ def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[E
     for notice, data in package_notices(config, packages, [stage]).items():
         yield Entry(name=f"share/licenses/{name}/{notice}", data=data)
     purl = f"pkg:generic/{name}@{Version(config.project.version)}"
-    bill = sbom(config, packages[0], [stage], purl, more=packages[1:])
+    bill = sbom(config, packages[0], [stage], purl, more=packages[1:], has_static=True)
     yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)

@@ -201,8 +201,8 @@ class Package(Table, frozen=True):
     sdk: Annotated[
         bool | SdkConfig,
         Meta(
-            description="`true` or a table: put its libraries and headers, and those of what it requires, into an archive "
-            "for C and C++ for each target."
+            description="`true` or a table: put its libraries and headers, and those of what it requires, into an "
+            "archive for C and C++ for each target."
         ),
     ] = False
     ep: Annotated[
