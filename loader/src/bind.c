@@ -17,8 +17,8 @@ typedef struct lb_state {
   lb_record* record;
 } lb_state;
 
-/* What an SBOM finds in a library that holds the loader (packaging/latebind/tables/parts.toml). Reading it keeps it there,
- * whatever the linker leaves out. */
+/* What an SBOM finds in a library that holds the loader (packaging/latebind/tables/parts.toml). Reading it keeps it
+ * there, whatever the linker leaves out. */
 static const volatile char lb_loader_mark[] = "latebind loader " LATEBIND_VERSION;
 
 static const lb_state* lb_state_of(const lb_binding* binding) {
