@@ -13,9 +13,13 @@ import ziglang
 from latebind.audit.audit import audit_here
 from latebind.audit.choice import Choice
 from latebind.audit.policy import Policy
+from latebind.build.native import stage_target
 from latebind.build.notices import add_notices
+from latebind.config.file import load
 from latebind.system.resources import cmake_dir
 from latebind.tables.parts import find_parts, known_parts
+from latebind.tables.targets import target
+from packaging.licenses import canonicalize_license_expression
 
 from tests.client import BOUND, by_kind, hashes, members, packed, write_client
 from tests.conftest import ROOT
@@ -100,6 +104,36 @@ def test_the_sbom_lists_loader_and_the_compilers_libraries(made):
         assert library["dependsOn"] == sorted(row["bom-ref"] for row in rows.values())
 
 
+DROP_IN = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(latebind CONFIG REQUIRED)
+add_library(tiny SHARED tiny.c)
+target_link_libraries(tiny PRIVATE latebind::onnxruntime)
+latebind_hardening(tiny)
+install(TARGETS tiny COMPONENT tiny)
+"""
+LINKED = """\
+const void* OrtGetApiBase(void);
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_add(int a, int b) { return OrtGetApiBase() ? a : b; }
+"""
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64", "osx-arm64"])
+def test_no_linker_leaves_the_marks_out(rid, tmp_path):
+    config = BOUND.replace("linux-x64", rid)
+    root = write_client(tmp_path, latebind=config, cmakelists=DROP_IN, tiny=LINKED)
+    stage = stage_target(load(root / "latebind.toml"), target(rid), root)
+    (library,) = stage.libraries("tiny")
+    found = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
+    assert found["latebind-loader"] == found["latebind-stub"] == latebind.__version__
+
+
 def test_the_table_has_the_release_of_llvm_in_zig():
     config = Path(ziglang.__file__).parent / "lib/libcxx/include/__config"
     number = re.search(r"_LIBCPP_VERSION (\d\d)(\d\d)(\d\d)", config.read_text("utf-8"))
@@ -121,6 +155,7 @@ def test_each_row_of_the_table_has_a_source_and_an_existing_file_of_ours():
         assert row.source
         assert row.supplier
         assert row.patterns or row.compiler
+        assert not row.license or canonicalize_license_expression(row.license) == row.license
         if row.name.startswith("latebind"):
             assert (ROOT / row.source).is_file()
 
