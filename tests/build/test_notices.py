@@ -150,6 +150,15 @@ def test_gcc_supplies_its_own_libraries():
     assert not find_parts(b"libunwind", "host Debian clang version 14.0.6")
 
 
+def test_text_that_others_hold_too_is_not_enough():
+    zlib = b" deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler "
+    assert [part.name for part in find_parts(zlib)] == ["zlib"]
+    assert [part.name for part in find_parts(zlib + b"\0 zlib-ng 2.3.3\0")] == ["zlib-ng"]
+    header = b"OpenSSL 3.5.0 8 Apr 2025\0"  # what a user of its headers may print
+    assert not find_parts(header)
+    assert [part.version for part in find_parts(header + b'OPENSSLDIR: "/usr"\0')] == ["3.5.0"]
+
+
 def test_each_row_of_the_table_has_a_source_and_an_existing_file_of_ours():
     for row in known_parts().values():
         assert row.source

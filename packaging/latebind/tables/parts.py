@@ -36,6 +36,8 @@ class KnownPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=Tr
     patterns: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     """Text that must be there as well."""
+    unless: tuple[str, ...] = ()
+    """Text of another project that holds this one's text, too."""
     compiler: Family | None = None
     """The compiler that supplies it, whose version it has."""
 
@@ -93,7 +95,9 @@ def _find(row: KnownPart, data: bytes | mmap, versions: Mapping[Family, str]) ->
     """The versions of one part in a binary."""
     if row.compiler and row.compiler not in versions and not (row.patterns and row.compiler == "llvm"):
         return
-    if any(data.find(text.encode()) < 0 for text in row.needs):
+    if any(data.find(text.encode()) < 0 for text in row.needs) or any(
+        data.find(text.encode()) >= 0 for text in row.unless
+    ):
         return
     matches = [match for search in row.searches for match in _matches(search, data)]
     if row.compiler:
