@@ -147,6 +147,8 @@ def test_gcc_supplies_its_own_libraries():
     assert [(part.name, part.version) for part in find_parts(b"", first)] == [("libgcc", "12.2.0")]
     linked = find_parts(b"terminate called recursively\n", first)
     assert [part.name for part in linked] == ["libgcc", "libstdc++"]
+    named = b"\x7fELF\0GCC: (GNU) 8.5.0\0GCC: (GNU) 14.2.1\0"
+    assert [(part.name, part.version) for part in find_parts(named)] == [("libgcc", "14.2.1")]
     assert not find_parts(b"libunwind", "host Debian clang version 14.0.6")
 
 
