@@ -126,6 +126,17 @@ def test_record_lists_the_sbom_and_a_wrong_hash_would_be_found(wheel, tmp_path):
     assert any(".cdx.json" in str(row) for row in audit_here([spoilt]).findings)
 
 
+@pytest.mark.parametrize(("given", "stated"), [("mit", "MIT"), ("my own", None)])
+def test_the_license_is_stated_where_it_is_an_expression(given, stated, wheel, tmp_path):
+    def licensed(name, data):
+        return name, data + f"License-Expression: {given}\n".encode() if name.endswith("METADATA") else data
+
+    sbom(rewritten(wheel, tmp_path / "given", licensed), "--output", tmp_path / "out", "--part", "protobuf@1")
+    found = document(tmp_path / "out")
+    assert found["metadata"]["component"].get("licenses") == (stated and [{"expression": stated}])
+    assert not FORMATS[""][1](found)
+
+
 def with_file(wheel, folder, name):
     return rewritten(wheel, folder, add=[(f"{INFO}/{name}", b"{}")])
 

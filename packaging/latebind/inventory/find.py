@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
@@ -17,6 +18,7 @@ from latebind.build.bill import Bill, Library, supplier_of
 from latebind.errors import InputError, LatebindError
 from latebind.system.archive import ZipReader
 from latebind.tables.parts import Part, find_parts, known_parts, part_of
+from latebind.text import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -75,12 +77,13 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
     with ZipReader(path) as archive:
         if archive.problems:
             problem = archive.problems[0]
-            text = f"is unsafe to write again: {problem.kind} {problem.member} {problem.detail}".replace("  ", " ")
+            what = " ".join(filter(None, (problem.kind, printable(problem.member), printable(problem.detail))))
+            text = f"is unsafe to write again: {what}"
             raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {path.name}.")
         info = _dist_info(archive, path)
         fields = read_headers(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
         if canonicalize_name(_first(fields, "name")) != name:
-            text = f"METADATA names {_first(fields, 'name') or 'nothing'}, and the file is of {name}"
+            text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, and the file is of {name}"
             raise InputError(text, where=str(path), advice="Build the wheel again, or give the file its own name.")
         inside = [row.name for row in archive.members if not row.is_folder]
         found = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
@@ -90,7 +93,7 @@ def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
     bill = Bill(
         purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
         version=str(version),
-        license=_first(fields, "license-expression"),
+        license=_license(fields),
         supplier=supplier_of(_authors(fields), name),
         phase="post-build",
         tools=(("latebind", __version__),),
@@ -139,6 +142,14 @@ def _libraries(archive: ZipReader, tag: str) -> Iterator[Library]:
 
 def _replaced(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
     return tuple(sorted({named.get(part.name, part) for part in parts}))
+
+
+def _license(fields: Mapping[str, tuple[str, ...]]) -> str:
+    """The license, if it is an SPDX expression: SBOMs with another text are not valid."""
+    try:
+        return canonicalize_license_expression(_first(fields, "license-expression"))
+    except InvalidLicenseExpression:
+        return ""
 
 
 def _authors(fields: Mapping[str, tuple[str, ...]]) -> list[str]:
