@@ -157,7 +157,7 @@ def by_kind(made: PackResult) -> dict[str, Path]:
 
 
 def members(package: Path) -> dict[str, bytes]:
-    if package.suffix == ".tgz":
+    if package.suffix in (".tgz", ".gz"):
         with tarfile.open(package) as tar:
             return {row.name: file.read() for row in tar if (file := tar.extractfile(row))}
     with zipfile.ZipFile(package) as archive:

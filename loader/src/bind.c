@@ -17,6 +17,10 @@ typedef struct lb_state {
   lb_record* record;
 } lb_state;
 
+/* What an SBOM finds in a library that holds the loader (packaging/latebind/tables/parts.toml). Reading it keeps it
+ * there, whatever the linker leaves out. */
+static const volatile char lb_loader_mark[] = "latebind loader " LATEBIND_VERSION;
+
 static const lb_state* lb_state_of(const lb_binding* binding) {
   return binding ? lb_os_load(&binding->state) : NULL;
 }
@@ -225,6 +229,7 @@ int lb_bind_around(lb_binding* binding, const lb_runtime* runtime, const lb_opti
     if (report) lb_report_fill_sentence(report, runtime, "lb_bind() was called by the runtime that it is opening.");
     return LB_OUTCOME_LOAD_FAILED;
   }
+  (void)lb_loader_mark[0];
   lb_os_watch_forks();
   size_t opening = lb_begin_opening(binding);
   int outcome = lb_bind_now(binding, runtime, &copy, around, report);

@@ -6,6 +6,9 @@
 #include "internal.h"
 #include "os.h"
 
+/* As lb_loader_mark in bind.c. */
+static const volatile char lb_stub_mark[] = "latebind stub " LATEBIND_VERSION;
+
 /* ISO C has no conversion between pointers to objects and to functions; POSIX and Windows guarantee equal bytes. */
 lb_function lb_as_function(const void* address) {
   lb_function function = NULL;
@@ -147,6 +150,7 @@ static int lb_search_and_bind(lb_stub* stub) {
   lb_report report = {.size = sizeof report};
   lb_options options = {.size = sizeof options};
   lb_neighbours around = lb_neighbours_of(stub->packages);
+  (void)lb_stub_mark[0];
   options.flags = stub->flags;
   options.path = lb_os_load(&stub->path);
   char* advice = lb_stub_advice(stub, around.installer);

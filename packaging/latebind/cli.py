@@ -32,6 +32,7 @@ from latebind.commands.make import (
 from latebind.commands.new import declare_new
 from latebind.commands.parser import Parser
 from latebind.commands.release import declare_release
+from latebind.commands.sbom import declare_sbom
 from latebind.commands.stub import declare_stub
 from latebind.commands.verify import declare_gate, declare_matrix, declare_verify
 from latebind.errors import LatebindError
@@ -46,7 +47,7 @@ INTERRUPTED, PIPE_CLOSED = 130, 141
 _COMMANDS = (
     declare_new, declare_init, declare_doctor, declare_plan, declare_build, declare_stage, declare_pack, declare_audit,
     declare_verify, declare_gate, declare_matrix, declare_release, declare_reproduce, declare_cibuildwheel,
-    declare_loader_source, declare_stub,
+    declare_loader_source, declare_stub, declare_sbom,
 )  # fmt: skip
 
 

@@ -7,7 +7,9 @@ import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from latebind.build import sbom
+from latebind.build.bill import Bill
 from latebind.config.document import RuntimeUse
+from ntia_conformance_checker import NTIAChecker
 from spdx_tools.spdx.parser.error import SPDXParsingError
 from spdx_tools.spdx.parser.jsonlikedict.json_like_dict_parser import JsonLikeDictParser
 from spdx_tools.spdx.validation.document_validator import validate_full_spdx_document
@@ -24,6 +26,24 @@ def spdx_problem(document):
         return validate_full_spdx_document(JsonLikeDictParser().parse(document), "SPDX-2.3")
     except SPDXParsingError as error:
         return error.get_messages()
+
+
+def lacks_minimum(document, file):
+    """What NTIA's minimum elements miss: by its checker, which reads SPDX; for CycloneDX by the same rules."""
+    if "spdxVersion" in document:
+        file.write_text(json.dumps(document), encoding="utf-8")
+        found = NTIAChecker(str(file))
+        return None if found.compliant and not found.floating_component_ids else found.output_json()
+    rows = [document["metadata"]["component"], *document["components"]]
+    bare = [row["name"] for row in rows if not ("version" in row or "versionRange" in row) or "supplier" not in row]
+    edges = {row["ref"]: row.get("dependsOn", []) for row in document["dependencies"]}
+    reached, waiting = set(), [rows[0]["bom-ref"]]
+    while waiting:
+        reached.add(ref := waiting.pop())
+        waiting += [one for one in edges[ref] if one not in reached]
+    floating = {row["bom-ref"] for row in rows} ^ reached
+    head = document["metadata"]
+    return bare or floating or not (head["timestamp"] and head["authors"][0]["name"] and document["serialNumber"])
 
 
 FORMATS = {
@@ -57,6 +77,37 @@ def test_each_package_carries_a_valid_sbom_where_its_kind_has_them(bills):
         row = broken.get("components", broken.get("packages"))[0]
         row["type" if "components" in broken else "primaryPackagePurpose"] = "thing"
         assert problem(broken)
+
+
+def test_each_has_the_minimum_elements_of_ntia_and_nothing_floats(bills, tmp_path):
+    for _, bill, _ in bills[0].values():
+        document = json.loads(bill)
+        assert not lacks_minimum(document, tmp_path / "whole.spdx.json")
+        rows = document.get("components") or document["packages"]
+        rows.append({**rows[-1], "bom-ref": "apart", "SPDXID": "SPDXRef-apart"})
+        if "spdxVersion" not in document:
+            for row in rows:
+                row.pop("SPDXID", None)
+            document["dependencies"].append({"ref": "apart"})
+        else:
+            rows[-1].pop("bom-ref")
+        assert lacks_minimum(document, tmp_path / "floats.spdx.json")
+        del rows[-2:]
+        rows[0].pop("supplier")
+        assert lacks_minimum(document, tmp_path / "bare.spdx.json")
+
+
+def test_time_and_serial_number_follow_from_the_inputs(monkeypatch):
+    def made(epoch, **changed):
+        monkeypatch.setenv("SOURCE_DATE_EPOCH", epoch)
+        bill = Bill(purl="pkg:pypi/tiny@1", version="1", supplier="Somebody", tools=(("latebind", "1"),), **changed)
+        return json.loads(sbom.render_bill(bill, "cyclonedx-1.6"))
+
+    first = made("1700000000")
+    assert first["metadata"]["timestamp"] == "2023-11-14T22:13:20Z"
+    assert first == made("1700000000")
+    numbers = {row["serialNumber"] for row in (first, made("1700000001"), made("1700000000", license="MIT"))}
+    assert len(numbers) == 3
 
 
 def test_it_names_the_package_its_library_and_the_runtime_that_is_not_inside(bills):

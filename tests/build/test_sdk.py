@@ -1,5 +1,6 @@
 """SDK archives: what is in them, and that programs in C and C++ are compiled and run with them wherever they lie."""
 
+import json
 import os
 import re
 import shutil
@@ -8,14 +9,19 @@ import tarfile
 import zipfile
 
 import pytest
+from latebind.audit.audit import audit_here
 from latebind.binary import read_images
+from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
+from latebind.build.sdk import pack_sdk
 from latebind.compilers.choose import program
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
+from latebind.tables.targets import target
 
+from tests.audit.corpus import universal
 from tests.client import PORTABLE_CMAKE, edit, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
 from tests.needs import needed
@@ -84,14 +90,14 @@ def test_equal_inputs_give_equal_archives(made, tmp_path):
     assert hashes(again)[sdk_of(again).name] == hashes(made)[sdk_of(made).name]
 
 
-def configured(folder, prefix, *, version="1.2", component="tiny"):
+def configured(folder, prefix, *, version="1.2", component="tiny", more=()):
     folder.mkdir()
     (folder / "CMakeLists.txt").write_text(CONSUMER.format(version=version, component=component), encoding="utf-8")
     for language in ("c", "cpp"):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
     command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
     command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return ran(*command, timeout=120)
+    return ran(*command, *more, timeout=120)
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
@@ -137,6 +143,162 @@ def test_versions_and_components_that_it_lacks_are_not_found(prefix, tmp_path, a
 def test_a_package_for_another_system_is_not_found(prefix, tmp_path):
     edit(prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake", '"Linux"', '"Windows"')
     assert "version: 1.2.3 (for linux-x64)" in " ".join(configured(tmp_path / "consumer", prefix).stderr.split())
+
+
+@pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
+def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
+    config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", f"include(GNUInstallDirs)\n{VERSIONED}", config)))
+    assert not [row for row in audit_here([path]).findings if row.code.startswith("LB43")]
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    assert {file.parent for file in prefix.rglob("libtiny*")} == {prefix / libdir}
+    # CMake searches lib64 on Fedora and the like alone.
+    more = [f"-DTiny_DIR={prefix / libdir / 'cmake' / 'tiny'}"] if libdir == "lib64" else []
+    ended = configured(tmp_path / "consumer", prefix, more=more)
+    assert ended.returncode == 0, ended.stderr
+    did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+    did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / libdir / "pkgconfig")}
+    assert f"-L{prefix / libdir}" in os.path.normpath(did("pkg-config", "--libs", "tiny", env=env).split()[0])
+
+
+def test_libraries_in_two_folders_are_refused(tmp_path):
+    both = TWO_CMAKE.replace("TARGETS ${name}", "TARGETS ${name} LIBRARY DESTINATION lib64")
+    with pytest.raises(BuildError, match="installed in lib and lib64"):
+        packed(write_sdk_client(tmp_path / "tiny", both, TWO))
+
+
+@pytest.mark.parametrize(("rid", "name"), [("linux-x64", "libtiny.so.4"), ("osx-arm64", "libtiny.4.dylib")])
+def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_path):
+    config = SDK.replace("sdk = true", "sdk = { soversion = 4 }").replace("linux-x64", rid)
+    plain, made = (
+        packed(write_sdk_client(tmp_path / folder, latebind=text))
+        for folder, text in (("plain", SDK.replace("linux-x64", rid)), ("tiny", config))
+    )
+    before, after = hashes(plain), hashes(made)
+    assert {one for one in after if after[one] != before[one]} == {
+        sdk_of(made).name,
+        *(
+            one
+            for one in after
+            if one.endswith(".tar.gz") and "sdk" not in one  # the sdist holds the configuration
+        ),
+    }
+    shutil.unpack_archive(sdk_of(made), tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    (library,) = [path for path in (prefix / "lib").iterdir() if path.is_file() and not path.is_symlink()]
+    assert library.name == name
+    assert [image.soname.removeprefix("@rpath/") for image in read_images(library.read_bytes(), name)] == [name]
+    assert not [row for row in audit_here([sdk_of(made)]).findings if row.severity == "error"]
+    assert hashes(packed(tmp_path / "tiny", workdir=tmp_path / "again"))[sdk_of(made).name] == after[sdk_of(made).name]
+    if rid == "linux-x64":
+        ended = configured(tmp_path / "consumer", prefix)
+        assert ended.returncode == 0, ended.stderr
+        did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+        did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+
+
+STATIC = WITH_HEADER.replace(
+    "install(TARGETS tiny COMPONENT tiny)",
+    """\
+add_library(still STATIC tiny.c)
+set_target_properties(still PROPERTIES OUTPUT_NAME {name} POSITION_INDEPENDENT_CODE ON)
+install(TARGETS tiny still COMPONENT tiny)""",
+)
+
+
+@pytest.mark.parametrize(("name", "stem"), [("tiny", "tiny"), ("tiny_still", "tiny_still")])
+def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", name))))
+    assert not [row for row in audit_here([path]).findings if row.severity == "error"]
+    shutil.unpack_archive(path, tmp_path / "place", filter="data")
+    (prefix,) = (tmp_path / "place").iterdir()
+    assert (prefix / "lib" / f"lib{stem}.a").is_file()
+    bill = json.loads((prefix / "share" / "tiny" / "latebind.cdx.json").read_bytes())
+    assert f"linux-x64/lib{stem}.a" in {row["bom-ref"] for row in bill["components"]}
+    folder = tmp_path / "consumer"
+    configured(folder, prefix)
+    edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::tiny_static")
+    ended = ran(program("cmake"), folder / "tree", timeout=120)
+    assert ended.returncode == 0, ended.stderr
+    did(program("cmake"), "--build", folder / "tree", timeout=120)
+    did(folder / "tree" / "program_c", timeout=60)
+    assert "libtiny" not in did("readelf", "-d", folder / "tree" / "program_c")
+
+
+def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
+    config = SDK.replace("linux-x64", "win-x64")
+    path = sdk_of(packed(write_sdk_client(tmp_path / "tiny", STATIC.replace("{name}", "tiny_still"), config)))
+    with zipfile.ZipFile(path) as archive:
+        text = next(archive.read(name) for name in archive.namelist() if name.endswith("tiny-config.cmake")).decode()
+        libraries = {name.partition("/")[2] for name in archive.namelist() if name.endswith(".lib")}
+    assert libraries == {"lib/tiny.lib", "lib/tiny_still.lib"}
+    assert "add_library(tiny::tiny_static STATIC IMPORTED)" in text
+    assert 'IMPORTED_LOCATION "${PACKAGE_PREFIX_DIR}/lib/tiny_still.lib"' in text
+
+
+def test_two_soversions_for_one_archive_are_refused(tmp_path):
+    config = TWO.replace("sdk = true", "sdk = { soversion = 1 }", 1).replace("sdk = true", "sdk = { soversion = 2 }", 1)
+    with pytest.raises(ConfigError, match="has soversion 2, another one 1"):
+        load(write_sdk_client(tmp_path / "tiny", latebind=config) / "latebind.toml")
+
+
+ELSEWHERE = {
+    "another machine's toolchain": (["CMAKE_SYSTEM_NAME=Linux", "CMAKE_SYSTEM_PROCESSOR=aarch64"], "aarch64"),
+    "the same one by another name": (["CMAKE_SYSTEM_NAME=Linux", "CMAKE_SYSTEM_PROCESSOR=AMD64"], ""),
+    "the compiler's own answer comes first": (["CMAKE_C_COMPILER_ARCHITECTURE_ID=ARM64"], "arm64"),
+    "a list that is for macOS only": (["CMAKE_OSX_ARCHITECTURES=arm64"], ""),
+    "none that is known": (["CMAKE_SYSTEM_PROCESSOR="], ""),
+    "no compiler": (["CMAKE_SIZEOF_VOID_P=", "CMAKE_SYSTEM_PROCESSOR=aarch64"], ""),
+}
+
+
+def judged(file, *words):
+    """What the version file answers to a request for 1.2, as find_package() reads it."""
+    script = file.with_name("ask.cmake")
+    lines = [*(f"set({word.replace('=', ' ', 1)})" for word in words), f'include("{file}")']
+    text = "${PACKAGE_VERSION}|${PACKAGE_VERSION_UNSUITABLE}|${PACKAGE_VERSION_COMPATIBLE}"
+    script.write_text("\n".join([*lines, f'message("{text}")']), encoding="utf-8")
+    return ran(program("cmake"), "-P", script).stderr.strip()
+
+
+ASKED = ["PACKAGE_FIND_VERSION=1.2", "PACKAGE_FIND_VERSION_MAJOR=1", "CMAKE_SIZEOF_VOID_P=8", "CMAKE_SYSTEM_NAME=Linux"]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_package_for_another_processor_is_not_found(name, prefix):
+    words, refused = ELSEWHERE[name]
+    file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+    found = judged(file, "CMAKE_SYSTEM_PROCESSOR=x86_64", *ASKED, *words)
+    assert found == (f"1.2.3 (for linux-x64, not {refused})|TRUE|" if refused else "1.2.3||TRUE")
+
+
+def test_an_archive_for_arm_is_refused_when_this_machine_configures(tmp_path):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "linux-arm64"))
+    shutil.unpack_archive(sdk_of(packed(root)), tmp_path / "place", filter="data")
+    ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
+    assert ended.returncode == 1
+    assert "version: 1.2.3 (for linux-arm64, not x86_64)" in " ".join(ended.stderr.split())
+
+
+def test_a_universal_library_serves_both_processors(tmp_path):
+    root = write_sdk_client(tmp_path / "tiny", latebind=SDK.replace("linux-x64", "osx-arm64"))
+    config = load(root / "latebind.toml")
+    stage = stage_target(config, target("osx-arm64"), root)
+    (library,) = stage.libraries("tiny")
+    words = ["-target", "x86_64-macos.11.0", "-shared", "-install_name", "libtiny.dylib", "-o", tmp_path / "x64.dylib"]
+    run([find_zig(), "cc", *words, root / "native" / "tiny.c"], timeout=120)
+    for is_wide in (False, True):
+        if is_wide:
+            library.write_bytes(universal(library.read_bytes(), (tmp_path / "x64.dylib").read_bytes()))
+        path = pack_sdk(config, ["tiny"], stage, tmp_path / "out")
+        shutil.unpack_archive(path, tmp_path / f"place{is_wide}", filter="data")
+        (prefix,) = (tmp_path / f"place{is_wide}").iterdir()
+        file = prefix / "lib" / "cmake" / "tiny" / "tiny-config-version.cmake"
+        for asked, suits in {"x86_64;arm64": True, "arm64": True, "x86_64h": True, "arm64;arm64e": False}.items():
+            found = judged(file, *ASKED, "CMAKE_SYSTEM_NAME=Darwin", f'CMAKE_OSX_ARCHITECTURES="{asked}"')
+            assert found.endswith("|TRUE") is (suits if is_wide else asked == "arm64"), asked
 
 
 def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):

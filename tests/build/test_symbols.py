@@ -93,18 +93,39 @@ def test_a_crash_in_the_shipped_library_is_named_by_gdb_through_the_id_alone(tmp
     packed(folder)
     place, row = unpacked(folder, "linux-x64")
     shipped = folder / "stage" / "linux-x64" / row["library"]
-    known = tmp_path / "debug" / ".build-id" / row["id"][:2] / f"{row['id'][2:]}.debug"
-    known.parent.mkdir(parents=True)
-    shutil.copyfile(place / row["symbols"], known)
+    assert row["symbols"] == f".build-id/{row['id'][:2]}/{row['id'][2:]}.debug"
     program = tmp_path / "program.c"
     program.write_text("int tiny_crash(int); int main(void) { return tiny_crash(8); }\n", encoding="utf-8")
     tool("cc", program, shipped, "-o", tmp_path / "program", f"-Wl,-rpath,{shipped.parent}")
-    words = [f"set debug-file-directory {tmp_path / 'debug'}", "set startup-with-shell off", "run", "backtrace"]
+    words = [f"set debug-file-directory {place}", "set startup-with-shell off", "run", "backtrace"]
     said = tool("gdb", "-nx", "-batch", *(part for word in words for part in ("-ex", word)), tmp_path / "program")
     if "SIGSEGV" not in said:
         pytest.skip("gdb may not trace programs here")
     assert re.search(rf"#0 .*tiny_inner .*source/tiny\.c:{CRASH_LINE}\b", said)
     assert "tiny_crash" in said
+
+
+def test_elfutils_join_the_shipped_library_with_its_symbols_by_the_id(tmp_path):
+    folder = client(tmp_path / "tiny", "linux-x64")
+    packed(folder)
+    place, row = unpacked(folder, "linux-x64")
+    shipped = folder / "stage" / "linux-x64" / row["library"]
+    joined = tmp_path / "joined.so"
+    tool("eu-unstrip", shipped, place / row["symbols"], "-o", joined)
+    assert read_loaded(joined.read_bytes(), "joined").has_debug
+    assert row["id"] in tool("eu-unstrip", "-n", "-e", place / row["symbols"])
+
+
+def test_two_components_with_one_library_share_its_symbols(tmp_path):
+    cmake = f"{CMAKE}install(TARGETS tiny COMPONENT more)\n"
+    folder = client(tmp_path / "tiny", "linux-x64", cmake=cmake)
+    more = '\n[package.more]\ncomponent = "more"\nexports = ["tiny_*"]\nnuget = { id = "More" }\n'
+    (folder / "latebind.toml").write_text((folder / "latebind.toml").read_text("utf-8") + more, encoding="utf-8")
+    assert packed(folder).not_made == ()
+    with zipfile.ZipFile(folder / "dist" / "symbols" / "tiny-1.2.3-linux-x64-symbols.zip") as archive:
+        rows = json.loads(archive.read("symbols.json"))["libraries"]
+        assert len(archive.namelist()) == 2
+    assert len({row["symbols"] for row in rows}) == 1 < len(rows)
 
 
 @pytest.mark.parametrize("rid", ["osx-x64", "osx-arm64"])

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _CMAKE_VERSION = re.compile(r'^\s*set\s*\(\s*PACKAGE_VERSION\s+"?([^"\s)]+)', re.MULTILINE | re.IGNORECASE)
 _PC_VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
 _SONAME = re.compile(r'IMPORTED_SONAME\w*\s+"([^"]+)"')
+_LIBDIR = re.compile(r"/lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?$")
 _IMPORT_LIBRARIES = ("{}.lib", "lib{}.dll.a", "{}.dll.a")
 _LINKED = ("lib{}.so", "lib{}.dylib", "lib{}.a", "{}.lib", "lib{}.dll.a", "{}.dll.a")
 
@@ -100,7 +101,7 @@ def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
     """The linker writes a library's own name into programs, whatever name the CMake files use."""
     for file, image in package.images:
         own = posixpath.basename(image.soname)
-        is_linked = file.base.startswith("lib") and file.folder.endswith("/lib")
+        is_linked = file.base.startswith("lib") and _LIBDIR.search(file.folder) is not None
         if own and own not in bases and image.format != "pe" and is_linked:
             text = f"is linked as {own}, which is not in the archive"
             yield Hit(inner=file.name, message=text, evidence=(own_name(image),))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from latebind.build.codemodel import read_codemodel, request_codemodel
 from latebind.build.diagnostics import first_errors, relative, without_commands
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from latebind.model import Target
     from latebind.system.run import Completed
 
+Variant = Literal["", "symbols", "sdk"]
 _TIME_LIMIT = 1800.0
 _DESCRIBED = "latebind-runtimes"
 """The folder in a build tree for headers and sources of the runtimes that the project describes itself."""
@@ -62,17 +63,17 @@ class NativeBuild:
         """The CMake components of those packages, each once."""
         return list(dict.fromkeys(self.config.packages[name].component for name in self.packages))
 
-    def install(self, workdir: Path, prefix: Path, *, symbols: bool = False) -> None:
+    def install(self, workdir: Path, prefix: Path, variant: Variant = "") -> None:
         """Build in the target's tree and install each component into a folder of its name below `prefix`.
 
-        `symbols` keeps debug information, in a tree of its own.
+        A variant is built in a tree of its own: `symbols` keeps debug information, `sdk` has versioned SONAMEs.
 
         Raises BuildError with the first errors, or when a file from outside the sources was used.
         """
         cmake, ninja = require("cmake", CMAKE_REQUIREMENT), require("ninja", NINJA_REQUIREMENT)
-        tree = self.folder / (f"{self.target.rid}.symbols" if symbols else self.target.rid)
+        tree = self.folder / ".".join(filter(None, (self.target.rid, variant)))
         log = self.folder / f"{tree.name}.log"
-        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, symbols=symbols)]
+        arguments = [f"-DCMAKE_MAKE_PROGRAM={ninja}", *self._arguments(tree, variant)]
         self._start_afresh(tree, arguments)
         write_sources(self.config, tree / _DESCRIBED)
         for use in self._drop_ins():
@@ -100,7 +101,7 @@ class NativeBuild:
             step("--install", tree, "--component", one, "--prefix", prefix / one)
         boundary.refuse_outside(read_inputs(ninja, tree))
 
-    def _arguments(self, tree: Path, *, symbols: bool) -> list[str]:
+    def _arguments(self, tree: Path, variant: Variant) -> list[str]:
         document, place = self.config.document, self.folder / f"{tree.name}.toolchain"
         described = any(use.describe for use in document.runtime)
         arguments = [
@@ -117,7 +118,9 @@ class NativeBuild:
         if self.config.module_kind:
             python = self.folder / f"{tree.name}.python"
             arguments += self.python.configure(python) if self.python else ["-DLATEBIND_PYTHON_KIND=none"]
-        if symbols:
+        if variant == "sdk":
+            arguments.append(f"-DLATEBIND_SOVERSION={self.config.soversion}")
+        if variant == "symbols":
             arguments += ["-DLATEBIND_SYMBOLS=ON", *self.toolchain.symbols(self.target, place, self.folder)]
         return arguments
 

@@ -1,19 +1,23 @@
 """Writes and reads SBOMs in CycloneDX.
 
 1.7 is the first version that can say "not in here, and any version of this range will do" (isExternal, versionRange);
-for 1.6 the range is a property. There is no time and no serial number: equal inputs give equal bytes.
+for 1.6 the range is the text of the version, and a property. The time is SOURCE_DATE_EPOCH, and the serial number a
+UUID of the contents: equal inputs give equal bytes.
 """
 
 from __future__ import annotations
 
+import json
+import uuid
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Stated, name_of
+from latebind.build.bill import Stated, name_of, plain_range, stated_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from latebind.build.bill import Bill, Late, Library
+    from latebind.tables.parts import Part
 
 _LATE = "late-bound/"
 _RANGE = "latebind:range"
@@ -22,28 +26,35 @@ _RANGE = "latebind:range"
 def cyclonedx(bill: Bill, version: str) -> dict[str, Any]:
     """The document in `version`, 1.6 or 1.7."""
     marks = {"isExternal": True, "scope": "required"} if version == "1.7" else {"scope": "required"}
-    parts = [{**_package(purl, bill.version), **marks} for purl in bill.parts]
+    parts = [{**_package(purl, bill), **marks} for purl in bill.parts]
     late = [{**_late(row, version), **marks} for row in bill.runtimes]
-    everything = [*map(_library, bill.libraries), *parts, *late]
-    itself = _package(bill.purl, bill.version)
+    held = [*(_library(row, bill) for row in bill.libraries), *parts, *late]
+    itself = _package(bill.purl, bill)
     if bill.license:
         itself["licenses"] = [{"expression": bill.license}]
-    return {
+    document = {
         "$schema": f"http://cyclonedx.org/schema/bom-{version}.schema.json",
         "bomFormat": "CycloneDX",
         "specVersion": version,
         "version": 1,
         "metadata": {
-            "lifecycles": [{"phase": "build"}],
+            "timestamp": stated_time(),
+            "lifecycles": [{"phase": bill.phase}],
+            "authors": [{"name": bill.supplier}],
+            "supplier": {"name": bill.supplier},
             "tools": {"components": [_tool(*row) for row in bill.tools]},
             "component": itself,
         },
-        "components": everything,
+        "components": [*held, *map(_part, bill.linked)],
         "dependencies": [
-            {"ref": bill.purl, "dependsOn": sorted(part["bom-ref"] for part in everything)},
-            *({"ref": part["bom-ref"]} for part in everything),
+            {"ref": bill.purl, "dependsOn": sorted([*(row["bom-ref"] for row in held), *map(_ref, bill.further)])},
+            *(_dependency(_file_ref(row), row.parts) for row in bill.libraries),
+            *({"ref": row["bom-ref"]} for row in (*parts, *late)),
+            *({"ref": _ref(row)} for row in bill.linked),
         ],
     }
+    text = json.dumps(document, sort_keys=True)
+    return {**document, "serialNumber": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text)}"}
 
 
 def read_cyclonedx(document: Mapping[str, Any]) -> Stated:
@@ -58,30 +69,66 @@ def read_cyclonedx(document: Mapping[str, Any]) -> Stated:
     return Stated(ranges=tuple(ranges), tools=tuple(named))
 
 
-def _package(purl: str, version: str) -> dict[str, Any]:
-    return {"type": "library", "bom-ref": purl, "name": name_of(purl), "version": version, "purl": purl}
+def _package(purl: str, bill: Bill) -> dict[str, Any]:
+    return {
+        "type": "library",
+        "bom-ref": purl,
+        "name": name_of(purl),
+        "version": bill.version,
+        "purl": purl,
+        "supplier": {"name": bill.supplier},
+    }
 
 
-def _library(row: Library) -> dict[str, Any]:
+def _dependency(ref: str, parts: Sequence[Part]) -> dict[str, Any]:
+    return {"ref": ref, **({"dependsOn": sorted(map(_ref, parts))} if parts else {})}
+
+
+def _file_ref(row: Library) -> str:
+    return f"{row.target}/{row.name}"
+
+
+def _ref(part: Part) -> str:
+    return f"part/{part.name}@{part.version}".rstrip("@")
+
+
+def _part(part: Part) -> dict[str, Any]:
+    row = {"type": "library", "bom-ref": _ref(part), "name": part.name, "version": part.version, "purl": part.purl}
+    known: dict[str, Any] = {key: value for key, value in row.items() if value}
+    if part.supplier:
+        known["supplier"] = {"name": part.supplier}
+    if part.license:
+        known["licenses"] = [{"expression": part.license}]
+    return known
+
+
+def _library(row: Library, bill: Bill) -> dict[str, Any]:
     facts = {"target": row.target}
     if not row.is_data:
-        facts = {"floor": row.floor, **facts, "toolchain": row.toolchain}
+        facts = {
+            key: value for key, value in {"floor": row.floor, **facts, "toolchain": row.toolchain}.items() if value
+        }
     return {
         "type": "file",
-        "bom-ref": f"{row.target}/{row.name}",
+        "bom-ref": _file_ref(row),
         "name": row.name,
+        "version": row.version or bill.version,
+        "supplier": {"name": bill.supplier},
         "hashes": [{"alg": "SHA-256", "content": row.sha256}],
         "properties": [{"name": f"latebind:{name}", "value": value} for name, value in facts.items()],
     }
 
 
 def _late(row: Late, version: str) -> dict[str, Any]:
-    known = {"versionRange": row.range} if version == "1.7" else {"properties": [{"name": _RANGE, "value": row.range}]}
+    known: dict[str, Any] = {"versionRange": row.range}
+    if version == "1.6":
+        known = {"version": plain_range(row.range), "properties": [{"name": _RANGE, "value": row.range}]}
     return {
         "type": "library",
         "bom-ref": f"{_LATE}{row.name}",
         "name": row.name,
         "description": f"{row.title}, bound at run time and not contained.",
+        "supplier": {"name": row.supplier},
         **known,
     }
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-import hashlib
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -15,6 +13,7 @@ from packaging.version import Version
 from latebind.binary import read_images
 from latebind.build.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.build.imports import WHEEL_MANIFEST
+from latebind.build.notices import notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.stage import manifest_text
@@ -22,6 +21,7 @@ from latebind.config.ep import EP_EXPORTS
 from latebind.errors import BuildError
 from latebind.filenames import tag
 from latebind.system.archive import Entry, write_text, write_zip
+from latebind.system.wheelfile import record_digest
 from latebind.templates import render
 
 if TYPE_CHECKING:
@@ -105,7 +105,9 @@ def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Pat
     ]
     info = f"{ep.module}-{Version(config.project.version)}.dist-info"
     rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
-    record = "".join(f"{row.name},{_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name))
+    record = "".join(
+        f"{row.name},{record_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name)
+    )
     rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
     write_zip(path, rows)
     return path
@@ -162,12 +164,14 @@ def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tu
     wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
     wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
     purl = f"pkg:pypi/{ep.distribution}@{project.version}"
+    held = notices(config, files.every)
     found = [
-        ("METADATA", _metadata(config, ep).encode()),
+        ("METADATA", _metadata(config, ep, tuple(held)).encode()),
         ("entry_points.txt", "[{}]\n{} = {}\n".format(HOOK_GROUP, *hook_entry(ep.module)).encode()),
         ("WHEEL", ("\n".join(wheel) + "\n").encode()),
         (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
         (WHEEL_MANIFEST, _manifest(stage, files).encode()),
+        *((f"licenses/{name}", data) for name, data in held.items()),
     ]
     if project.license_file:
         license_file = config.root / project.license_file
@@ -181,7 +185,7 @@ def _manifest(stage: Stage, files: EpFiles) -> str:
     return manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
 
 
-def _metadata(config: Config, ep: EpConfig) -> str:
+def _metadata(config: Config, ep: EpConfig, held: Sequence[str]) -> str:
     """Core metadata 2.4. It requires no distribution: there are several of ONNX Runtime, and any of them will do."""
     project = config.project
     fields = [
@@ -193,13 +197,10 @@ def _metadata(config: Config, ep: EpConfig) -> str:
         ("Author", ", ".join(project.authors)),
         ("License-Expression", project.license),
         ("License-File", Path(project.license_file).name if project.license_file else ""),
+        *(("License-File", name) for name in held),
         ("Requires-Python", _PYTHON),
         ("Description-Content-Type", "text/markdown"),
     ]
     head = "".join(f"{name}: {value}\n" for name, value in fields if value)
     own = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
     return f"{head}\n{own}{render('ep_description.md.j2', **_words(config, ep))}"
-
-
-def _digest(data: bytes) -> str:
-    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()

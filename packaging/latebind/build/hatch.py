@@ -13,6 +13,7 @@ import tempfile
 import zipfile
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
@@ -26,6 +27,7 @@ from latebind.build.extension import refuse_foreign
 from latebind.build.freezing import HOOK_GROUP, hook_entry, hook_files
 from latebind.build.imports import WHEEL_MANIFEST
 from latebind.build.native import needs_compiler, stage_target
+from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
 from latebind.build.sbom import sbom, sbom_file
 from latebind.build.sdistfiles import PROJECT_NAME, write_sources
@@ -46,6 +48,8 @@ from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import host_rid, target, targets
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from latebind.config.config import Config
 
 WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
@@ -81,6 +85,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
 
     PLUGIN_NAME = "latebind"
     _made: Path | None = None
+    _notices: Mapping[str, bytes] = MappingProxyType({})
 
     @cached_property
     def _project(self) -> Config:
@@ -183,6 +188,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
             purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
             file.write_bytes(sbom(config, package, [stage], purl))
             build_data["sbom_files"].append(str(file))
+            self._notices = notices(config, libraries)
 
     def _add_hook(self, package: str, folder: str, chosen: dict[str, str]) -> None:
         """Add the hook for PyInstaller, unless the project has its own."""
@@ -241,6 +247,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
         """Called by hatchling when the distribution is written."""
         if self.target_name == "wheel":
             name_unix(Path(artifact_path))
+            add_notices(Path(artifact_path), self._notices)
         if self._made is not None:
             shutil.rmtree(self._made, ignore_errors=True)
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.cmake import native_build
@@ -16,7 +19,7 @@ from latebind.system.log import LOG
 from latebind.tables.targets import target as find_target
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Iterator
 
     from latebind.build.cmake import NativeBuild
     from latebind.build.stage import StageManifest
@@ -74,7 +77,43 @@ def build_with_symbols(config: Config, target: Target, workdir: Path, prefix: Pa
     """
     build = native_build(config, target, workdir)
     with LOG.step(f"building {target.rid} with debug symbols", f"built {target.rid} with debug symbols"):
-        build.install(workdir, prefix, symbols=True)
+        build.install(workdir, prefix, "symbols")
+
+
+@contextmanager
+def versioned(config: Config, stage: Stage, workdir: Path) -> Iterator[Stage]:
+    """The stage with the SONAMEs that `sdk.soversion` asks for: built once more where it does, else the same.
+
+    Raises BuildError, ToolError and NotRun as stage_target does; BuildError for files that were built elsewhere.
+    """
+    row = find_target(stage.rid)
+    if config.soversion is None or row.system == "windows":
+        yield stage
+        return
+    if stage.manifest.imported:
+        raise BuildError(
+            f"sdk.soversion needs a build of {stage.rid}, and its files were imported",
+            where=config.file.name,
+            advice="Set SOVERSION on the targets in CMake instead, and remove soversion.",
+        )
+    build = native_build(config, row, workdir)
+    with tempfile.TemporaryDirectory(prefix=f".{stage.rid}-sdk-", dir=build.folder) as aside:
+        prefix = Path(aside) / stage.rid
+        with LOG.step(f"building {stage.rid} for its SDK", f"built {stage.rid} for its SDK"):
+            build.install(workdir, prefix, "sdk")
+        own = stage.manifest
+        write_manifest(
+            prefix,
+            rid=own.rid,
+            key=own.key,
+            source_hash=own.source_hash,
+            toolchain=own.toolchain,
+            floor=own.floor,
+        )
+        found = open_stage(prefix)
+        if found is None:
+            raise BuildError("the files of the SDK changed while they were written", where=str(prefix))
+        yield found
 
 
 def refuse_floor(config: Config, manifest: StageManifest, where: str) -> None:

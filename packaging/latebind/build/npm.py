@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from latebind.binary import read_images
+from latebind.build.notices import package_notices
 from latebind.build.npmjson import GENERATED_FILES, copied_types, entry_points, list_needs, metadata, npm_settings
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
@@ -55,6 +56,7 @@ def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
     fields["preferUnplugged"] = True  # Yarn's Plug'n'Play keeps packages zipped, where no library can be loaded
     libraries = stage.libraries(config.packages[package].component)
     files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
+    files += [Entry(name=row, data=data) for row, data in package_notices(config, [package], [stage]).items()]
     bill = sbom(config, package, [stage], _purl(config, name))
     return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from latebind.build import nugetfiles
+from latebind.build.notices import package_notices
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
 from latebind.filenames import nupkg_file, part_id, snupkg_file
@@ -193,6 +194,7 @@ def _write(job: _Job, files: Sequence[Entry], *, parts: Sequence[Dependency] = (
         *nugetfiles.readme(job.config.root, project.readme),
         *nugetfiles.icon(job.config.root, nuget.icon or project.icon),
         Entry(name=f"sbom/{sbom_file(job.config)}", data=document),
+        *(Entry(name=name, data=data) for name, data in package_notices(job.config, [job.package], job.stages).items()),
     ]
     nugetfiles.refuse_twins(everything, where=nuspec.id)
     path = job.outdir / nupkg_file(nuspec.id, project.version)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from packaging.version import Version
 
 from latebind import __version__
-from latebind.build.bill import Bill, Late, Library, Stated
+from latebind.build.bill import Bill, Late, Library, Stated, supplier_of
 from latebind.build.cyclonedx import cyclonedx, read_cyclonedx
 from latebind.build.spdx import read_spdx, spdx
+from latebind.tables.parts import find_parts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -40,7 +41,12 @@ SBOM_FILES: Mapping[str, str] = {f"latebind.{row.suffix}": row.suffix for row in
 
 def sbom_file(config: Config) -> str:
     """The name of the SBOM inside a package."""
-    return f"latebind.{_FORMATS[config.project.sbom].suffix}"
+    return sbom_name(config.project.sbom)
+
+
+def sbom_name(format_: SbomFormat) -> str:
+    """The name of an SBOM in this format."""
+    return f"latebind.{_FORMATS[format_].suffix}"
 
 
 def sbom(  # noqa: PLR0913  # what holds what
@@ -51,11 +57,12 @@ def sbom(  # noqa: PLR0913  # what holds what
     *,
     parts: Sequence[str] = (),
     more: Sequence[str] = (),
+    has_static: bool = False,
 ) -> bytes:
     """The SBOM of a package that holds those stages' libraries; `purl` is the package's own package URL.
 
     `parts` are the URLs of the packages that hold the libraries instead, where a package was split; `more` are further
-    packages of the configuration whose libraries are in the same file.
+    packages of the configuration whose libraries are in the same file; `has_static` says whether the static ones are.
     """
     packages = (package, *more)
     uses = {use.name: use for name in packages if (use := config.runtime_of(name)) is not None}
@@ -63,17 +70,23 @@ def sbom(  # noqa: PLR0913  # what holds what
         purl=purl,
         version=config.project.version,
         license=config.project.license,
+        supplier=supplier_of(config.project.authors, config.project.name),
         tools=_tools(stages),
         libraries=tuple(
             row
             for held in {config.packages[name].component: config.packages[name] for name in packages}.values()
             for stage in stages
-            for row in _files(stage, held)
+            for row in _files(stage, held, has_static=has_static)
         ),
         parts=tuple(parts),
-        runtimes=tuple(Late(name=use.name, title=use.known.title, range=version_range(use)) for use in uses.values()),
+        runtimes=tuple(map(_late, uses.values())),
     )
-    document = _FORMATS[config.project.sbom].write(bill)
+    return render_bill(bill, config.project.sbom)
+
+
+def render_bill(bill: Bill, format_: SbomFormat) -> bytes:
+    """An SBOM in a format; equal contents give equal bytes."""
+    document = _FORMATS[format_].write(bill)
     return (json.dumps(document, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -92,9 +105,16 @@ def version_range(use: RuntimeUse) -> str:
     return f"vers:generic/>={use.minimum}{below}"
 
 
-def _files(stage: Stage, package: Package) -> Iterator[Library]:
+def _late(use: RuntimeUse) -> Late:
+    known = use.known
+    supplier = known.supplier or supplier_of((), known.title)
+    return Late(name=use.name, title=known.title, range=version_range(use), supplier=supplier)
+
+
+def _files(stage: Stage, package: Package, *, has_static: bool) -> Iterator[Library]:
     """The libraries of a package for a target, and what an execution provider has next to its own."""
-    for path in stage.libraries(package.component):
+    static = stage.static_libraries(package.component) if has_static else ()
+    for path in (*stage.libraries(package.component), *static):
         yield _library(stage, path.name, package.component)
     hashes = {stage.root / row.path: row.sha256 for row in stage.manifest.files}
     for path in stage.data(package.component, package.ep.companions if package.ep else ()):
@@ -105,7 +125,14 @@ def _library(stage: Stage, name: str, component: str) -> Library:
     here = [row for row in stage.manifest.files if row.path.startswith(f"{component}/")]
     (file,) = [row for row in here if row.path.endswith(f"/{name}")]
     manifest = stage.manifest
-    return Library(name=name, target=stage.rid, sha256=file.sha256, floor=manifest.floor, toolchain=manifest.toolchain)
+    return Library(
+        name=name,
+        target=stage.rid,
+        sha256=file.sha256,
+        floor=manifest.floor,
+        toolchain=manifest.toolchain,
+        parts=find_parts((stage.root / file.path).read_bytes(), manifest.toolchain),
+    )
 
 
 def _tools(stages: Sequence[Stage]) -> tuple[tuple[str, str], ...]:

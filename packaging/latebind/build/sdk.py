@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from latebind.binary import read_images
+from latebind.build.notices import package_notices
 from latebind.build.promise import refuse_broken
 from latebind.build.sbom import sbom, sbom_file
 from latebind.errors import BuildError
@@ -33,8 +34,13 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
 
 _STEM = re.compile(r"(?:lib)?(.+?)(?:\.so(?:\.\d+)*|(?:\.\d+)*\.dylib)$")
+_LIBDIR = re.compile(r"lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?")
+"""What CMAKE_INSTALL_LIBDIR is: lib, lib64, lib/x86_64-linux-gnu."""
 _LINK_NAME = {"linux": "lib{}.so", "macos": "lib{}.dylib"}
 """What -lNAME looks for, and what CMake's users expect."""
+_CPUS = {"x86_64": ("x86_64", "x86_64h", "amd64", "x64"), "aarch64": ("aarch64", "arm64")}
+_SAME_CPU = {"arm64": "aarch64", "amd64": "x86_64"}
+"""How CMake and compilers spell each CPU, in lower case."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +53,8 @@ class SdkLibrary:
     """What -l takes."""
     file: str
     entries: tuple[Entry, ...]
+    cpus: frozenset[str] = frozenset()
+    """The CPUs that it has code for: several in a universal library."""
     soname: str = ""
     import_library: str = ""
 
@@ -60,6 +68,7 @@ class SdkPackage:
     module: str
     """The name of its pkg-config file."""
     libraries: tuple[SdkLibrary, ...]
+    static: tuple[SdkLibrary, ...]
     requires: tuple[str, ...]
     linked: tuple[str, ...]
     """The targets that its own target links."""
@@ -71,11 +80,12 @@ def pack_sdk(config: Config, packages: Sequence[str], stage: Stage, outdir: Path
     Raises BuildError: no library, no header or no import library, libraries that break the promises of the
     configuration, two headers of one name.
     """
-    rows = [_package(config, name, packages, stage) for name in packages]
+    libdir = _libdir(config, packages, stage)
+    rows = [_package(config, name, packages, stage, libdir) for name in packages]
     entries = [
-        *(entry for row in rows for library in row.libraries for entry in library.entries),
+        *(entry for row in rows for library in (*row.libraries, *row.static) for entry in library.entries),
         *_headers(config, packages, stage),
-        *_build_files(config, rows, stage),
+        *_build_files(config, rows, stage, libdir),
         *_papers(config, packages, stage),
     ]
     path = outdir / sdk_file(config, stage.rid)
@@ -91,7 +101,27 @@ def sdk_name(config: Config) -> str:
     return config.project.name.lower()
 
 
-def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -> SdkPackage:
+def _libdir(config: Config, packages: Sequence[str], stage: Stage) -> str:
+    """The folder of libraries: where the project installs them, if that is one that linkers know; else lib.
+
+    Raises BuildError for several.
+    """
+    roots = {stage.root / config.packages[name].component: name for name in packages}
+    paths = [(path.parent, root) for root in roots for path in stage.library_names(root.name)]
+    folders = {folder.relative_to(root).as_posix() for folder, root in paths}
+    found = sorted(name for name in folders if _LIBDIR.fullmatch(name))
+    if target(stage.rid).system == "windows" or not found:
+        return "lib"
+    if len(found) > 1:
+        raise BuildError(
+            f"libraries are installed in {' and '.join(found)}, and an SDK has one folder for all",
+            where=str(stage.root),
+            advice="Install all of them in ${CMAKE_INSTALL_LIBDIR}.",
+        )
+    return found[0]
+
+
+def _package(config: Config, name: str, packages: Sequence[str], stage: Stage, libdir: str) -> SdkPackage:
     project, own = sdk_name(config), config.packages[name]
     refuse_broken(config, name, stage)
     imports = {path.stem: path for path in stage.import_libraries(own.component)}
@@ -101,7 +131,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -
     target_name = f"{project}::{name}"
     is_several = len(copies) > 1
     libraries = tuple(
-        _library(target_name, stage, [path.name for path in same], data, imports, is_several=is_several)
+        _library(target_name, stage, [path.name for path in same], data, imports, libdir, is_several=is_several)
         for data, same in copies.items()
     )
     requires = tuple(other for other in own.requires if other in packages)
@@ -110,6 +140,7 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -
         target=target_name,
         module=project if canonicalize_name(name) == canonicalize_name(project) else f"{project}-{name}",
         libraries=libraries,
+        static=tuple(_static(stage, own.component, target_name, libdir)),
         requires=requires,
         linked=(
             *(library.target for library in libraries if is_several),
@@ -118,12 +149,30 @@ def _package(config: Config, name: str, packages: Sequence[str], stage: Stage) -
     )
 
 
+def _static(stage: Stage, component: str, package: str, libdir: str) -> Iterator[SdkLibrary]:
+    """The static libraries of a component: `demo::core_static`; `demo::core.<name>_static` where there are several."""
+    paths = stage.static_libraries(component)
+    for path in paths:
+        own = f"{package}.{path.stem.removeprefix('lib')}_static" if len(paths) > 1 else f"{package}_static"
+        entry = Entry(name=f"{libdir}/{path.name}", data=path.read_bytes())
+        yield SdkLibrary(target=own, stem=path.stem.removeprefix("lib"), file=entry.name, entries=(entry,))
+
+
 def _library(  # noqa: PLR0913  # what names a library, and what it is
-    package: str, stage: Stage, names: Sequence[str], data: bytes, imports: dict[str, Path], *, is_several: bool
+    package: str,
+    stage: Stage,
+    names: Sequence[str],
+    data: bytes,
+    imports: dict[str, Path],
+    libdir: str,
+    *,
+    is_several: bool,
 ) -> SdkLibrary:
     """One library, which may be staged under several names: the longest is the file, the others are links to it."""
     name = max(names, key=lambda one: (len(one), one))
     is_windows = target(stage.rid).system == "windows"
+    images = read_images(data, name)
+    cpus = frozenset(_SAME_CPU.get(image.arch, image.arch) for image in images)
     match = None if is_windows else _STEM.match(min(names, key=len))
     stem = match[1] if match else name.rpartition(".")[0]
     own = f"{package}.{stem}" if is_several else package
@@ -135,15 +184,17 @@ def _library(  # noqa: PLR0913  # what names a library, and what it is
                 advice="Add ARCHIVE DESTINATION lib to the install(TARGETS ...) of its component.",
             )
         pair = (Entry(name=f"bin/{name}", data=data), Entry(name=f"lib/{stem}.lib", data=imports[stem].read_bytes()))
-        return SdkLibrary(target=own, stem=stem, file=f"bin/{name}", entries=pair, import_library=f"lib/{stem}.lib")
-    soname = next((image.soname for image in read_images(data, name)), "")
+        return SdkLibrary(
+            target=own, stem=stem, file=f"bin/{name}", entries=pair, cpus=cpus, import_library=f"lib/{stem}.lib"
+        )
+    soname = next((image.soname for image in images), "")
     wanted = {*names, _LINK_NAME[target(stage.rid).system].format(stem), posixpath.basename(soname)}
     links = sorted(wanted - {name, ""})
     entries = (
-        Entry(name=f"lib/{name}", data=data),
-        *(Entry(name=f"lib/{link}", data=name.encode(), mode=stat.S_IFLNK | 0o777) for link in links),
+        Entry(name=f"{libdir}/{name}", data=data),
+        *(Entry(name=f"{libdir}/{link}", data=name.encode(), mode=stat.S_IFLNK | 0o777) for link in links),
     )
-    return SdkLibrary(target=own, stem=stem, file=f"lib/{name}", entries=entries, soname=soname)
+    return SdkLibrary(target=own, stem=stem, file=f"{libdir}/{name}", entries=entries, cpus=cpus, soname=soname)
 
 
 def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
@@ -169,18 +220,21 @@ def _headers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[
     return (Entry(name=f"include/{header}", data=data) for header, data in found.items())
 
 
-def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> Iterator[Entry]:
+def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage, libdir: str) -> Iterator[Entry]:
     """The CMake package and a pkg-config file for each package. They find everything relative to themselves."""
     name, version = sdk_name(config), Version(config.project.version)
     system = target(stage.rid).cmake_system
-    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows}
+    up = "../" * (libdir.count("/") + 1)
+    known = {"name": name, "version": str(version), "rid": stage.rid, "packages": rows, "up": up, "system": system}
     major, minor = version.major, "" if version.major else version.minor
+    libraries = [library for row in rows for library in row.libraries]
+    cpus = [name for cpu, names in _CPUS.items() if all(cpu in one.cpus for one in libraries) for name in names]
     texts = {
         "config": render("sdk_config.cmake.j2", **known),
-        "config-version": render("sdk_version.cmake.j2", **known, system=system, major=major, minor=minor),
+        "config-version": render("sdk_version.cmake.j2", **known, cpus=cpus, major=major, minor=minor),
     }
     for kind, text in texts.items():
-        yield Entry(name=f"lib/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
+        yield Entry(name=f"{libdir}/cmake/{name}/{name}-{kind}.cmake", data=text.encode())
     project = config.project
     about = " ".join((project.description or project.name).split()).replace("$", "$$")
     modules = {row.name: row.module for row in rows}
@@ -191,17 +245,22 @@ def _build_files(config: Config, rows: Sequence[SdkPackage], stage: Stage) -> It
             about=about,
             project=project,
             version=str(version),
+            libdir=libdir,
+            up=up,
+            system=target(stage.rid).system,
             requires=[modules[other] for other in row.requires],
         )
-        yield Entry(name=f"lib/pkgconfig/{row.module}.pc", data=text.encode())
+        yield Entry(name=f"{libdir}/pkgconfig/{row.module}.pc", data=text.encode())
 
 
 def _papers(config: Config, packages: Sequence[str], stage: Stage) -> Iterator[Entry]:
-    """The license and the SBOM."""
+    """The licenses and the SBOM."""
     name, file = sdk_name(config), config.project.license_file
     if file:
         path = config.root / file
         yield Entry(name=f"share/licenses/{name}/{path.name}", data=path.read_bytes())
+    for notice, data in package_notices(config, packages, [stage]).items():
+        yield Entry(name=f"share/licenses/{name}/{notice}", data=data)
     purl = f"pkg:generic/{name}@{Version(config.project.version)}"
-    bill = sbom(config, packages[0], [stage], purl, more=packages[1:])
+    bill = sbom(config, packages[0], [stage], purl, more=packages[1:], has_static=True)
     yield Entry(name=f"share/{name}/{sbom_file(config)}", data=bill)

@@ -5,57 +5,62 @@ The time is SOURCE_DATE_EPOCH, and the namespace a UUID of the contents: equal i
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import uuid
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from latebind.build.bill import Stated, name_of
-from latebind.system.archive import source_date_epoch
+from latebind.build.bill import Stated, name_of, plain_range, stated_time
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from latebind.build.bill import Bill, Library
+    from latebind.tables.parts import Part
 
 _DOCUMENT = "SPDXRef-DOCUMENT"
 _ITSELF = "SPDXRef-Package"
 _LATE = "SPDXRef-late-bound-"
 _RANGE = "latebind:range "
+_TOOL = "Tool: "
 
 
 def spdx(bill: Bill) -> dict[str, Any]:
     """The document."""
-    itself = _package(_ITSELF, name_of(bill.purl), bill.version, purl=bill.purl)
+    itself = _package(_ITSELF, name_of(bill.purl), bill.version, purl=bill.purl, supplier=bill.supplier)
     itself["licenseDeclared"] = bill.license or "NOASSERTION"
     rows = [itself]
     links = [_link(_DOCUMENT, "DESCRIBES", _ITSELF)]
     for library in bill.libraries:
-        rows.append(_library(library))
+        rows.append(_library(library, bill))
         links.append(_link(_ITSELF, "CONTAINS", rows[-1]["SPDXID"]))
+        links.extend(_link(rows[-1]["SPDXID"], "STATIC_LINK", _part_id(part)) for part in library.parts)
+    links.extend(_link(_ITSELF, "STATIC_LINK", _part_id(part)) for part in bill.further)
+    rows.extend(map(_part, bill.linked))
     for purl in bill.parts:
-        rows.append(_package(_id("part", name_of(purl)), name_of(purl), bill.version, purl=purl))
-        links.append(_link(_ITSELF, "DEPENDS_ON", rows[-1]["SPDXID"]))
+        id_ = _id("part", name_of(purl))
+        rows.append(_package(id_, name_of(purl), bill.version, purl=purl, supplier=bill.supplier))
+        links.append(_link(_ITSELF, "DEPENDS_ON", id_))
     for late in bill.runtimes:
-        rows.append(_package(_id("late-bound", late.name), late.name))
+        id_ = _id("late-bound", late.name)
+        rows.append(_package(id_, late.name, plain_range(late.range), supplier=late.supplier))
         rows[-1]["summary"] = f"{late.title}, bound at run time and not contained."
         rows[-1]["comment"] = _RANGE + late.range
-        links.append(_link(rows[-1]["SPDXID"], "RUNTIME_DEPENDENCY_OF", _ITSELF))
-    for name, version in bill.tools:
-        rows.append(_package(_id("tool", name, version), name, version, purpose="APPLICATION"))
-        links.append(_link(rows[-1]["SPDXID"], "BUILD_TOOL_OF", _ITSELF))
+        links.append(_link(_ITSELF, "DEPENDS_ON", id_))
+        links.append(_link(id_, "RUNTIME_DEPENDENCY_OF", _ITSELF))
     return _document(bill, {"packages": rows, "relationships": links})
 
 
 def read_spdx(document: Mapping[str, Any]) -> Stated:
     """The runtimes and tools of a document that `spdx` wrote."""
     rows = document.get("packages", ())
-    tools = (row for row in rows if row.get("SPDXID", "").startswith("SPDXRef-tool-"))
+    creators = document.get("creationInfo", {}).get("creators", ())
+    tools = (text.removeprefix(_TOOL) for text in creators if text.startswith(_TOOL))
     late = (row for row in rows if row.get("SPDXID", "").startswith(_LATE))
     return Stated(
         ranges=tuple((row.get("name", ""), row.get("comment", "").removeprefix(_RANGE)) for row in late),
-        tools=tuple(f"{row.get('name', '')} {row.get('versionInfo', '')}".strip() for row in tools),
+        tools=tuple(" ".join(text.split("-", 1)) for text in tools),
     )
 
 
@@ -68,14 +73,19 @@ def _document(bill: Bill, body: dict[str, Any]) -> dict[str, Any]:
         "name": f"{name_of(bill.purl)}-{bill.version}",
         "documentNamespace": f"urn:uuid:{uuid.uuid5(uuid.NAMESPACE_URL, text)}",
         "creationInfo": {
-            "created": datetime.fromtimestamp(source_date_epoch(), timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            "creators": [f"Tool: {'-'.join(bill.tools[0])}"],
+            "created": stated_time(),
+            "creators": [
+                f"Organization: {bill.supplier}",
+                *(_TOOL + "-".join(word for word in tool if word) for tool in bill.tools),
+            ],
         },
         **body,
     }
 
 
-def _package(ref: str, name: str, version: str = "", *, purl: str = "", purpose: str = "LIBRARY") -> dict[str, Any]:
+def _package(  # noqa: PLR0913  # what a package states
+    ref: str, name: str, version: str = "", *, purl: str = "", supplier: str = "", purpose: str = "LIBRARY"
+) -> dict[str, Any]:
     row: dict[str, Any] = {
         "SPDXID": ref,
         "name": name,
@@ -85,18 +95,39 @@ def _package(ref: str, name: str, version: str = "", *, purl: str = "", purpose:
     }
     if version:
         row["versionInfo"] = version
+    if supplier:
+        row["supplier"] = f"Organization: {supplier}"
     if purl:
         reference = {"referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": purl}
         row["externalRefs"] = [reference]
     return row
 
 
-def _library(library: Library) -> dict[str, Any]:
-    purpose = "FILE" if library.is_data else "LIBRARY"
-    row = _package(_id("library", library.target, library.name), library.name, purpose=purpose)
+def _library_id(library: Library) -> str:
+    """Its identifier; with a hash for a path, since several may have one identifier."""
+    path = library.name if "/" in library.name else ""
+    return _id("library", library.target, library.name, hashlib.sha256(path.encode()).hexdigest()[:8] if path else "")
+
+
+def _part_id(part: Part) -> str:
+    return _id("static", part.name.replace("+", "p"), part.version)
+
+
+def _part(part: Part) -> dict[str, Any]:
+    row = _package(_part_id(part), part.name, part.version, purl=part.purl, supplier=part.supplier)
+    if part.license:
+        row["licenseDeclared"] = part.license
+    return row
+
+
+def _library(library: Library, bill: Bill) -> dict[str, Any]:
+    purpose, version = "FILE" if library.is_data else "LIBRARY", library.version or bill.version
+    id_ = _library_id(library)
+    row = _package(id_, library.name, version, supplier=bill.supplier, purpose=purpose)
     row["packageFileName"] = library.name
     row["checksums"] = [{"algorithm": "SHA256", "checksumValue": library.sha256}]
-    made = "" if library.is_data else f", {library.floor} or newer; compiled by {library.toolchain or 'unknown'}"
+    made = f", {library.floor} or newer" if library.floor else ""
+    made += f"; compiled by {library.toolchain}" if library.toolchain else ""
     row["comment"] = f"For {library.target}{made}."
     return row
 

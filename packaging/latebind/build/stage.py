@@ -131,6 +131,14 @@ class Stage:
         paths = [file.path for file in self.manifest.files if file.path.startswith(folder)]
         return tuple((path.removeprefix(folder), self.root / path) for path in paths)
 
+    def static_libraries(self, component: str) -> tuple[Path, ...]:
+        """The static libraries of a component: on Windows each .lib that is not named like a DLL, else each .a."""
+        paths = [self.root / file.path for file in self.manifest.files if file.path.startswith(f"{component}/")]
+        if not target(self.rid).dlltool_machine:
+            return tuple(path for path in paths if path.suffix == ".a")
+        shared = {path.stem for path in paths if path.suffix == ".dll"}
+        return tuple(path for path in paths if path.suffix == ".lib" and path.stem not in shared)
+
     def import_libraries(self, component: str) -> tuple[Path, ...]:
         """What a program is linked with where libraries have import libraries: on Windows."""
         needed = bool(target(self.rid).dlltool_machine)

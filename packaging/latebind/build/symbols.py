@@ -55,9 +55,8 @@ def pack_symbols(config: Config, stage: Stage, workdir: Path, outdir: Path) -> P
     }
     text = json.dumps(manifest, indent=2) + "\n"
     path = outdir / symbols_file(config, stage.rid)
-    write_zip(
-        path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *(entry for _, files in made for entry in files)]
-    )
+    files = dict.fromkeys(entry for _, entries in made for entry in entries)  # two components may hold one library
+    write_zip(path, [Entry(name=SYMBOLS_MANIFEST, data=text.encode()), *files])
     return path
 
 
@@ -100,7 +99,7 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     twin = prefix / inner
     shipped = _matched(root.name, library, twin)
     name = f"{inner.parts[0]}/{library.name}"
-    whole = Entry(name=f"{name}.debug", data=twin.read_bytes())
+    whole = Entry(name=_by_id(shipped.id), data=twin.read_bytes())
     files = list(_bundle(dsymutil, twin, name)) if dsymutil else [whole]
     symbols = next(entry for entry in files if entry.name.endswith((".debug", f"/{library.name}")))
     if not read_loaded(symbols.data, name).has_debug:
@@ -112,6 +111,12 @@ def _separated(root: Path, library: Path, prefix: Path, dsymutil: Path | None) -
     stamped = Entry(name=symbols.name, data=with_id(symbols.data, shipped.id, name))
     row = {"library": inner.as_posix(), "sha256": sha256(library), "id": shipped.id.hex(), "symbols": symbols.name}
     return row, [stamped if entry is symbols else entry for entry in files]
+
+
+def _by_id(id_: bytes) -> str:
+    """Where gdb, debuginfod and distributions look for an ELF file's symbols, below a folder of debug files."""
+    text = id_.hex()
+    return f".build-id/{text[:2]}/{text[2:]}.debug"
 
 
 def _matched(rid: str, library: Path, twin: Path) -> Loaded:

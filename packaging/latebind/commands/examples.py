@@ -53,6 +53,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("latebind stub onnxruntime --target all --output stubs", "for every target"),
         ("latebind stub onnxruntime --source --output third_party/latebind", "one C file and a header"),
     ),
+    "sbom": (
+        ("latebind sbom dist/*.whl", "new wheels in wheelhouse/"),
+        ("latebind sbom some.whl --part 'ujson@5.10=UltraJSON'", "name what cannot be found"),
+    ),
     "completion": (
         ('eval "$(latebind completion bash)"', "in ~/.bashrc; for zsh in ~/.zshrc"),
         ("latebind completion fish > ~/.config/fish/completions/latebind.fish", "for fish"),

@@ -10,6 +10,7 @@ from packaging.version import Version
 from latebind.config.described import DescribedRuntime, problems, version_of, version_problems
 from latebind.config.document import ANY_VERSION
 from latebind.config.reader import Reader, dotted, nearest
+from latebind.config.sdk import SdkConfig
 from latebind.model import Rid
 from latebind.tables.presets import presets
 from latebind.tables.pythonabi import kind_problem
@@ -220,3 +221,6 @@ def _check_sdk(config: Config, reader: Reader, name: str) -> None:
     elif not _CMAKE_NAME.match(config.project.name):
         text = f"{config.project.name!r} cannot be the name of a CMake package"
         reader.problem(("project", "name"), text, "Write it with letters, digits and . _ + - only, or take sdk out.")
+    if isinstance(package.sdk, SdkConfig) and package.sdk.soversion != config.soversion:
+        text = f"package {name} has soversion {package.sdk.soversion}, another one {config.soversion}"
+        reader.problem((*here, "soversion"), text, "Write one number: the packages are in one archive.")

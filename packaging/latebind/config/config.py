@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from latebind.config.document import Document, Package, Project, RuntimeUse, TargetOptions, VerifyOwn
+from latebind.config.sdk import SdkConfig
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -104,6 +105,12 @@ class Config:
         """The packages in an SDK archive: those with `sdk = true`, and what they require, in the order of the file."""
         wanted = {other for name, package in self.packages.items() if package.sdk for other in self.needed(name)}
         return tuple(name for name in self.packages if name in wanted)
+
+    @property
+    def soversion(self) -> int | None:
+        """The version in the SONAMEs of an SDK archive; None where libraries keep the names that CMake gives them."""
+        found = (package.sdk.soversion for package in self.packages.values() if isinstance(package.sdk, SdkConfig))
+        return next(found, None)
 
     def tried(self, use: RuntimeUse | None) -> VerifyOwn:
         """How a runtime is verified: its own settings, else those for all runtimes."""

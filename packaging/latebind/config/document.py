@@ -15,6 +15,7 @@ from latebind.config.described import DescribedRuntime  # noqa: TC001  # tools r
 from latebind.config.ep import EpConfig  # noqa: TC001  # as above
 from latebind.config.npm import NpmConfig  # noqa: TC001  # as above
 from latebind.config.reader import Table
+from latebind.config.sdk import SdkConfig  # noqa: TC001  # as above
 from latebind.model import FailOn, Profile, SbomFormat  # noqa: TC001  # as above
 from latebind.tables.presets import RuntimePreset, preset
 from latebind.tables.pythonabi import WHEEL_KINDS
@@ -198,10 +199,10 @@ class Package(Table, frozen=True):
     )
     npm: Annotated[NpmConfig | None, Meta(description="Settings of its npm packages; leave it out for none.")] = None
     sdk: Annotated[
-        bool,
+        bool | SdkConfig,
         Meta(
-            description="Put its libraries and headers, and those of what it requires, into an archive for C and C++ "
-            "for each target."
+            description="`true` or a table: put its libraries and headers, and those of what it requires, into an "
+            "archive for C and C++ for each target."
         ),
     ] = False
     ep: Annotated[

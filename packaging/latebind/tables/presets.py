@@ -92,6 +92,8 @@ class RuntimePreset(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 
     name: str
     title: str
+    supplier: str = ""
+    """Who makes it, for SBOMs."""
     environment: str
     entry_symbols: tuple[str, ...]
     file_globs: tuple[str, ...]

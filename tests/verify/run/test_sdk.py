@@ -8,7 +8,7 @@ import tarfile
 import pytest
 
 from tests.client import packed
-from tests.sdkclient import SDK, write_sdk_client
+from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -63,6 +63,18 @@ def verified(latebind, folder, consumer, *more):
 @EACH
 def test_it_is_found_and_computes(project, latebind, consumer):
     assert verified(latebind, project, consumer) == ("passed", " 1 case passed")
+
+
+@EACH
+@pytest.mark.parametrize("libdir", ["lib64", "lib/x86_64-linux-gnu"])
+def test_other_folders_of_libraries_are_searched(tmp_path, latebind, consumer, libdir):
+    config = SDK.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
+    config = config.replace("sdk = true", "sdk = { soversion = 1 }")
+    cmake = f"include(GNUInstallDirs)\n{WITH_HEADER}"
+    root = write_sdk_client(tmp_path / "tiny", cmake, f'{config}\n[verify]\nsdk = "program"\n')
+    write_program(root / "program")
+    packed(root)
+    assert verified(latebind, root, consumer) == ("passed", " 1 case passed")
 
 
 @EACH

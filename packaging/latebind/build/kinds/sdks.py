@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.build.kinds.kind import PackageJob, PackageKind, PlannedFile
+from latebind.build.native import versioned
 from latebind.build.sdk import pack_sdk
 from latebind.filenames import sdk_file
 from latebind.plan import unsupplied
@@ -46,7 +47,8 @@ def _jobs(run: PackRun) -> list[PackageJob]:
 
 def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
     (stage,) = job.stages
-    return [pack_sdk(run.config, _held(run.config, stage.rid), stage, run.dist)]
+    with versioned(run.config, stage, run.workdir) as named:
+        return [pack_sdk(run.config, _held(run.config, stage.rid), named, run.dist)]
 
 
-SDKS = PackageKind(name="sdk", is_for_targets=lambda package: package.sdk, plan=_plan, jobs=_jobs, make=_make)
+SDKS = PackageKind(name="sdk", is_for_targets=lambda package: bool(package.sdk), plan=_plan, jobs=_jobs, make=_make)

@@ -56,14 +56,19 @@ def build_with_pkg_config(source: Path, tree: Path, prefix: Path, *, log: Path |
     sources = {language: [path for path in sorted(source.iterdir()) if path.suffix in endings]
                for language, endings in _SUFFIXES.items()}  # fmt: skip
     compiler = _own_compiler("C++" if sources["C++"] else "C")
-    folder = prefix / "lib" / "pkgconfig"
+    folder = library_folder(prefix) / "pkgconfig"
     environment = {**clean_environment(), "PKG_CONFIG_LIBDIR": str(folder), "PKG_CONFIG_PATH": ""}
     modules = sorted(path.stem for path in folder.glob("*.pc"))
     flags = shlex.split(run([asked, "--cflags", "--libs", *modules], env=environment, timeout=_TIME_LIMIT).output)
     tree.mkdir(parents=True)
-    words: list[str | Path] = ["-o", tree / CONSUMER, *flags, f"-Wl,-rpath,{prefix / 'lib'}", "-lm"]
+    words: list[str | Path] = ["-o", tree / CONSUMER, *flags, f"-Wl,-rpath,{folder.parent}", "-lm"]
     run([compiler, *sources["C"], *sources["C++"], *words], env=environment, timeout=_TIME_LIMIT, log=log)
     return tree / CONSUMER
+
+
+def library_folder(prefix: Path) -> Path:
+    """The folder of libraries in an SDK archive: lib, lib64 or lib/<triplet>."""
+    return next((path.parent for path in sorted(prefix.glob("lib*/**/pkgconfig"))), prefix / "lib")
 
 
 def _by_cmake(

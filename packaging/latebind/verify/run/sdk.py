@@ -18,7 +18,7 @@ from latebind.verify.plan.scenarios import PKG_CONFIG
 from latebind.verify.plan.situations import copied
 from latebind.verify.run.bench import failing_at
 from latebind.verify.run.judge import judge_program
-from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment
+from latebind.verify.run.native import build_for, build_with_pkg_config, clean_environment, library_folder
 from latebind.verify.run.protocol import run_consumer
 from latebind.verify.run.supply import runtime_libraries
 
@@ -75,7 +75,8 @@ def _built(bench: Bench, prefix: Path) -> Path:
     if bench.cell.consumer == PKG_CONFIG:
         return build_with_pkg_config(source, tree, prefix, log=bench.log)
     rid = bench.cell.target
-    words = (f"-DCMAKE_PREFIX_PATH={prefix}",)
+    # CMake searches lib64 and the triplet's folder on some systems only, and each prefix for <name>*/ everywhere.
+    words = (f"-DCMAKE_PREFIX_PATH={prefix};{library_folder(prefix) / 'cmake'}",)
     return build_for(rid, bench.config.floor(target(rid)), source, tree, *words, log=bench.log)
 
 

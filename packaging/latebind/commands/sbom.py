@@ -1,0 +1,61 @@
+"""The command `sbom`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import argparse
+
+    from latebind.commands.common import Add
+    from latebind.inventory.find import Wheel
+
+
+def declare_sbom(add: Add) -> None:
+    """`latebind sbom`."""
+    command = add("sbom", _sbom, "add an SBOM to any wheel: its libraries, and what is linked into them statically")
+    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; the files stay as they are")
+    command.add_argument(
+        "--output", type=Path, default=Path("wheelhouse"), metavar="DIR", help="folder for the new wheels: wheelhouse/"
+    )
+    command.add_argument(
+        "--part",
+        action="append",
+        default=[],
+        metavar="NAME@VERSION[=SUPPLIER]",
+        help="a project whose code is inside; takes the place of a found one with its name; may be repeated",
+    )
+    formats = ("cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3")
+    command.add_argument("--format", choices=formats, default=formats[0], help=f"format of the SBOM: {formats[0]}")
+    command.add_argument(
+        "--force", action="store_true", help="also add it to a wheel that has an SBOM, or is signed: removes signatures"
+    )
+
+
+def _sbom(arguments: argparse.Namespace) -> int:
+    from latebind.errors import LatebindError  # noqa: PLC0415  # --help must be quick
+    from latebind.inventory.attach import attach_sbom  # noqa: PLC0415
+    from latebind.inventory.find import find_contents, read_part  # noqa: PLC0415
+
+    named = [read_part(text) for text in arguments.part]
+    if arguments.output.is_file():
+        text = "is a file, and --output takes a folder"
+        raise LatebindError(text, where=str(arguments.output), advice="Name a folder for the new wheels.")
+    for path in arguments.wheels:
+        wheel = find_contents(path, named)
+        made = attach_sbom(wheel, arguments.output, arguments.format, force=arguments.force)
+        print(made)
+        _describe(wheel)
+    return 0
+
+
+def _describe(wheel: Wheel) -> None:
+    """Print what is in the SBOM, and what it lacks."""
+    from latebind.system.log import LOG  # noqa: PLC0415
+    from latebind.text import plural  # noqa: PLC0415
+
+    parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
+    print(f"  {plural(len(wheel.bill.libraries), 'native file')}; linked statically: {parts or 'nothing known'}")
+    for name in wheel.unversioned:
+        LOG.say(f"warning: {wheel.path.name} holds {name}, whose version is not in it\n  help: --part {name}@VERSION")

@@ -1,0 +1,1 @@
+"""Adds an SBOM to any wheel."""

@@ -1,0 +1,167 @@
+"""Finds what a wheel consists of: its native files, the libraries that were copied into it, and static parts."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+
+from latebind import __version__
+from latebind.audit.record import read_headers
+from latebind.binary import sniff
+from latebind.build.bill import Bill, Library, supplier_of
+from latebind.errors import InputError, LatebindError
+from latebind.system.archive import ZipReader
+from latebind.tables.parts import Part, find_parts, known_parts, part_of
+from latebind.text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+_INFO = re.compile(r"(?P<info>[^/]+\.dist-info)/(?:METADATA|RECORD|WHEEL)$")
+_PARTS = ("METADATA", "RECORD", "WHEEL")
+_SIGNATURES = ("RECORD.jws", "RECORD.p7s")
+_NAMED = re.compile(r"(?P<name>[^@=\s]+)@(?P<version>[^@=\s]+)(?:=(?P<supplier>\S.*))?")
+_GRAFTED = re.compile(r"-[0-9a-f]{6,32}\.so\.(?P<version>\d+(?:\.\d+)+)$|\.(?P<mac>\d+(?:\.\d+)+)\.dylib$")
+"""Names of libraries that auditwheel and delocate copied, with the version that the file had."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wheel:
+    """What a wheel is and consists of."""
+
+    path: Path
+    info: str
+    """Its folder .dist-info."""
+    bill: Bill
+    sboms: tuple[str, ...]
+    """The SBOMs that it has."""
+    signatures: tuple[str, ...]
+
+    @property
+    def unversioned(self) -> tuple[str, ...]:
+        """The parts whose version is not known."""
+        return tuple(part.name for part in self.bill.linked if not part.version)
+
+
+def read_part(text: str) -> Part:
+    """A part as the command line names it: `name@version` or `name@version=supplier`.
+
+    Raises LatebindError for anything else.
+    """
+    match = _NAMED.fullmatch(text)
+    if match is None:
+        raise LatebindError(f"--part {text!r} is not NAME@VERSION", advice="Such as --part libfoo@1.2.3='Foo project'.")
+    name, version = match["name"], match["version"]
+    known = known_parts().get(name)
+    own = Part(name=name, version=version, purl=f"pkg:generic/{quote(name, safe='')}@{quote(version, safe='')}")
+    part = part_of(known, version) if known else replace(own, supplier=supplier_of((), name))
+    return replace(part, supplier=match["supplier"]) if match["supplier"] else part
+
+
+def find_contents(path: Path, named: Sequence[Part] = ()) -> Wheel:
+    """Read a wheel. A part in `named` takes the place of the found one with its name.
+
+    Raises InputError: not a wheel, an archive that is unsafe to read, metadata that is missing or contradicts the name.
+    """
+    try:
+        name, version, _, _ = parse_wheel_filename(path.name)
+    except InvalidWheelFilename as error:
+        raise InputError(f"is not the name of a wheel: {error}", where=str(path)) from error
+    with ZipReader(path) as archive:
+        if archive.problems:
+            problem = archive.problems[0]
+            what = " ".join(filter(None, (problem.kind, printable(problem.member), printable(problem.detail))))
+            text = f"is unsafe to write again: {what}"
+            raise InputError(text, where=str(path), advice=f"See all problems: latebind audit {path.name}.")
+        info = _dist_info(archive, path)
+        fields = read_headers(archive.read(f"{info}/METADATA"), f"{path.name}!{info}/METADATA")
+        if canonicalize_name(_first(fields, "name")) != name:
+            text = f"METADATA names {printable(_first(fields, 'name')) or 'nothing'}, and the file is of {name}"
+            raise InputError(text, where=str(path), advice="Build the wheel again, or give the file its own name.")
+        inside = [row.name for row in archive.members if not row.is_folder]
+        found = tuple(_libraries(archive, path.stem.rpartition("-")[2]))
+    replaced = {part.name: part for part in named}
+    libraries = tuple(replace(row, parts=_replaced(row.parts, replaced)) for row in found)
+    seen = {part.name for row in found for part in row.parts}
+    bill = Bill(
+        purl=f"pkg:pypi/{name}@{quote(str(version), safe='')}",
+        version=str(version),
+        license=_license(fields),
+        supplier=supplier_of(_authors(fields), name),
+        phase="post-build",
+        tools=(("latebind", __version__),),
+        libraries=libraries,
+        further=tuple(part for part in named if part.name not in seen),
+    )
+    return Wheel(
+        path=path,
+        info=info,
+        bill=bill,
+        sboms=tuple(one for one in inside if one.startswith(f"{info}/sboms/")),
+        signatures=tuple(one for one in inside if one in {f"{info}/{name}" for name in _SIGNATURES}),
+    )
+
+
+def _dist_info(archive: ZipReader, path: Path) -> str:
+    """The one folder .dist-info. Raises InputError where it is not one, or lacks a file."""
+    names = {row.name for row in archive.members}
+    folders = sorted({match["info"] for name in names if (match := _INFO.match(name))})
+    if len(folders) != 1:
+        what = f"has {len(folders)} folders with metadata: {', '.join(folders)}" if folders else "has no .dist-info"
+        raise InputError(what, where=str(path), advice="Build the wheel again with a current tool.")
+    for part in _PARTS:
+        if f"{folders[0]}/{part}" not in names:
+            raise InputError(f"has no {folders[0]}/{part}", where=str(path), advice="Build the wheel again.")
+    return folders[0]
+
+
+def _libraries(archive: ZipReader, tag: str) -> Iterator[Library]:
+    """The native files, each with its parts."""
+    for member in sorted(archive.members, key=lambda row: row.name):
+        if member.is_folder:
+            continue
+        data = archive.read(member.name)
+        if sniff(data) is None:
+            continue
+        match = _GRAFTED.search(member.name)
+        yield Library(
+            name=member.name,
+            target=tag,
+            sha256=hashlib.sha256(data).hexdigest(),
+            version=(match["version"] or match["mac"]) if match else "",
+            parts=find_parts(data),
+        )
+
+
+def _replaced(parts: Sequence[Part], named: Mapping[str, Part]) -> tuple[Part, ...]:
+    return tuple(sorted({named.get(part.name, part) for part in parts}))
+
+
+def _license(fields: Mapping[str, tuple[str, ...]]) -> str:
+    """The license, if it is an SPDX expression: SBOMs with another text are not valid."""
+    try:
+        return canonicalize_license_expression(_first(fields, "license-expression"))
+    except InvalidLicenseExpression:
+        return ""
+
+
+def _authors(fields: Mapping[str, tuple[str, ...]]) -> list[str]:
+    """Who the metadata names: author, else maintainer; of an address its name."""
+    for key in ("author", "maintainer"):
+        if name := _first(fields, key):
+            return [name]
+        names = [part.partition("<")[0].strip(' "') for part in _first(fields, f"{key}-email").split(",")]
+        if any(names):
+            return names
+    return []
+
+
+def _first(fields: Mapping[str, tuple[str, ...]], key: str) -> str:
+    return next(iter(fields.get(key, ())), "")

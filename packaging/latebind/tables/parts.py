@@ -1,0 +1,129 @@
+"""Finds code that was linked statically into a binary, by text that only its implementation holds (parts.toml)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import msgspec
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from mmap import mmap
+
+Family = Literal["zig", "llvm", "gcc", "msvc"]
+_COMPILERS: tuple[tuple[Family, re.Pattern[str]], ...] = (
+    ("zig", re.compile(r"^zig (\d\S*)")),
+    ("msvc", re.compile(r"^host Microsoft .* (\d+\.\d+\.\d+)")),
+    ("llvm", re.compile(r"\bclang version (\d\S*)")),
+    ("gcc", re.compile(r"^host \S*(?:gcc|g\+\+|cc|c\+\+)\S* \(.*\) (\d\S*)")),
+)
+_COMMENT = re.compile(rb"GCC: \([^)\0]{1,80}\) (\d+\.\d+\.\d+)")
+
+
+class KnownPart(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
+    """A row of parts.toml."""
+
+    name: str
+    supplier: str
+    purl: str
+    source: str
+    """Where the text is from."""
+    license: str = ""
+    patterns: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    """Text that must be there as well."""
+    unless: tuple[str, ...] = ()
+    """Text of another project that holds this one's text, too."""
+    compiler: Family | None = None
+    """The compiler that supplies it, whose version it has."""
+
+    @cached_property
+    def searches(self) -> tuple[re.Pattern[bytes], ...]:
+        """The patterns for bytes."""
+        return tuple(re.compile(text.encode()) for text in self.patterns)
+
+
+class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    part: tuple[KnownPart, ...]
+    llvm_of_zig: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Part:
+    """One version of a project whose code is in a library; "" for a version that is not known."""
+
+    name: str
+    version: str = ""
+    supplier: str = ""
+    purl: str = ""
+    license: str = ""
+
+
+def find_parts(data: bytes | mmap, toolchain: str = "") -> tuple[Part, ...]:
+    """The parts in a binary, sorted by name.
+
+    `toolchain` is the compiler that linked it, as a stage's manifest names it. Without it, the versions of GCC that an
+    ELF file names are those of GCC's libraries, and those of other compilers are not known.
+    """
+    versions = dict(_compilers(data, toolchain))
+    found = [part for row in known_parts().values() for part in _find(row, data, versions)]
+    return tuple(sorted(set(found)))
+
+
+@cache
+def known_parts() -> Mapping[str, KnownPart]:
+    """The rows of the table by name."""
+    return {row.name: row for row in _table().part}
+
+
+def part_of(row: KnownPart, version: str) -> Part:
+    """A version of a known part."""
+    purl = f"{row.purl}@{version}" if version else row.purl
+    return Part(name=row.name, version=version, supplier=row.supplier, purl=purl, license=row.license)
+
+
+@cache
+def _table() -> _Table:
+    return msgspec.toml.decode(Path(__file__).with_name("parts.toml").read_bytes(), type=_Table)
+
+
+def _find(row: KnownPart, data: bytes | mmap, versions: Mapping[Family, str]) -> Iterator[Part]:
+    """The versions of one part in a binary."""
+    if row.compiler and row.compiler not in versions and not (row.patterns and row.compiler == "llvm"):
+        return
+    if any(data.find(text.encode()) < 0 for text in row.needs) or any(
+        data.find(text.encode()) >= 0 for text in row.unless
+    ):
+        return
+    matches = [match for search in row.searches for match in _matches(search, data)]
+    if row.compiler:
+        if matches or not row.patterns:
+            yield part_of(row, versions.get(row.compiler, ""))
+        return
+    named = {match[1].decode("ascii", "replace") for match in matches if match.re.groups}
+    for version in named or {""} if matches else ():
+        yield part_of(row, version)
+
+
+def _matches(search: re.Pattern[bytes], data: bytes | mmap) -> Iterator[re.Match[bytes]]:
+    """All matches of a pattern with a version, else the first."""
+    if search.groups:
+        yield from search.finditer(data)
+    elif (match := search.search(data)) is not None:
+        yield match
+
+
+def _compilers(data: bytes | mmap, toolchain: str) -> Iterator[tuple[Family, str]]:
+    """The compilers whose libraries may be in a binary, each with the version that its libraries have."""
+    for family, search in _COMPILERS:
+        if match := search.search(toolchain):
+            yield family, match[1]
+            if family == "zig":
+                yield "llvm", _table().llvm_of_zig.get(match[1], f"zig-{match[1]}")
+            return
+    if not toolchain and data[:4] == b"\x7fELF" and (named := _COMMENT.findall(data)):
+        yield "gcc", max(named, key=lambda text: [int(number) for number in text.split(b".")]).decode()

@@ -1,0 +1,183 @@
+"""What libraries hold: the loader's notice is in each package, and SBOMs list static parts with their versions."""
+
+import hashlib
+import json
+import re
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import latebind
+import pytest
+import ziglang
+from latebind.audit.audit import audit_here
+from latebind.audit.choice import Choice
+from latebind.audit.policy import Policy
+from latebind.build.native import stage_target
+from latebind.build.notices import add_notices
+from latebind.config.file import load
+from latebind.system.resources import cmake_dir
+from latebind.tables.parts import find_parts, known_parts
+from latebind.tables.targets import target
+from packaging.licenses import canonicalize_license_expression
+
+from tests.client import BOUND, by_kind, hashes, members, packed, write_client
+from tests.conftest import ROOT
+from tests.sdkclient import HEADER
+
+CMAKE = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny CXX)
+find_package(latebind CONFIG REQUIRED)
+add_library(tiny SHARED tiny.cpp)
+latebind_add_runtime(tiny onnxruntime)
+latebind_exports(tiny "tiny_*")
+latebind_hardening(tiny)
+install(TARGETS tiny COMPONENT tiny)
+install(FILES tiny.h DESTINATION include COMPONENT tiny)
+"""
+CODE = """\
+#include <latebind/onnxruntime.h>
+#include <stdexcept>
+#include <string>
+extern "C" __attribute__((visibility("default"))) int tiny_add(int a, int b) {
+  static lb_binding binding;
+  if (a == b) throw std::runtime_error(std::to_string(a));
+  return lb_bind(&binding, &lb_onnxruntime, nullptr, nullptr);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    config = BOUND.replace("[package.tiny]", "[package.tiny]\nsdk = true")
+    config = config.replace("nuget = {", 'npm = { name = "tiny" }\nnuget = {')
+    root = write_client(tmp_path_factory.mktemp("held"), latebind=config, cmakelists=CMAKE)
+    (root / "native" / "tiny.cpp").write_text(CODE, encoding="utf-8")
+    (root / "native" / "tiny.h").write_text(HEADER, encoding="utf-8")
+    return root, packed(root)
+
+
+def test_every_package_with_the_loader_carries_its_notice(made):
+    notice = (cmake_dir() / "LICENSE").read_bytes()
+    places = {}
+    for artifact in made[1].artifacts:
+        found = [name for name, data in members(artifact.path).items() if data == notice]
+        places[artifact.path.name.partition("-1.2.3")[0] + "." + artifact.kind] = found
+    assert places == {
+        "tiny.wheel": ["tiny-1.2.3.dist-info/licenses/LICENSE-latebind.txt"],
+        "Tiny.1.2.3.nupkg.nupkg": ["LICENSE-latebind.txt"],
+        "tiny-linux-x64.npm": ["package/LICENSE-latebind.txt"],
+        "tiny.npm": [],  # it holds no library
+        "tiny.sdk": ["tiny-1.2.3-linux-x64-sdk/share/licenses/tiny/LICENSE-latebind.txt"],
+        "tiny.sdist": places["tiny.sdist"],
+    }
+
+
+def test_the_wheel_names_the_notice_and_the_audit_finds_nothing(made, tmp_path):
+    wheel = by_kind(made[1])["wheel"]
+    metadata = Parser().parsestr(members(wheel)["tiny-1.2.3.dist-info/METADATA"].decode())
+    assert metadata.get_all("License-File") == ["LICENSE", "LICENSE-latebind.txt"]
+    assert not audit_here([wheel], Policy(choice=Choice(select=("LB5",)))).findings
+
+
+def test_packing_again_gives_the_same_bytes(made, tmp_path):
+    root, first = made
+    assert hashes(packed(root, workdir=tmp_path)) == hashes(first)
+
+
+def test_the_sbom_lists_loader_and_the_compilers_libraries(made):
+    for kind in ("wheel", "nupkg", "sdk"):
+        inside = members(by_kind(made[1])[kind])
+        (name,) = [name for name in inside if name.endswith(".cdx.json")]
+        document = json.loads(inside[name])
+        rows = {row["name"]: row for row in document["components"] if row["bom-ref"].startswith("part/")}
+        stated = {name: (row["version"], row["supplier"]["name"]) for name, row in rows.items()}
+        assert stated == {
+            "latebind-loader": (latebind.__version__, "The latebind authors"),
+            "compiler-rt": ("0.17.0", "Zig Software Foundation"),
+            "libc++": ("22.1.8", "LLVM Project"),
+            "libc++abi": ("22.1.8", "LLVM Project"),
+            "libunwind": ("22.1.8", "LLVM Project"),
+        }
+        (library,) = [row for row in document["dependencies"] if row["ref"] == "linux-x64/libtiny.so"]
+        assert library["dependsOn"] == sorted(row["bom-ref"] for row in rows.values())
+
+
+DROP_IN = """\
+cmake_minimum_required(VERSION 3.20)
+project(tiny C)
+find_package(latebind CONFIG REQUIRED)
+add_library(tiny SHARED tiny.c)
+target_link_libraries(tiny PRIVATE latebind::onnxruntime)
+latebind_hardening(tiny)
+install(TARGETS tiny COMPONENT tiny)
+"""
+LINKED = """\
+const void* OrtGetApiBase(void);
+#ifdef _WIN32
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+int tiny_add(int a, int b) { return OrtGetApiBase() ? a : b; }
+"""
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64", "osx-arm64"])
+def test_no_linker_leaves_the_marks_out(rid, tmp_path):
+    config = BOUND.replace("linux-x64", rid)
+    root = write_client(tmp_path, latebind=config, cmakelists=DROP_IN, tiny=LINKED)
+    stage = stage_target(load(root / "latebind.toml"), target(rid), root)
+    (library,) = stage.libraries("tiny")
+    found = {part.name: part.version for part in find_parts(library.read_bytes(), stage.manifest.toolchain)}
+    assert found["latebind-loader"] == found["latebind-stub"] == latebind.__version__
+
+
+def test_the_table_has_the_release_of_llvm_in_zig():
+    config = Path(ziglang.__file__).parent / "lib/libcxx/include/__config"
+    number = re.search(r"_LIBCPP_VERSION (\d\d)(\d\d)(\d\d)", config.read_text("utf-8"))
+    version = ".".join(str(int(part)) for part in number.groups())
+    (part,) = [part for part in find_parts(b"libunwind: %s - %s", "zig 0.17.0") if part.name == "libunwind"]
+    assert part.version == version
+
+
+def test_gcc_supplies_its_own_libraries():
+    first = "host gcc (Debian 12.2.0-14+deb12u1) 12.2.0"
+    assert [(part.name, part.version) for part in find_parts(b"", first)] == [("libgcc", "12.2.0")]
+    linked = find_parts(b"terminate called recursively\n", first)
+    assert [part.name for part in linked] == ["libgcc", "libstdc++"]
+    named = b"\x7fELF\0GCC: (GNU) 8.5.0\0GCC: (GNU) 14.2.1\0"
+    assert [(part.name, part.version) for part in find_parts(named)] == [("libgcc", "14.2.1")]
+    assert not find_parts(b"libunwind", "host Debian clang version 14.0.6")
+
+
+def test_text_that_others_hold_too_is_not_enough():
+    zlib = b" deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler "
+    assert [part.name for part in find_parts(zlib)] == ["zlib"]
+    assert [part.name for part in find_parts(zlib + b"\0 zlib-ng 2.3.3\0")] == ["zlib-ng"]
+    header = b"OpenSSL 3.5.0 8 Apr 2025\0"  # what a user of its headers may print
+    assert not find_parts(header)
+    assert [part.version for part in find_parts(header + b'OPENSSLDIR: "/usr"\0')] == ["3.5.0"]
+
+
+def test_each_row_of_the_table_has_a_source_and_an_existing_file_of_ours():
+    for row in known_parts().values():
+        assert row.source
+        assert row.supplier
+        assert row.patterns or row.compiler
+        assert not row.license or canonicalize_license_expression(row.license) == row.license
+        if row.name.startswith("latebind"):
+            assert (ROOT / row.source).is_file()
+
+
+def test_a_wheel_of_old_metadata_gets_the_file_and_no_field(tmp_path):
+    wheel = tmp_path / "tiny-1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("tiny-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: tiny\nVersion: 1\n")
+        archive.writestr("tiny-1.dist-info/RECORD", "tiny-1.dist-info/METADATA,,\ntiny-1.dist-info/RECORD,,\n")
+    add_notices(wheel, {"LICENSE-latebind.txt": b"MIT\n"})
+    inside = members(wheel)
+    assert b"License-File" not in inside["tiny-1.dist-info/METADATA"]
+    assert inside["tiny-1.dist-info/licenses/LICENSE-latebind.txt"] == b"MIT\n"
+    assert hashlib.sha256(b"MIT\n").digest()

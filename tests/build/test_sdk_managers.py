@@ -1,0 +1,212 @@
+"""The recipes of docs/howto/sdk.md, run by the package managers that they are for."""
+
+import hashlib
+import os
+import re
+import shutil
+import textwrap
+
+import pytest
+
+from tests.client import edit, packed
+from tests.conftest import ROOT
+from tests.programs import did, ran
+from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
+
+pytestmark = pytest.mark.slow
+DEMO = SDK.replace('name = "tiny"', 'name = "demo"', 1).replace("[package.tiny]", "[package.core]")
+DEMO = re.sub(r"(?m)^(wheel|nuget) = .*\n", "", DEMO)  # an archive is enough
+DEMO_CMAKE = WITH_HEADER.replace(
+    "install(TARGETS", "set_target_properties(tiny PROPERTIES OUTPUT_NAME demo)\ninstall(TARGETS"
+)
+PROGRAM = "#include <tiny.h>\nint main(void) { return tiny_add(2, 3) == 5 ? 0 : 1; }\n"
+
+
+def need(*names):
+    missing = [name for name in names if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"not run: package manager's program is not installed: {', '.join(missing)}")
+
+
+def recipe(manager, language):
+    """The blocks of the page that follow the manager's name."""
+    text = (ROOT / "docs/howto/sdk.md").read_text("utf-8").partition(f"**{manager}**")[2]
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def archive(folder, config=DEMO, cmake=DEMO_CMAKE):
+    made = packed(write_sdk_client(folder, cmake, config))
+    (path,) = [row.path for row in made.artifacts if row.kind == "sdk"]
+    return path
+
+
+@pytest.fixture(scope="module")
+def sdk(tmp_path_factory):
+    return archive(tmp_path_factory.mktemp("demo") / "demo")
+
+
+def compiled(folder, flags):
+    (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
+    did("/bin/sh", "-ec", f"cc program.c -o program {flags}", cwd=folder)
+
+
+def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
+    need("conan", "pkg-config", "cc")
+    body = textwrap.indent(recipe("Conan", "python")[0], "    ")
+    head = "from conan import ConanFile\nfrom conan.tools.files import get\n\n\nclass Demo(ConanFile):\n"
+    settings = '    name, version, settings = "demo", "1.2.3", ("os", "arch")\n\n'
+    (tmp_path / "conanfile.py").write_text(head + settings + body, encoding="utf-8")
+    checksum = hashlib.sha256(sdk.read_bytes()).hexdigest()
+    data = f'sources:\n  "1.2.3":\n    url: "{sdk.as_uri()}"\n    sha256: "{checksum}"\n'
+    (tmp_path / "conandata.yml").write_text(data, encoding="utf-8")
+    env = {**os.environ, "CONAN_HOME": str(tmp_path / "home")}
+    did("conan", "profile", "detect", env=env)
+    did("conan", "create", ".", cwd=tmp_path, env=env, timeout=300)
+    words = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
+    did("conan", "install", *words, cwd=tmp_path, env=env, timeout=300)
+    paths = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path / "use")}
+    flags = did("pkg-config", "--cflags", "--libs", "demo-core", env=paths)
+    assert "-ldemo" in flags
+    compiled(tmp_path, flags)
+
+
+def test_conan_without_libs_links_nothing(sdk, tmp_path):
+    """What the page's recipe was before: the check above can fail."""
+    need("cc")
+    (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
+    shutil.unpack_archive(sdk, tmp_path, filter="data")
+    include = next(tmp_path.glob("*/include"))
+    assert "undefined reference" in ran("cc", "program.c", f"-I{include}", cwd=tmp_path).stderr
+
+
+def unpacked(path, folder):
+    shutil.unpack_archive(path, folder, filter="data")
+    (found,) = (one for one in folder.iterdir() if one.is_dir())
+    return found
+
+
+def versioned(folder, libdir, code=""):
+    config = DEMO.replace("sdk = true", "sdk = { soversion = 1 }")
+    config = config.replace("[native]", f'[native]\ndefine = {{ CMAKE_INSTALL_LIBDIR = "{libdir}" }}')
+    root = write_sdk_client(folder, f"include(GNUInstallDirs)\n{DEMO_CMAKE}", config)
+    if code:
+        edit(root / "native" / "tiny.c", "tiny_add", code)
+    (path,) = [row.path for row in packed(root).artifacts if row.kind == "sdk"]
+    return path
+
+
+CONTROL = """\
+Source: demo
+Section: libs
+Priority: optional
+Maintainer: Somebody <somebody@example.org>
+Build-Depends: debhelper-compat (= 13)
+Standards-Version: 4.6.2
+
+Package: libdemo1
+Architecture: amd64
+Multi-Arch: same
+Depends: ${shlibs:Depends}, ${misc:Depends}
+Description: adds numbers
+ A library that adds numbers, for programs that cannot.
+
+Package: libdemo-dev
+Section: libdevel
+Architecture: amd64
+Depends: libdemo1 (= ${binary:Version}), ${misc:Depends}
+Description: adds numbers (development files)
+ Headers, CMake package and pkg-config file of a library that adds numbers.
+"""
+CHANGELOG = """\
+demo (1.2.3-1) unstable; urgency=medium
+
+  * New release. (Closes: #1)
+
+ -- Somebody <somebody@example.org>  Sun, 02 Feb 2020 00:00:00 +0000
+"""
+
+
+def test_debian_packages_have_no_error_by_lintian(tmp_path):
+    need("dpkg-buildpackage", "dh", "lintian")
+    source = unpacked(versioned(tmp_path / "demo", "lib/x86_64-linux-gnu"), tmp_path / "source")
+    runtime, development = recipe("Debian", "text")[:2]
+    files = {
+        "control": CONTROL,
+        "changelog": CHANGELOG,
+        "copyright": "Copyright: 2020 Somebody\nLicense: MIT\n",
+        "rules": "#!/usr/bin/make -f\n%:\n\tdh $@\n",
+        "source/format": "3.0 (native)\n",
+        "libdemo1.install": runtime,
+        "libdemo-dev.install": development,
+    }
+    for name, text in files.items():
+        (source / "debian" / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / "debian" / name).write_text(text, encoding="utf-8")
+    (source / "debian" / "rules").chmod(0o755)
+    did("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
+    packages = sorted((tmp_path / "source").glob("*.deb"))
+    assert [path.name.partition("_")[0] for path in packages] == ["libdemo-dev", "libdemo1"]
+    said = ran("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
+    assert said.returncode == 0, said.stdout
+    root = tmp_path / "root"
+    for path in packages:
+        did("dpkg-deb", "-x", path, root)
+    env = {**os.environ, "PKG_CONFIG_PATH": str(root / "usr/lib/x86_64-linux-gnu/pkgconfig")}
+    compiled(tmp_path, did("pkg-config", "--cflags", "--libs", "demo-core", env=env))
+    assert "libdemo.so.1" in did("readelf", "-d", tmp_path / "program")
+
+
+def test_lintian_finds_a_library_without_a_version(tmp_path, sdk):
+    """The check above can fail."""
+    need("dpkg-deb", "lintian")
+    root = tmp_path / "root"
+    shutil.copytree(unpacked(sdk, tmp_path / "sdk") / "lib", root / "usr" / "lib" / "x86_64-linux-gnu", symlinks=True)
+    (root / "DEBIAN").mkdir()
+    head = (
+        "Package: libdemo\nVersion: 1\nArchitecture: amd64\nMaintainer: X <x@example.org>\nDescription: demo\n text\n"
+    )
+    (root / "DEBIAN" / "control").write_text(head, encoding="utf-8")
+    did("dpkg-deb", "-b", root, tmp_path / "libdemo_1_amd64.deb")
+    said = ran("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
+    assert said.returncode != 0
+
+
+HEAD = """\
+Name: demo
+Version: 1.2.3
+Release: 1
+Summary: Adds numbers
+License: MIT
+Source0: demo-1.2.3-linux-x64-sdk.tar.gz
+
+%description
+A library that adds numbers.
+
+"""
+
+
+def test_rpmbuild_makes_two_packages_with_the_soname(tmp_path):
+    need("rpmbuild", "rpm")
+    path = versioned(tmp_path / "demo", "lib64")
+    top = tmp_path / "rpm"
+    (top / "SOURCES").mkdir(parents=True)
+    shutil.copy(path, top / "SOURCES")
+    (tmp_path / "demo.spec").write_text(HEAD + recipe("RPM", "spec")[0], encoding="utf-8")
+    words = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
+    did("rpmbuild", "-bb", *words, tmp_path / "demo.spec", timeout=300)
+    made = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
+    assert set(made) == {"demo", "demo-devel"}
+    assert "libdemo.so.1()(64bit)" in did("rpm", "-qp", "--provides", made["demo"])
+    assert "/usr/include/tiny.h" in did("rpm", "-qpl", made["demo-devel"]).splitlines()
+
+
+def test_abidiff_compares_two_releases(tmp_path):
+    need("abidiff")
+    one, same, other = (
+        unpacked(versioned(tmp_path / name, "lib", code), tmp_path / f"{name}.sdk") / "lib" / "libdemo.so.1"
+        for name, code in (("one", ""), ("same", ""), ("other", "tiny_sum"))
+    )
+    assert ran("abidiff", one, same).returncode == 0
+    changed = ran("abidiff", one, other)
+    assert changed.returncode & 8, changed.stdout
+    assert "tiny_add" in changed.stdout

@@ -1,0 +1,238 @@
+"""`latebind sbom`: an SBOM in any wheel, with what was copied and linked into it; nothing else of the wheel changes."""
+
+import json
+import shutil
+import sys
+import zipfile
+
+import pytest
+from latebind.audit.audit import audit_here
+from latebind.inventory.find import find_contents, read_part
+from latebind.system.archive import sha256
+from latebind.system.wheelfile import record_digest
+
+from tests.build.test_sbom import FORMATS, lacks_minimum
+from tests.client import members, rewritten
+from tests.needs import zig
+from tests.programs import did, ran, refused
+
+SOURCE = """\
+const char zlib[] = " deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler ";
+const char proto[] = "google/protobuf/descriptor.proto";
+int PyInit_thing(void) { return 0; }
+"""
+METADATA = "Metadata-Version: 2.4\nName: Some.Thing\nVersion: 1.0\nAuthor-email: Somebody <some@example.org>\n"
+WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_28_x86_64\n"
+INFO = "some_thing-1.0.dist-info"
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    """A wheel with a module that a real compiler made, and a library as auditwheel copies it."""
+    folder = tmp_path_factory.mktemp("any")
+    (folder / "thing.c").write_text(SOURCE, encoding="utf-8")
+    did(*zig("linux-x64"), "-shared", "-fPIC", "-o", folder / "thing.so", folder / "thing.c")
+    shutil.copy(folder / "thing.so", folder / "libpng16-1d1ba958.so.16.58.0")
+    path = folder / "some_thing-1.0-py3-none-manylinux_2_28_x86_64.whl"
+    files = {
+        "thing/thing.so": (folder / "thing.so").read_bytes(),
+        "some_thing.libs/libpng16-1d1ba958.so.16.58.0": (folder / "libpng16-1d1ba958.so.16.58.0").read_bytes(),
+        f"{INFO}/METADATA": METADATA.encode(),
+        f"{INFO}/WHEEL": WHEEL.encode(),
+    }
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, (2001, 2, 3, 4, 5, 6)), data)
+        archive.writestr(f"{INFO}/RECORD", record(files))
+    return path
+
+
+def record(files):
+    rows = [f"{name},{record_digest(data)},{len(data)}\n" for name, data in files.items()]
+    return "".join([*rows, f"{INFO}/RECORD,,\n"])
+
+
+def sbom(*arguments):
+    return ran(sys.executable, "-m", "latebind.cli", "sbom", *arguments)
+
+
+def document(folder, name="latebind.cdx.json"):
+    (made,) = folder.glob("*.whl")
+    return json.loads(members(made)[f"{INFO}/sboms/{name}"])
+
+
+def test_it_lists_files_copied_libraries_and_static_parts(wheel, tmp_path):
+    done = sbom(wheel, "--output", tmp_path)
+
+    assert done.returncode == 0, done.stderr
+    assert "holds protobuf, whose version is not in it" in done.stderr
+    found = document(tmp_path)
+    rows = {row["name"]: row for row in found["components"]}
+    assert rows["zlib"]["version"] == "1.3.1"
+    assert rows["some_thing.libs/libpng16-1d1ba958.so.16.58.0"]["version"] == "16.58.0"
+    assert rows["thing/thing.so"]["hashes"][0]["alg"] == "SHA-256"
+    assert found["metadata"]["supplier"] == {"name": "Somebody"}
+    assert found["metadata"]["component"]["purl"] == "pkg:pypi/some-thing@1.0"
+
+
+@pytest.mark.parametrize("name", ["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"])
+def test_it_is_valid_and_has_the_minimum_elements_once_versions_are_known(name, wheel, tmp_path):
+    done = sbom(wheel, "--output", tmp_path, "--format", name, "--part", "protobuf@5.29=Google")
+    assert done.stderr == ""
+    suffix, problem = FORMATS["" if name == "cyclonedx-1.6" else name]
+    found = document(tmp_path, f"latebind.{suffix}")
+    assert not problem(found)
+    assert not lacks_minimum(found, tmp_path / "made.spdx.json")
+
+
+def test_without_a_version_the_minimum_elements_are_not_met(wheel, tmp_path):
+    sbom(wheel, "--output", tmp_path, "--format", "spdx-2.3")
+    assert lacks_minimum(document(tmp_path, "latebind.spdx.json"), tmp_path / "made.spdx.json")
+
+
+def test_a_named_part_that_no_file_shows_belongs_to_the_package(wheel, tmp_path):
+    sbom(wheel, "--output", tmp_path, "--part", "ujson@5.10")
+    found = document(tmp_path)
+    (itself,) = [row for row in found["dependencies"] if row["ref"] == "pkg:pypi/some-thing@1.0"]
+    assert "part/ujson@5.10" in itself["dependsOn"]
+
+
+def test_everything_else_keeps_its_bytes_and_times_and_a_second_run_gives_the_same(wheel, tmp_path):
+    before = sha256(wheel)
+    for folder in ("a", "b"):
+        sbom(wheel, "--output", tmp_path / folder)
+    (made,), (again,) = (tmp_path / "a").glob("*.whl"), (tmp_path / "b").glob("*.whl")
+    assert sha256(made) == sha256(again)
+    assert sha256(wheel) == before
+    with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(made) as new:
+        assert new.testzip() is None
+        for info in old.infolist():
+            if not info.filename.endswith("RECORD"):
+                assert new.read(info.filename) == old.read(info.filename)
+                assert new.getinfo(info.filename).date_time == info.date_time
+        assert set(new.namelist()) - set(old.namelist()) == {f"{INFO}/sboms/latebind.cdx.json"}
+    assert not [row for row in audit_here([made]).findings if row.code == "LB501"]
+
+
+def test_record_lists_the_sbom_and_a_wrong_hash_would_be_found(wheel, tmp_path):
+    sbom(wheel, "--output", tmp_path)
+    (made,) = tmp_path.glob("*.whl")
+    assert f"{INFO}/sboms/latebind.cdx.json,sha256=" in members(made)[f"{INFO}/RECORD"].decode()
+
+    def spoil(name, data):
+        return name, data.replace(b"Somebody", b"Nobodies") if name.endswith(".cdx.json") else data
+
+    spoilt = rewritten(made, tmp_path / "spoilt", spoil)
+    assert any(".cdx.json" in str(row) for row in audit_here([spoilt]).findings)
+
+
+@pytest.mark.parametrize(("given", "stated"), [("mit", "MIT"), ("my own", None)])
+def test_the_license_is_stated_where_it_is_an_expression(given, stated, wheel, tmp_path):
+    def licensed(name, data):
+        return name, data + f"License-Expression: {given}\n".encode() if name.endswith("METADATA") else data
+
+    sbom(rewritten(wheel, tmp_path / "given", licensed), "--output", tmp_path / "out", "--part", "protobuf@1")
+    found = document(tmp_path / "out")
+    assert found["metadata"]["component"].get("licenses") == (stated and [{"expression": stated}])
+    assert not FORMATS[""][1](found)
+
+
+def with_file(wheel, folder, name):
+    return rewritten(wheel, folder, add=[(f"{INFO}/{name}", b"{}")])
+
+
+@pytest.mark.parametrize(
+    ("name", "says"), [("sboms/auditwheel.cdx.json", "has an SBOM already"), ("RECORD.jws", "is signed")]
+)
+def test_a_wheel_that_is_signed_or_has_an_sbom_takes_force(name, says, wheel, tmp_path):
+    given = with_file(wheel, tmp_path / "given", name)
+    refused(sbom(given, "--output", tmp_path / "out"), says, "--force")
+    assert not (tmp_path / "out").exists()
+    assert sbom(given, "--output", tmp_path / "out", "--force").returncode == 0
+    (made,) = (tmp_path / "out").glob("*.whl")
+    assert (f"{INFO}/{name}" in members(made)) is name.startswith("sboms/")
+
+
+def test_force_replaces_its_own_sbom_also_in_place(wheel, tmp_path):
+    shutil.copy(wheel, tmp_path)
+    own = tmp_path / wheel.name
+    assert sbom(own, "--output", tmp_path).returncode == 0
+    first = sha256(own)
+    assert sbom(own, "--output", tmp_path, "--force").returncode == 0
+    assert sha256(own) == first
+
+
+BAD = {
+    "no wheel": (lambda wheel, folder: copied(wheel, folder / "thing.zip"), "is not the name of a wheel"),
+    "another name": (
+        lambda wheel, folder: copied(wheel, folder / "other-1.0-py3-none-any.whl"),
+        "METADATA names Some.Thing, and the file is of other",
+    ),
+    "no zip": (lambda _, folder: text(folder / "thing-1.0-py3-none-any.whl"), "not a readable zip archive"),
+    "no metadata": (
+        lambda wheel, folder: rewritten(wheel, folder, lambda *row: None if "dist-info" in row[0] else row),
+        "has no .dist-info",
+    ),
+    "no record": (
+        lambda wheel, folder: rewritten(wheel, folder, lambda *row: None if row[0].endswith("RECORD") else row),
+        "has no some_thing-1.0.dist-info/RECORD",
+    ),
+    "a member outside": (lambda wheel, folder: rewritten(wheel, folder, add=[("../x", b"")]), "unsafe to write again"),
+    "a RECORD in another encoding": (
+        lambda wheel, folder: rewritten(
+            wheel, folder, lambda name, data: (name, b"\xff" if name.endswith("RECORD") else data)
+        ),
+        "cannot be written again",
+    ),
+}  # fmt: skip
+
+
+def copied(wheel, path):
+    path.parent.mkdir(exist_ok=True)
+    shutil.copy(wheel, path)
+    return path
+
+
+def text(path):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("no zip\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_what_is_not_a_sound_wheel_is_refused_and_nothing_is_written(name, wheel, tmp_path):
+    make, says = BAD[name]
+    refused(sbom(make(wheel, tmp_path / "given"), "--output", tmp_path / "out"), says)
+    assert not list((tmp_path / "out").glob("*"))
+
+
+@pytest.mark.parametrize("text_", ["zlib", "zlib@", "@1", "a b@1", "zlib@1="])
+def test_a_part_is_a_name_and_a_version(text_, wheel, tmp_path):
+    refused(sbom(wheel, "--output", tmp_path, "--part", text_), "is not NAME@VERSION")
+
+
+def test_a_part_takes_supplier_and_purl_from_the_table_unless_named():
+    assert read_part("zlib@1.2").supplier == "Jean-loup Gailly and Mark Adler"
+    assert read_part("zlib@1.2=Me").supplier == "Me"
+    assert read_part("own thing@1".replace(" ", "+")).purl == "pkg:generic/own%2Bthing@1"
+
+
+REAL = {
+    "ansible-pylibssh==1.4.0": {"libssh": "0.12.0", "openssl": "3.5.0"},
+    "onnx==1.22.0": {"protobuf": ""},
+    "lxml==6.1.3": {"libxml2": "", "zlib": "1.3.2"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("requirement", REAL)
+def test_real_wheels_show_what_was_linked_into_them(requirement, tmp_path):
+    words = ["download", "--no-deps", "-q", "--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"]
+    done = ran(sys.executable, "-m", "pip", *words, "--python-version", "3.12", "-d", tmp_path, requirement)
+    if done.returncode:
+        pytest.skip("the package index cannot be reached")
+    (path,) = tmp_path.glob("*.whl")
+    found = {part.name: part.version for part in find_contents(path).bill.linked}
+    assert REAL[requirement].items() <= found.items()
+    assert sbom(path, "--output", tmp_path / "out", "--force").returncode == 0
+    assert not [row for row in audit_here([tmp_path / "out" / path.name]).findings if row.severity == "error"]
