@@ -1,4 +1,4 @@
-"""The fix of a finding names what the project does: a provider calls no lb_bind(), and neither does code with a stub."""
+"""The fix of a finding names what the project does: neither a provider nor code with a stub calls lb_bind()."""
 
 import pytest
 from latebind.audit.audit import audit_paths

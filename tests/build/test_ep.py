@@ -130,6 +130,7 @@ NEEDY = """\
 extern "C" void *OrtGetApiBase(void);
 static void *api = OrtGetApiBase();
 extern "C" __attribute__((visibility("default"))) void *CreateEpFactories() { return api; }
+extern "C" __attribute__((visibility("default"))) int ReleaseEpFactory() { return 0; }
 """
 
 

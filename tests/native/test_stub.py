@@ -239,7 +239,7 @@ LACKS = "ONNX Runtime was not found in "
         ("catching", ("prints", "twice"), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),  # the first handler alone
         ("catching", ("asks", "call"), {"LATEBIND_ON_MISSING": "print"}, 0, "not available\n", 0),
         ("catching", ("call",), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),
-        ("catching", (), {"LATEBIND_ON_MISSING": "abort"}, 0, "-1\n", 0),  # no user can end somebody's process
+        ("catching", (), {"LATEBIND_ON_MISSING": "abort"}, 0, "-1\n", 0),  # only printing can be asked for
     ],
 )
 def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a table

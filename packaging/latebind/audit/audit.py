@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.catalog import checks
-from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.exceptions import ORT_EXCEPTION
+from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
 from latebind.audit.reading import kind_of, read_package

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from latebind.audit.registry import Hit, Skip, check
@@ -21,6 +22,9 @@ ORT_EXCEPTION = "N3Ort9ExceptionE"
 _THROWS, _CATCHES = "__cxa_throw", "__cxa_begin_catch"
 _OF_HOSTS = ("CreateEpFactories", "RegisterCustomOps", "PyInit_", "JNI_", "Java_", "napi_")
 """Functions that a host calls which has bound the runtime, or in which a binding's own code catches."""
+
+_OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|d[al])")
+"""Symbols that headers of the runtime and of the standard library leave in a library that hides its own."""
 
 
 @check(
@@ -43,7 +47,7 @@ def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | S
     functions = sorted(name for name in exported if not name.startswith(("_", "?")))
     is_certain = ORT_EXCEPTION in file.markers and _THROWS in imported and _CATCHES not in imported
     has_host = any(name.startswith(_OF_HOSTS) for name in exported)
-    has_cpp = any(name.startswith("_Z") and "Ort" not in name for name in exported)
+    has_cpp = any(name.startswith("_Z") and not _OF_HEADERS.match(name) for name in exported)
     is_linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
     if not is_certain or not functions or has_host or has_cpp or is_linked:
         return

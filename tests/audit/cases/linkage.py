@@ -118,9 +118,9 @@ def holding(bench: Bench, text: str) -> bytes:
 
 
 THROWS = """\
-void __cxa_throw(void *, void *, void *);
+void __cxa_throw(const char *, void *, void *);
 void *__cxa_begin_catch(void *);
-const char *speech_open(void) { __cxa_throw(0, 0, 0); return "N3Ort9ExceptionE"; }
+void speech_open(void) { __cxa_throw("N3Ort9ExceptionE", 0, 0); }
 """
 CATCHES = "void *speech_close(void) { return __cxa_begin_catch(0); }\n"
 MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"

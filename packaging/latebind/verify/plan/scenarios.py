@@ -157,7 +157,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), provider=True,
         **_PYTHON),
     _ok("c-host", "used by a program in C that releases the runtime before it ends", versions="all",
-        emulated=False, needs="an execution provider", provider=True, c_host=True, **_PYTHON),
+        emulated=False, needs="an execution provider", provider=True, c_host=True, consumers=(PYTHON,)),
     # Where the runtime is.
     _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_ALL),
     _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),
