@@ -192,7 +192,7 @@ def _groups(names: tuple[str, ...]) -> list[str]:
 
 def c_sources(session: nox.Session) -> list[str]:
     """The C files that are ours, as git reports: what builds and runs left in ignored folders is not."""
-    folders = ("loader", "latenn", "templates", "tests/native", "ci")
+    folders = ("loader", "latenn", "templates", "tests/native", "ci", "packaging")
     listing = ("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *folders)
     names = str(session.run(*listing, silent=True, stderr=None, external=True)).splitlines()
     return sorted(name for name in names if name.endswith((".c", ".h", ".hpp")) and (ROOT / name).is_file())

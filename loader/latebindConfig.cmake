@@ -249,6 +249,10 @@ function(latebind_ep target package)
   list(TRANSFORM LATEBIND_EP_${package} PREPEND LATEBIND_EP_ OUTPUT_VARIABLE values)
   target_compile_definitions("${target}" PRIVATE ${values})
   latebind_exports("${target}" CreateEpFactories ReleaseEpFactory)
+  if(CMAKE_SYSTEM_NAME STREQUAL "Linux") # sources that mark nothing rely on a version script, as ONNX Runtime's example does
+    set_target_properties("${target}" PROPERTIES
+      LATEBIND_SCRIPTED TRUE C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default)
+  endif()
   # The runtime unloads a provider, and zig's libraries do not call __cxa_finalize(): destructors of static C++ objects
   # would run in unmapped memory when the process ends. So the library stays.
   target_link_options("${target}" PRIVATE "$<$<PLATFORM_ID:Linux>:LINKER:-z,nodelete>")
@@ -260,8 +264,11 @@ endfunction()
 # folders of the compiler that debug information would name, as old=new.
 function(latebind_hardening target)
   _latebind_check_target(latebind_hardening "${target}")
+  get_target_property(scripted "${target}" LATEBIND_SCRIPTED)
+  if(NOT scripted)
+    set_target_properties("${target}" PROPERTIES C_VISIBILITY_PRESET hidden)
+  endif()
   set_target_properties("${target}" PROPERTIES
-    C_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN TRUE
     POSITION_INDEPENDENT_CODE TRUE
     SKIP_BUILD_RPATH TRUE

@@ -78,6 +78,7 @@ static uintptr_t lb_fail(const lb_stub_row* row, int is_bound) {
     lb_say_missing(row, missing, sizeof missing);
     lb_keep_message(&lb_own, missing);
   }
+  if (!is_bound && row->failure != LB_FAILURE_ABORT) lb_call_handler(&lb_own);
   switch (row->failure) {
     case LB_FAILURE_NUMBER: return (uintptr_t)row->number;
     case LB_FAILURE_SENTENCE: return (uintptr_t)lb_stub_message(&lb_own);
@@ -117,6 +118,11 @@ int LB_OF_STUB(path)(const char* path) {
 const char* LB_OF_STUB(report)(void);
 const char* LB_OF_STUB(report)(void) {
   return lb_stub_report(&lb_own);
+}
+
+int LB_OF_STUB(on_missing)(lb_on_missing handler, void* context);
+int LB_OF_STUB(on_missing)(lb_on_missing handler, void* context) {
+  return lb_stub_on_missing(&lb_own, handler, context);
 }
 
 const char* LB_OF_STUB(version)(void);

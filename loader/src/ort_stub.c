@@ -197,9 +197,8 @@ static uintptr_t lb_failure(const lb_bound* bound, size_t number, lb_kind kind, 
     lb_say_missing(bound, number, missing, sizeof missing);
     return kind == LB_KIND_TEXT ? (uintptr_t)"" : (uintptr_t)lb_own_status(ORT_NOT_IMPLEMENTED, missing);
   }
-  if (lb_is_opening(&lb_ort)) {
-    message = "ONNX Runtime called a function of its own while it was being opened.";
-  }
+  if (lb_is_opening(&lb_ort)) message = "ONNX Runtime called a function of its own while it was being opened.";
+  lb_call_handler(&lb_ort);
   return kind == LB_KIND_TEXT ? (uintptr_t)message : (uintptr_t)lb_own_status(ORT_FAIL, message);
 }
 
@@ -294,4 +293,8 @@ const char* lb_onnxruntime_report(void) {
 
 int lb_onnxruntime_path(const char* path) {
   return lb_stub_path(&lb_ort, path);
+}
+
+int lb_onnxruntime_on_missing(lb_on_missing handler, void* context) {
+  return lb_stub_on_missing(&lb_ort, handler, context);
 }

@@ -1,6 +1,7 @@
 /* stub_bind.c: binds a runtime for its stub; must not know which runtime it is. */
 #include "stub_bind.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
@@ -214,4 +215,41 @@ const char* lb_stub_version(const lb_stub* stub) {
 const char* lb_stub_file(const lb_stub* stub) {
   const lb_record* record = lb_bound_record(&stub->binding);
   return record && record->path ? record->path : "";
+}
+
+/* ---- what a program gets before a call fails that it may not survive --------------------------------------------- */
+
+typedef struct lb_missing_handler {
+  lb_on_missing call;
+  void* context;
+} lb_missing_handler;
+
+int lb_stub_on_missing(lb_stub* stub, lb_on_missing handler, void* context) {
+  lb_missing_handler* made = handler ? lb_allocate(sizeof *made) : NULL;
+  if (!made) return 1;
+  *made = (lb_missing_handler){handler, context};
+  if (!lb_os_exchange(&stub->handler, NULL, made)) return 0;
+  lb_free(made);
+  return 1;
+}
+
+/* Printing changes nothing that the program gets, so a user may ask for it. */
+static void lb_print_if_asked(const char* message) {
+  char* asked = lb_os_environment("LATEBIND_ON_MISSING");
+  if (asked && strcmp(asked, "print") == 0) fprintf(stderr, "%s\n", message);
+  lb_free(asked);
+}
+
+/* Threads that fail at the same time agree on one that calls. Equal messages are one text. */
+void lb_call_handler(lb_stub* stub) {
+  void* message = lb_os_load(&stub->message);
+  void* reported = lb_os_load(&stub->reported);
+  if (!message || reported == message || lb_is_opening(stub)) return;
+  if (lb_os_exchange(&stub->reported, reported, message) != reported) return;
+  const lb_missing_handler* handler = lb_os_load(&stub->handler);
+  if (handler) {
+    handler->call(message, handler->context);
+  } else {
+    lb_print_if_asked(message);
+  }
 }

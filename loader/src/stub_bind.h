@@ -3,6 +3,7 @@
 #define LATEBIND_STUB_BIND_H
 
 #include "latebind/latebind.h"
+#include "latebind/stub.h"
 #include "neighbours.h"
 #include "trampolines.h"
 
@@ -30,6 +31,8 @@ typedef struct lb_stub {
   void* volatile texts;    /* lb_kept_text: each text that the program may keep */
   void* volatile message;  /* why the last binding failed */
   void* volatile report;   /* of the last binding, as JSON */
+  void* volatile handler;  /* lb_missing_handler: what the program set */
+  void* volatile reported; /* the message that the handler got last */
   void* volatile recorder; /* the file to which calls are recorded; see stub_record.c */
   void* volatile recorded; /* the newest version that a recorded function needs, as one number */
 } lb_stub;
@@ -48,6 +51,10 @@ int lb_stub_path(lb_stub* stub, const char* path);
 const char* lb_stub_report(const lb_stub* stub);
 const char* lb_stub_version(const lb_stub* stub);
 const char* lb_stub_file(const lb_stub* stub);
+
+int lb_stub_on_missing(lb_stub* stub, lb_on_missing handler, void* context);
+/* Calls the program's handler before a call fails without a runtime; once for each message. */
+void lb_call_handler(lb_stub* stub);
 
 /* ---- stub_record.c ----------------------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 """`latebind init` on projects of others: shows first, writes what was agreed to, never anything silently."""
 
+import re
 import shutil
 import zipfile
 
@@ -232,3 +233,30 @@ def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):
     assert "nothing to change: no target_link_libraries() names a runtime" in ended.stdout
     assert "nothing to do" not in ended.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["CMakeLists.txt"]
+
+
+GUARDED = 'extern "C" int voice_b() { try { return Ort::GetVersionString().size(); } catch (...) { return -1; } }\n'
+
+
+def test_a_c_interface_over_ort_that_catches_nothing_is_listed(latebind, project):
+    sources = {
+        "a.cc": 'extern "C" int voice_a() { return Ort::GetVersionString().size(); } // catch (...)\n',
+        "b.cc": GUARDED,
+        "c.cc": '#include "c.h"\nint voice_c() { return made(); }\n',
+        "c.h": '#ifdef __cplusplus\nextern "C"\n#endif\nint voice_c();\n',
+        "inner.cc": "int made() { return Ort::GetVersionString().size(); }\n",
+        "tool.cc": 'extern "C" int voice_a();\nint main() { return voice_a(); }\n',
+    }
+    for name, text in sources.items():
+        (project / name).write_text(text)
+
+    notes = [row for row in latebind("init", project).stdout.splitlines() if "catches nothing" in row]
+
+    assert [re.findall(r"\w+\.cc", row) for row in notes] == [["a.cc"], ["c.cc"]]
+    assert "lb_onnxruntime_available" in notes[0]
+
+
+def test_a_c_interface_is_not_listed_where_nothing_uses_ort(latebind, project):
+    (project / "a.cc").write_text('extern "C" int voice_a() { return 1; }\n')
+
+    assert "catches nothing" not in latebind("init", project).stdout

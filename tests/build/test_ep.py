@@ -15,10 +15,10 @@ from latebind.config.file import load
 from latebind.errors import BuildError
 
 from tests.build.test_sbom import FORMATS
-from tests.client import hashes, packed
+from tests.client import hashes, packed, write_files
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
-from tests.programs import did
+from tests.programs import did, refused
 
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
 STATIC = """\
@@ -124,3 +124,18 @@ def test_the_nupkg_has_an_assembly_and_requires_nothing(tmp_path, monkeypatch):
     assert "Supports ONNX Runtime 1.23.1 or newer, but not 1.25." in nuspec
     assert {"lib/netstandard2.0/Acme.ML.OnnxRuntime.EP.TinyNpu.dll", "runtimes/linux-x64/native/libtiny_ep.so",
             "runtimes/linux-x64/native/model.bin"} <= {*names}  # fmt: skip
+
+
+NEEDY = """\
+extern "C" void *OrtGetApiBase(void);
+static void *api = OrtGetApiBase();
+extern "C" __attribute__((visibility("default"))) void *CreateEpFactories() { return api; }
+extern "C" __attribute__((visibility("default"))) int ReleaseEpFactory() { return 0; }
+"""
+
+
+@pytest.mark.parametrize("rid", ["linux-x64", "win-x64", "osx-arm64"])
+def test_cpp_headers_that_want_to_be_linked_get_a_hint_at_manual_init(latebind, tmp_path, rid):
+    cmake = CMAKE.replace("tiny C", "tiny CXX").replace("tiny_ep.c", "tiny.cc")
+    folder = write_files(write_ep(tmp_path, cmake=cmake), {"native/tiny.cc": NEEDY})
+    refused(latebind("-C", folder, "build", "--target", rid), "OrtGetApiBase", "ORT_API_MANUAL_INIT", "Ort::InitApi")

@@ -13,7 +13,7 @@ from tests.conftest import ROOT
 from tests.needs import needed, official_header, runtime_folder, zig
 from tests.programs import did, refused, succeeded
 
-PUBLIC = re.compile(r"lb_onnxruntime_(path|available|sentence|version|file|report)")
+PUBLIC = re.compile(r"lb_onnxruntime_(path|available|sentence|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.
 WAYS = {
     "config": "find_package(onnxruntime 1.17 CONFIG REQUIRED)\nset(LIBS onnxruntime::onnxruntime)",
@@ -195,7 +195,8 @@ def test_the_archive_is_one_object_whose_names_are_its_own(stub):
     assert sum(line.endswith(".o:") for line in lines) == 1
     names = {line.split()[-1] for line in lines if len(line.split()) == 3}
     assert {name for name in names if PUBLIC.fullmatch(name)} == {
-        f"lb_onnxruntime_{name}" for name in ("path", "available", "sentence", "version", "file", "report")
+        f"lb_onnxruntime_{name}"
+        for name in ("path", "available", "sentence", "version", "file", "report", "on_missing")
     }
     others = {name for name in names if not PUBLIC.fullmatch(name)}
     assert others

@@ -73,7 +73,9 @@ def test_ep_tiny(installed, example, official_header):
     project = example("ep-tiny")
     shutil.copytree(official_header.parent, project / "native/include")
 
-    shown = packed_audited_verified(installed, project, "wheel/* and (works or unsupported or upgraded or odd)")
+    shown = packed_audited_verified(
+        installed, project, "wheel/* and (works or c-host or unsupported or upgraded or odd)"
+    )
 
     assert "TinyExecutionProvider 0.1.0 needs ONNX Runtime 1.23 or newer; this is 1.22" in " ".join(shown.split())
 
@@ -86,6 +88,14 @@ UNCHECKED = "version = ORT_API_VERSION;\n  ort = base->GetApi(version);"
 LATEST, BUILT = "wheel and works and not 1.23*", "build and works and not 1.23*"
 END = "static OrtEpFactory factory;"
 ABORT = f"{END}\n__attribute__((destructor)) static void end(void) {{ abort(); }}"
+LOGS_LATE = f"""static const OrtLogger* kept;
+#define lb_ep_negotiate(base, api, version) (kept = logger, lb_ep_negotiate(base, api, version))
+__attribute__((destructor)) static void end(void) {{
+  OrtStatus* failed = kept ? ort->Logger_LogMessage(kept, ORT_LOGGING_LEVEL_ERROR, "", "", 1, "end") : NULL;
+  if (failed) ort->ReleaseStatus(failed);
+}}
+{END}"""
+IN_C = "c-host and not 1.23*"
 NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
 
 
@@ -102,10 +112,14 @@ NO_DEVICE = "OrtHardwareDeviceType_CPU)", "OrtHardwareDeviceType_NPU)"
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", LATEST, "numbers: computed [["),
         (END, ABORT, LATEST, "ended by SIGABRT (6) after it had written its result"),
         (*NO_DEVICE, LATEST, "not run: no-device (TinyExecutionProvider found none)"),
+        (END, LOGS_LATE, IN_C, "after it had released the runtime: host.c: ending the process"),
+        (".GetName = factory_name", ".GetName = vendor", IN_C, "a device is of Tiny, which the package does not name"),
+        ("from[0][i] > 0 ?", "from[0][i] > 3 ?", IN_C, "element 0 of Relu(a * b) is 0, expected 2"),
+        (*NO_DEVICE, IN_C, "not run: no-device (the provider has no device here)"),
         ("from[0][i] > 0 ?", "from[0][i] > 3 ?", BUILT, "numbers: computed "),
     ],
     ids=["unchecked, below", "unchecked, oldest", "never refuses", "other name", "numbers", "teardown", "no device",
-         ".NET numbers"],
+         "logs late, in C", "other name, in C", "numbers, in C", "no device, in C", ".NET numbers"],
 )  # fmt: skip
 def test_a_fault_of_an_execution_provider_fails_the_verification(  # a table
     installed, example, official_header, monkeypatch, old, new, case, says

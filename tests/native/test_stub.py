@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -12,6 +13,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+from latebind.audit.audit import audit_paths
 from latebind.binary.read import read_image
 from latebind.model import Rid
 from latebind.verify.plan.index import EACH_MINOR, Question, ask
@@ -220,6 +222,41 @@ def test_without_a_usable_runtime_the_programs_own_error_says_why(users, tmp_pat
     assert done.stdout.startswith("Ort::Exception 1: ONNX Runtime" if program == "user" else "1: ONNX Runtime")
     if program == "user_c":
         assert done.stdout.splitlines()[1] == "4: mine"
+
+
+LACKS = "ONNX Runtime was not found in "
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "environment", "status", "output", "printed"),
+    [
+        ("plain", (), {}, -signal.SIGABRT, "", 0),
+        ("plain", ("asks",), {}, 0, "not available\n", 0),
+        ("plain", ("prints",), {}, -signal.SIGABRT, "", 1),
+        ("plain", (), {"LATEBIND_ON_MISSING": "print"}, -signal.SIGABRT, "", 1),
+        ("catching", (), {}, 0, "-1\n", 0),
+        ("catching", ("prints", "call", "call"), {}, 0, "-1\n", 1),  # once for one message
+        ("catching", ("prints", "twice"), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),  # the first handler alone
+        ("catching", ("asks", "call"), {"LATEBIND_ON_MISSING": "print"}, 0, "not available\n", 0),
+        ("catching", ("call",), {"LATEBIND_ON_MISSING": "print"}, 0, "-1\n", 1),
+        ("catching", (), {"LATEBIND_ON_MISSING": "abort"}, 0, "-1\n", 0),  # only printing can be asked for
+    ],
+)
+def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a table
+    users, kind, words, environment, status, output, printed
+):
+    clean = {key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "HOME")}
+    done = ran(users / f"c_api_{kind}", *words, env={**clean, **environment}, timeout=120)
+    assert (done.returncode, done.stdout) == (status, output)
+    own = [row for row in done.stderr.splitlines() if LACKS in row and "what():" not in row]  # the C++ library's
+    assert len(own) == printed
+    assert all(row.startswith("first: ") for row in own) == ("prints" in words or not own)
+
+
+def test_the_audit_reports_a_c_interface_that_catches_nothing(users):
+    found = {kind: audit_paths([users / f"libspeech_{kind}.so"]).findings for kind in ("plain", "catching")}
+    assert "LB113" in {row.code for row in found["plain"]}
+    assert "LB113" not in {row.code for row in found["catching"]}
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ def cases():
     Return what was wrong with each case, "" for nothing; {} for no device.
     """
     known = {row.ep_name for row in onnxruntime.get_ep_devices()}
-    onnxruntime.register_execution_provider_library("tiny", ep.get_library_path())
+    onnxruntime.register_execution_provider_library(ep.get_ep_name(), ep.get_library_path())
     devices = [row for row in onnxruntime.get_ep_devices() if row.ep_name not in known]
     if not devices:
         return {}
@@ -40,7 +40,7 @@ def cases():
     wrong["numbers"] = "" if computed == expected else f"computed {computed}, expected {expected}"
     del session, options, devices
     gc.collect()
-    onnxruntime.unregister_execution_provider_library("tiny")
+    onnxruntime.unregister_execution_provider_library(ep.get_ep_name())
     return wrong
 
 

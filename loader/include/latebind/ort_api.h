@@ -361,7 +361,7 @@ typedef struct lb_ort_table {
   void* gap_284[17];
   OrtStatus*(LB_ORT_CALL* RegisterExecutionProviderLibrary)(OrtEnv* env, const char* registration_name,
                                                             const ORTCHAR_T* path);
-  void* gap_302[1];
+  OrtStatus*(LB_ORT_CALL* UnregisterExecutionProviderLibrary)(OrtEnv* env, const char* registration_name);
   OrtStatus*(LB_ORT_CALL* GetEpDevices)(const OrtEnv* env, const OrtEpDevice* const** ep_devices,
                                         size_t* num_ep_devices);
   OrtStatus*(LB_ORT_CALL* SessionOptionsAppendExecutionProvider_V2)(
@@ -495,6 +495,7 @@ typedef enum lb_ort_function {
   LB_ORT_ReleaseLoraAdapter = 282,
   LB_ORT_RunOptionsAddActiveLoraAdapter = 283,
   LB_ORT_RegisterExecutionProviderLibrary = 301,
+  LB_ORT_UnregisterExecutionProviderLibrary = 302,
   LB_ORT_GetEpDevices = 303,
   LB_ORT_SessionOptionsAppendExecutionProvider_V2 = 304,
   LB_ORT_EpDevice_EpName = 312,
@@ -611,6 +612,7 @@ typedef enum lb_ort_function {
   X(ReleaseLoraAdapter, 282, 20)                            \
   X(RunOptionsAddActiveLoraAdapter, 283, 20)                \
   X(RegisterExecutionProviderLibrary, 301, 22)              \
+  X(UnregisterExecutionProviderLibrary, 302, 22)            \
   X(GetEpDevices, 303, 22)                                  \
   X(SessionOptionsAppendExecutionProvider_V2, 304, 22)      \
   X(EpDevice_EpName, 312, 22)                               \
@@ -1183,6 +1185,13 @@ static inline OrtStatus* lb_ort_RegisterExecutionProviderLibrary(const lb_ort_ap
                                                                  const char* registration_name, const ORTCHAR_T* path) {
   if (api->version < 22) return lb_ort_missing(api, LB_ORT_RegisterExecutionProviderLibrary);
   return api->table->RegisterExecutionProviderLibrary(env, registration_name, path);
+}
+
+/* Since 1.22. */
+static inline OrtStatus* lb_ort_UnregisterExecutionProviderLibrary(const lb_ort_api* api, OrtEnv* env,
+                                                                   const char* registration_name) {
+  if (api->version < 22) return lb_ort_missing(api, LB_ORT_UnregisterExecutionProviderLibrary);
+  return api->table->UnregisterExecutionProviderLibrary(env, registration_name);
 }
 
 /* Since 1.22. */

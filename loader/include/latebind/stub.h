@@ -9,16 +9,32 @@
  *   Returns 0, or 1 when memory ran out and nothing changed. NULL goes back to the search.
  * int lb_openvino_available(const char* function)
  *   Binds the runtime; 1 when it has that function, or for NULL when there is a runtime. After a failure it looks
- * again; the runtime's own functions don't, unless the path, the environment or the loaded libraries changed. const
- * char* lb_openvino_sentence(void) Why the last binding failed, and what to do; "" when none did. const char*
- * lb_openvino_version(void), const char* lb_openvino_file(void) The version of the bound runtime, and its file; "" when
- * none is bound. const char* lb_openvino_report(void) What the last binding tried, as lb_report_json() has
- * it; "{}" before the first.
+ *   again; the runtime's own functions don't, unless the path, the environment or the loaded libraries changed.
+ * const char* lb_openvino_sentence(void)
+ *   Why the last binding failed, and what to do; "" when none did.
+ * const char* lb_openvino_version(void), const char* lb_openvino_file(void)
+ *   The version of the bound runtime, and its file; "" when none is bound.
+ * const char* lb_openvino_report(void)
+ *   What the last binding tried, as lb_report_json() has it; "{}" before the first.
+ * int lb_openvino_on_missing(lb_on_missing handler, void* context)
+ *   A function of the program that is called when a call fails because there is no runtime: with the sentence, before
+ *   the call returns its error, and once for each sentence. It may print it; C++ wrappers that nothing catches end the
+ *   process next. It must return, and call no function of the runtime. Asking lb_openvino_available() calls it never.
+ *   Set it once, at the start. Returns 0, or 1 when there is one already or memory ran out, and nothing changed.
+ *   Without one, LATEBIND_ON_MISSING=print in the environment prints the sentence to the standard error stream.
  *
  * All texts are UTF-8 and live as long as the process. All functions may be called by several threads at once.
  */
 #ifndef LATEBIND_STUB_H
 #define LATEBIND_STUB_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+typedef void (*lb_on_missing)(const char* message, void* context);
+#ifdef __cplusplus
+}
+#endif
 
 #ifdef __cplusplus
 #define LB_DECLARE_STUB(runtime)                                 \
@@ -27,7 +43,8 @@
   extern "C" const char* lb_##runtime##_sentence(void);          \
   extern "C" const char* lb_##runtime##_version(void);           \
   extern "C" const char* lb_##runtime##_file(void);              \
-  extern "C" const char* lb_##runtime##_report(void)
+  extern "C" const char* lb_##runtime##_report(void);            \
+  extern "C" int lb_##runtime##_on_missing(lb_on_missing handler, void* context)
 #else
 #define LB_DECLARE_STUB(runtime)                      \
   int lb_##runtime##_path(const char* path);          \
@@ -35,7 +52,8 @@
   const char* lb_##runtime##_sentence(void);          \
   const char* lb_##runtime##_version(void);           \
   const char* lb_##runtime##_file(void);              \
-  const char* lb_##runtime##_report(void)
+  const char* lb_##runtime##_report(void);            \
+  int lb_##runtime##_on_missing(lb_on_missing handler, void* context)
 #endif
 
 LB_DECLARE_STUB(onnxruntime);

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from latebind.adopt.cmake import Command, commands
+from latebind.adopt.uncaught import find_uncaught
 from latebind.errors import InputError
 from latebind.system.tree import list_tree
 from latebind.tables.presets import presets
@@ -57,6 +58,8 @@ class Found:
     """CMake files with their text."""
     objects: tuple[tuple[Path, int, str], ...] = ()
     """C++ objects of ONNX Runtime at namespace scope, which are made while a library is loaded: file, line, name."""
+    uncaught: tuple[Path, ...] = ()
+    """C++ files with a C interface that catch nothing, in a project that uses `Ort::`."""
     mentions: tuple[Mention, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     """`${NAME}` of each variable that holds only a runtime's library, with the runtime."""
@@ -108,6 +111,7 @@ def find(root: Path) -> Found:
         source=_source(root, top, parsed),
         files=files,
         objects=tuple(_objects(texts)),
+        uncaught=tuple(find_uncaught(texts)),
         mentions=mentions,
         variables=known,
         name=name,

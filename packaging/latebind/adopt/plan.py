@@ -167,6 +167,12 @@ def _notes(found: Found) -> list[str]:
         for place in places
     ]
     notes += [
+        f"{path.relative_to(found.root).as_posix()}: has C functions and catches nothing, and the project uses Ort::, "
+        "which throws without a runtime and then ends the process: catch Ort::Exception in them, or ask "
+        "lb_onnxruntime_available(NULL) of <latebind/stub.h> first"
+        for path in (found.uncaught if "onnxruntime" in found.runtimes else ())
+    ]
+    notes += [
         f"{_place(found, row)}: the imported target {row.target} names a library of its own, and not the stub; "
         f"take it from find_package({row.runtime})"
         for row in found.of("imported")

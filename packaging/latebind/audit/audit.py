@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.catalog import checks
+from latebind.audit.exceptions import ORT_EXCEPTION
 from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
 from latebind.audit.policy import Policy
 from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
@@ -103,10 +104,10 @@ def _gather(tasks: Sequence[Task], results: Sequence[Result], policy: Policy) ->
 
 def audit_package(task: Task, report: Callable[[str], None]) -> Result:
     """Audit one package in this process. `report` is called with the name of each file before it is read."""
-    markers = {marker for runtime in task.policy.runtimes for marker in runtime.markers}
-    sought = Sought(
-        markers=tuple(sorted(markers)) if _asks("LB105", task.policy) else (), paths=_asks("LB610", task.policy)
-    )
+    of_runtimes = {marker for runtime in task.policy.runtimes for marker in runtime.markers}
+    markers = of_runtimes if _asks("LB105", task.policy) else set()
+    markers |= {ORT_EXCEPTION} if _asks("LB113", task.policy) else set()
+    sought = Sought(markers=tuple(sorted(markers)), paths=_asks("LB610", task.policy))
     package = read_package(task.path, task.kind, sought=sought, lost=task.lost, about_to_read=report)
     report("")  # from here on no file is to blame
     rows = list(_judge(package, task.policy))

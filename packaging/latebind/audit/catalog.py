@@ -32,6 +32,7 @@ FAMILIES: Mapping[str, str] = {
 }
 _MODULES = (
     "runtime",
+    "exceptions",
     "linkage",
     "searchpaths",
     "symbols",

@@ -90,6 +90,8 @@ class Policy:
     runtimes: tuple[RuntimePreset, ...] = field(default_factory=lambda: tuple(presets().values()))
     minimums: Mapping[str, str] = field(default_factory=dict)
     """Runtime name to the minimum that every package must declare."""
+    drop_ins: frozenset[str] = frozenset()
+    """The runtimes that a stub of latebind binds: the code links it and calls no function of latebind."""
     peers: Mapping[str, str] = field(default_factory=dict)
     """npm's name of a main package to the runtime that it must name as a peer."""
     exports: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

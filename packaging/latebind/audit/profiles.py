@@ -32,7 +32,7 @@ _CODES: Mapping[Profile, tuple[str, ...]] = {
         "LB901", "LB902", "LB903", "LB904", "LB906",
     ),
     "runtime": (
-        "LB101", "LB102", "LB103", "LB104", "LB105", "LB109",
+        "LB101", "LB102", "LB103", "LB104", "LB105", "LB109", "LB113",
         "LB504", "LB506",
         "LB806",
     ),

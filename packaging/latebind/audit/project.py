@@ -35,6 +35,7 @@ def project_policy(config: Config) -> Policy:
     return Policy(
         runtimes=tuple(use.known for use in config.document.runtime),
         minimums={use.name: use.minimum for use in config.document.runtime},
+        drop_ins=frozenset(use.name for use in config.document.runtime if use.drop_in),
         peers=peers,
         exports=exports,
         twins=tuple(row for row in twins if len(row) > 1),

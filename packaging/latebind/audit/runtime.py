@@ -15,6 +15,7 @@ from latebind.text import human_size, plural
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from latebind.audit.policy import Policy
     from latebind.audit.subject import Contents, File
     from latebind.binary import Image
     from latebind.tables.presets import RuntimePreset
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
     cure="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
 )
-def runtime_linked(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_linked(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
     """The loader looks for a linked runtime under one exact file name when it loads the library.
 
     Distributions of the runtime do not agree on that name. The library therefore loads next to one release only, or
@@ -44,7 +47,7 @@ def runtime_linked(package: Contents, file: File, image: Image, runtime: Runtime
         yield Hit(
             message=f"links {', '.join(linked)}, so it loads only where a file of exactly that name is found",
             evidence=tuple(linked.values()),
-            fix=f"Remove {runtime.title} from target_link_libraries() and open it at run time with lb_bind().",
+            fix=f"Remove {runtime.title} from target_link_libraries(){_instead(file, runtime, policy)}",
         )
 
 
@@ -120,7 +123,9 @@ def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit |
     example="libspeech_rt.so exports OrtGetApiBase",
     cure="Remove the copy from the package and open the user's own runtime with lb_bind().",
 )
-def runtime_renamed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_renamed(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
     """A copy under another name is still a copy.
 
     Its SONAME, its install name or the entry symbol that it exports gives it away.
@@ -133,7 +138,11 @@ def runtime_renamed(package: Contents, file: File, image: Image, runtime: Runtim
     if proofs and _is_supply(package, runtime):
         yield _supply_skip(package, runtime)
     elif proofs:
-        yield Hit(message=f"is a renamed copy of {runtime.title}: {proofs[0]}", evidence=proofs)
+        yield Hit(
+            message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
+            evidence=proofs,
+            fix=f"Remove the copy from the package{_instead(file, runtime, policy)}",
+        )
 
 
 @check(
@@ -145,7 +154,9 @@ def runtime_renamed(package: Contents, file: File, image: Image, runtime: Runtim
     example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
     cure="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
 )
-def runtime_embedded(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+def runtime_embedded(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
     """A statically linked runtime appears in no table of the file.
 
     It is recognized by strings that only the runtime's own code contains, never by names that its users also contain.
@@ -160,7 +171,23 @@ def runtime_embedded(package: Contents, file: File, image: Image, runtime: Runti
         yield Hit(
             message=f"embeds {runtime.title} statically: it contains {plural(len(found), 'string')} of its code",
             evidence=tuple(f"string {marker!r}" for marker in found),
+            fix=f"Link the library without the runtime's static archives{_instead(file, runtime, policy)}",
         )
+
+
+def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
+    """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
+    if file.is_provider and runtime.plugin_symbols:
+        return (
+            f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
+            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) there."
+        )
+    if runtime.name in policy.drop_ins:
+        return (
+            f". `drop_in` replaces what is found by a search, not a library that is named by its path: `latebind init` "
+            f"lists those. Write -l{runtime.name}, or link latebind::{runtime.name}."
+        )
+    return " and open it at run time with lb_bind()."
 
 
 def fits_any(name: str, globs: Iterable[str]) -> bool:

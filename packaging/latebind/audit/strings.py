@@ -29,7 +29,8 @@ _OF_BUILD = re.compile(
 # Strings of programs that use such a folder at run time.
 _RUN_TIME_PATHS = (b"/tmp/%", b"/tmp/.", b"/tmp/perf-", b"/home/%s", b"/root/.", b"/tmp/\0")
 
-_PROVIDER = re.compile(rb"[A-Za-z]\w{0,99}ExecutionProvider(?![A-Za-z0-9_])")
+# Not the message of lb_ep_negotiate() in <latebind/ep.h>, whose name is that of the table and not of the factory.
+_PROVIDER = re.compile(rb"[A-Za-z]\w{0,99}ExecutionProvider(?![A-Za-z0-9_]| [\w.+-]{1,99} needs ONNX Runtime )")
 _HELPER = re.compile(rb"\0(GetLibraryPath|GetEpNames?)(?=\0)")  # in the metadata of an assembly
 # As a text in the code of an assembly, which is UTF-16 (ECMA-335, II.24.2.4).
 _TEXT = re.compile(rb"[A-Za-z]\0(?:\w\0){0,99}" + "ExecutionProvider".encode("utf-16-le") + rb"(?!\w\0)")

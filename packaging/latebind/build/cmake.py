@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from latebind.build.codemodel import read_codemodel, request_codemodel
-from latebind.build.diagnostics import first_errors, relative, without_commands
+from latebind.build.diagnostics import first_errors, provider_advice, relative, without_commands
 from latebind.build.extension import extension
 from latebind.build.inputs import SourceBoundary, read_inputs
 from latebind.build.loadersource import write_sources
@@ -183,7 +183,9 @@ class NativeBuild:
             f"the native build for {self.target.rid} failed with status {ended.returncode}{command}",
             tail(relative(rest, root)),
         ]
-        advice = _full_disk(self.folder) or f"Correct it and run the command again. The whole log is {log}."
+        is_provider = any(package.ep for package in self.config.packages.values())
+        known = provider_advice(ended.output) if is_provider else ""
+        advice = _full_disk(self.folder) or known or f"Correct it and run the command again. The whole log is {log}."
         return BuildError("\n".join(lines), advice=advice)
 
     def _refuse_missing_components(self, existing: Sequence[str]) -> None:

@@ -20,6 +20,7 @@ _CMAKE = re.compile(
 _LINKER = re.compile(
     r"^(?:\S+: )?(error: .+|.*undefined reference to .+|.*Undefined symbols.*|LINK : fatal error .+)$", re.MULTILINE
 )
+_RUNTIME_WANTED = re.compile(r"(?:undefined|unresolved)[^\n]*\n?[^\n]*\b_?OrtGetApiBase", re.IGNORECASE)
 _NINJA_STEP = re.compile(r"^\[\d+/\d+\] ")
 _NOISE = ("FAILED: ", "ninja: build stopped", "-- ")
 _SHOWN = 5
@@ -37,6 +38,20 @@ def first_errors(output: str, root: Path, cmake_source: Path) -> list[str]:
         found.append((match.start(), f"{file}:{match['line']}: error: {' '.join(match['text'].split())}"))
     errors = [text for _, text in sorted(found)] or [match[1].strip() for match in _LINKER.finditer(output)]
     return [relative(text, root) for text in dict.fromkeys(errors)][:_SHOWN]
+
+
+def provider_advice(output: str) -> str:
+    """What to do when an execution provider's link lacks the runtime's entry symbol; "" when it lacks something else.
+
+    The C++ headers call it in each file that doesn't define a macro, and a provider links no runtime.
+    """
+    if not _RUNTIME_WANTED.search(output):
+        return ""
+    return (
+        "ONNX Runtime passes its functions to CreateEpFactories(), and a provider links no runtime. Define "
+        "ORT_API_MANUAL_INIT before each #include of onnxruntime_cxx_api.h, or with target_compile_definitions(), and "
+        "call Ort::InitApi(ort_api) in CreateEpFactories()."
+    )
 
 
 def without_commands(output: str) -> str:

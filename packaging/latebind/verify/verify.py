@@ -24,6 +24,7 @@ from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, tried
+from latebind.verify.run.host import run_host_cell
 from latebind.verify.run.node import run_node_cell
 from latebind.verify.run.nupkg import run_c_cell, run_dotnet_cell
 from latebind.verify.run.python import run_python_cell
@@ -149,7 +150,7 @@ def _outcome(run: _Run, planned: PlannedCell) -> Outcome:
 
 def _runner(cell: Cell) -> Callable[[Bench], Outcome]:
     if cell.kind == "wheel":
-        return run_python_cell
+        return run_host_cell if scenario(cell.scenario).c_host else run_python_cell
     if cell.kind == "npm":
         return run_node_cell
     if cell.kind == "sdk":

@@ -117,6 +117,21 @@ def holding(bench: Bench, text: str) -> bytes:
     return bench.compiler.shared(f'const char *tool(void) {{ return "{text}"; }}\n').read_bytes()
 
 
+THROWS = """\
+void __cxa_throw(const char *, void *, void *);
+void *__cxa_begin_catch(void *);
+void speech_open(void) { __cxa_throw("N3Ort9ExceptionE", 0, 0); }
+"""
+CATCHES = "void *speech_close(void) { return __cxa_begin_catch(0); }\n"
+MORE_OF_CPP = "void _ZN6Speech4openEv(void) {}\n"
+
+
+@made_by
+def of_cpp(bench: Bench, source: str):
+    """A bare library of a source that stands for C++."""
+    return [bench.compiler.shared(source, name="libspeech.so")]
+
+
 @made_by
 def of_vendor(bench: Bench, soname: str, name: str):
     """A wheel of an execution provider that links a library, and contains it."""
@@ -126,6 +141,10 @@ def of_vendor(bench: Bench, soname: str, name: str):
 
 
 CASES = [
+    Case("LB113", "a C interface that throws and catches nothing", of_cpp(THROWS), of_cpp(THROWS + CATCHES),
+         at="libspeech.so", says="1 C function", severity="warning"),
+    Case("LB113", "a library with an interface in C++, too", of_cpp(THROWS), of_cpp(THROWS + MORE_OF_CPP),
+         at="libspeech.so", says="__cxa_throw", severity="warning"),
     Case("LB101", "an execution provider contains ONNX Runtime and links it; OpenVINO it may, as its vendor's own",
          of_vendor("libonnxruntime.so.1", "libonnxruntime.so"), of_vendor("libopenvino.so.2641", "libopenvino.so"),
          at=f"!{LIB}", says="libonnxruntime.so.1"),

@@ -42,6 +42,20 @@ def library(bench: Bench, source: str = ENTRIES) -> bytes:
     return bench.compiler.shared(f"{source}{HIDDEN}{NAMES}{USED}", name="libacme_ep.so").read_bytes()
 
 
+# What lb_ep_negotiate() leaves in a library whose factory gives another name.
+NEGOTIATES = """\
+__attribute__((visibility("hidden"))) const char *latenn_name(void) { return "AcmeNpuExecutionProvider"; }
+const char *latenn_text(void) { return "AcmeExecutionProvider 1.0.0+cpu needs ONNX Runtime 1.23 or newer; this is %s"; }
+"""
+
+
+@made_by
+def negotiating(bench: Bench):
+    """A wheel whose library has the name that its helper gives only in the message of lb_ep_negotiate()."""
+    library = bench.compiler.shared(f"{ENTRIES}{NEGOTIATES}", name="libacme_ep.so").read_bytes()
+    return bench.wheel({LIB: library, MODULE: HELPERS.encode()}, metadata=SUPPORTS)
+
+
 USED = f"{HIDDEN}const char *(*volatile latenn_kept)(void) = latenn_name;\n"
 
 
@@ -93,6 +107,8 @@ CASES = [
          says="libacme_ep.so.1"),
     case("LB805", "the helper gives another name",
          wheel(module=HELPERS.replace("AcmeExecutionProvider", "AcmeNpuExecutionProvider")), at=f"!{MODULE}",
+         says="AcmeNpuExecutionProvider", severity="warning"),
+    case("LB805", "the name is in the message of lb_ep_negotiate() alone", negotiating(), at=f"!{MODULE}",
          says="AcmeNpuExecutionProvider", severity="warning"),
     case("LB805", "the assembly gives another name", nupkg(helpers=HELPED + text("AcmeNpuExecutionProvider")),
          good=nupkg(helpers=HELPED + text("AcmeExecutionProvider")), at=f"!{ASSEMBLY}", says="AcmeNpuExecutionProvider",

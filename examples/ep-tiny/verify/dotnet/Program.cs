@@ -69,7 +69,7 @@ namespace Smoke
         /// <summary>What was wrong with each case, "" for nothing.</summary>
         private static Dictionary<string, string> Cases(string path)
         {
-            byte[] name = Bytes("tiny");
+            byte[] name = Bytes(TinyEp.GetEpName());
             bool isWindows = RuntimeInformation.IsOSPlatform(OSPlatform.Windows);
             byte[] library = isWindows ? Encoding.Unicode.GetBytes(path + "\0") : Bytes(path);
             Check(Function<Create>(CreateEnv)(3, name, out IntPtr env));

@@ -74,6 +74,8 @@ class Scenario:
     """Whether an execution provider is tried in it, which never looks for a runtime itself."""
     script: str = ""
     """A Python consumer of latebind's own, which runs instead of the project's."""
+    c_host: bool = False
+    """Whether latebind's own program in C runs instead of the project's consumer (`run/host.py`)."""
     without_runtime: bool = False
     """Whether a project that binds no runtime is tried in it."""
     widened: bool = False
@@ -154,6 +156,8 @@ SCENARIOS: tuple[Scenario, ...] = (
         **_PYTHON),
     _ok("subprocess", "loaded in a process that the host started", Situation(action=("--subprocess",)), provider=True,
         **_PYTHON),
+    _ok("c-host", "used by a program in C that releases the runtime before it ends", versions="all",
+        emulated=False, needs="an execution provider", provider=True, c_host=True, consumers=(PYTHON,)),
     # Where the runtime is.
     _ok("path", "an explicit path names the file", given.path("given"), named=True, consumers=_ALL),
     _ok("path-folder", "an explicit path names the folder", given.path("given", "folder"), named=True),

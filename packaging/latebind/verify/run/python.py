@@ -38,7 +38,7 @@ def run_python_cell(bench: Bench) -> Outcome:
 
     Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
     """
-    wheels = _wheels(bench)
+    wheels = wheels_of(bench)
     _check_main(bench)
     if bench.situation.unprivileged and is_root():  # root becomes another user, who must reach what the consumer needs
         assert_reached(bench.work / "env", _script(bench), DRIVER)
@@ -54,7 +54,7 @@ def run_python_cell(bench: Bench) -> Outcome:
     return _quiet(bench, ready, chosen, _judged(bench, ready, binds=bench.binds()))
 
 
-def _wheels(bench: Bench) -> list[Artifact]:
+def wheels_of(bench: Bench) -> list[Artifact]:
     """The project's wheels for the target. Raises NotRun when one was not made, or the machine cannot try them."""
     if not (bench.machine.is_host or bench.scenario.emulated):
         raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
@@ -137,7 +137,7 @@ def _consumed(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView 
         )
     ended = run_consumer(
         argv,
-        name=bench.config.document.verify.python,
+        name=bench.scenario.script or bench.config.document.verify.python,
         result=out,
         cwd=ready.home,
         env={**consumer_environment(environment.python, ready.home), **situation.environment},

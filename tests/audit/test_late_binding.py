@@ -1,0 +1,31 @@
+"""The fix of a finding names what the project does: neither a provider nor code with a stub calls lb_bind()."""
+
+import pytest
+from latebind.audit.audit import audit_paths
+from latebind.audit.policy import Policy
+
+from tests.audit.cases.linkage import LIB, PROVIDER, linked, plugin, wheel
+
+STUB = Policy(drop_ins=frozenset({"onnxruntime"}))
+
+
+def fix_of(bench, code, make, policy=None):
+    """The fix of the first finding of a check."""
+    report = audit_paths(list(make(bench)), policy or Policy())
+    return next(row.fix for row in report.findings if row.code == code)
+
+
+@pytest.mark.parametrize(
+    ("code", "make", "policy", "says", "never"),
+    [
+        ("LB101", wheel({LIB: linked()}), None, "lb_bind()", "drop_in"),
+        ("LB101", wheel({LIB: linked()}), STUB, "latebind::onnxruntime", "lb_bind"),
+        ("LB101", wheel({PROVIDER: plugin(links=True)}), None, "ORT_API_MANUAL_INIT", "lb_bind"),
+        ("LB101", wheel({PROVIDER: plugin(links=True)}), STUB, "CreateEpFactories()", "latebind::onnxruntime"),
+    ],
+    ids=["bound", "drop-in", "provider", "provider of a drop-in project"],
+)
+def test_the_fix_names_how_the_library_gets_the_runtime(bench, code, make, policy, says, never):
+    fix = fix_of(bench, code, make, policy)
+    assert says in fix
+    assert never not in fix
