@@ -113,7 +113,7 @@ def run_cmake(tmp_path, text, *arguments):
         (
             "latebind_add_runtime(l onnxruntim)",
             [],
-            '"onnxruntim" is not a runtime that latebind knows. Known: onnxruntime, openvino, litert.',
+            '"onnxruntim" is not a runtime that latebind knows. Known: litert, onnxruntime, openvino.',
         ),
         ("latebind_add_runtime(l onnxruntime MINIMUM new)", [], 'the minimum of onnxruntime is "new"'),
         ("latebind_add_runtime(l onnxruntime 1.20)", [], '"1.20" is not understood; it takes <target> <runtime>'),

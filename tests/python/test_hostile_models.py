@@ -281,9 +281,9 @@ def test_data_of_a_model_with_a_path_stays_in_its_folder(customop, wrapped, fold
 def test_weights_of_a_tflite_model_stay_in_its_folder(customop, folder):
     made = customop.wrap(tflite.write(tflite.CASES["add"]))
     (folder.parent / "secret").write_bytes(bytes(24))
-    assert FILES in refusal(customop, attribute(made, "model", hostile.grouped("weights.bin")))
+    assert FILES in refusal(customop, attribute(made, "model", hostile.group_weights("weights.bin")))
     for name in ("../secret", str(folder.parent / "secret")):
-        (folder / "data.tflite").write_bytes(hostile.grouped(name))
+        (folder / "data.tflite").write_bytes(hostile.group_weights(name))
         said = refusal(customop, at_path(made, "data.tflite"), directory=folder)
         assert f'The model keeps data in "{name}", {LINK}' in said
 

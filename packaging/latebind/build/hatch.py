@@ -30,7 +30,7 @@ from latebind.build.native import needs_compiler, stage_target
 from latebind.build.notices import add_notices, notices
 from latebind.build.promise import newer
 from latebind.build.sbom import sbom, sbom_file
-from latebind.build.sdistfiles import PROJECT_NAME, write_sources
+from latebind.build.sdistfiles import PROJECT_NAME, write_sdist_files
 from latebind.build.sources import native_files
 from latebind.build.stage import Stage, manifest_text
 from latebind.build.wheel import metadata_fields, wheel_libraries
@@ -128,7 +128,7 @@ class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchl
                 for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
                     del chosen[path]
             made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
-            chosen |= write_sources(self._project, self._workdir, Path(self.root), made)
+            chosen |= write_sdist_files(self._project, self._workdir, Path(self.root), made)
             self.build_config.build_reserved_paths.update(chosen.values())
         elif self.target_name == "wheel":
             self._add_libraries(build_data, editable=version == "editable")

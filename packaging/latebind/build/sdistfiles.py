@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 PROJECT_NAME = "pyproject.toml"
 
 
-def write_sources(config: Config, workdir: Path, root: Path, made: Path) -> dict[str, str]:
+def write_sdist_files(config: Config, workdir: Path, root: Path, made: Path) -> dict[str, str]:
     """Write them to a folder; each with its place in the sdist. `root` is the folder of the wheel's pyproject.toml.
 
     Hatchling gives a file one place, so the native code is given as a copy: parts of it may be the wheel's, too.
