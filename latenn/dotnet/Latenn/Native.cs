@@ -4,6 +4,7 @@ using Microsoft.Win32.SafeHandles;
 
 // Nothing is looked up by its name, so the linker may remove what a program does not call.
 [assembly: System.Reflection.AssemblyMetadata("IsTrimmable", "True")]
+[assembly: System.Reflection.AssemblyMetadata("IsAotCompatible", "True")]
 
 namespace Latenn
 {
