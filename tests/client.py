@@ -14,7 +14,7 @@ from latebind.build.pack import pack
 from latebind.config.file import load
 from latebind.tables.targets import target
 
-from tests.programs import did
+from tests.programs import run_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -197,6 +197,6 @@ def built_wheel(source: Path, out: Path) -> Path:
     """The wheel that `python -m build` makes of a folder, without isolation."""
     command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(out), str(source)]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
-    did(*command, env=environment)
+    run_checked(*command, env=environment)
     (made,) = out.glob("*.whl")
     return made

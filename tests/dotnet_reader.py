@@ -8,7 +8,7 @@ from latebind.nuget import dotnet
 
 from tests.client import write_files
 from tests.dotnet_support import dotnet_environment
-from tests.programs import did
+from tests.programs import run_checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -92,10 +92,12 @@ def assembly_reader(folder: Path) -> Callable[[Path], list[str]]:
     project = exe.replace("<DebugType>", "<OutputType>Exe</OutputType><DebugType>")
     write_files(folder, {"Reader.csproj": project, "Reader.cs": READER})
     private, program = dotnet.private(env, folder / "home"), dotnet.find(env)
-    did(program, "build", "Reader.csproj", "--nologo", "-o", "out", cwd=folder, env=private)
+    run_checked(program, "build", "Reader.csproj", "--nologo", "-o", "out", cwd=folder, env=private)
 
     def run(file: Path) -> list[str]:
-        printed = did(program, "out/Reader.dll", file, cwd=folder, env={**private, "DOTNET_ROLL_FORWARD": "Major"})
+        printed = run_checked(
+            program, "out/Reader.dll", file, cwd=folder, env={**private, "DOTNET_ROLL_FORWARD": "Major"}
+        )
         return printed.splitlines()
 
     return run

@@ -29,7 +29,7 @@ from ci import dotnet_sdk
 from tests.client import edit, rewritten
 from tests.conftest import ROOT
 from tests.needs import available
-from tests.programs import CLI, did
+from tests.programs import CLI, run_checked
 from tests.python import models
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def packed_latenn(source: Path, out: Path, *more: str) -> Path:
         env = dict(os.environ)
     command = [*CLI, "-q", "-C", source / "latenn", "--workdir", out, "pack", *more]
     env = {**env, "LATEBIND_COMMIT": ""}  # copies have no repository
-    did(*command, env=env)
+    run_checked(*command, env=env)
     return out / "dist"
 
 
@@ -166,7 +166,7 @@ def shared_library(library: Path, source: Path | str, *words: str) -> Path:
         source, text = library.with_suffix(".c"), source
         source.write_text(text, encoding="utf-8")
     compiler = [found] if (found := shutil.which("cc")) else [sys.executable, "-m", "ziglang", "cc"]
-    did(*compiler, "-shared", "-fPIC", "-o", library, source, *words)
+    run_checked(*compiler, "-shared", "-fPIC", "-o", library, source, *words)
     return library
 
 

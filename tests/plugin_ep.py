@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tests.needs import needed, official_header
-from tests.programs import did
+from tests.programs import run_checked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,5 +37,5 @@ def tiny_ep(folder: Path) -> Path:
     folders = [f"-I{place}" for place in (header.parent, ROOT / "loader/include")]
     source = ROOT / "examples/ep-tiny/native/tiny_ep.c"
     aside = library.with_suffix(f".{id(library)}")
-    did(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
+    run_checked(compiler, "-shared", "-fPIC", "-std=c11", *words, *folders, source, "-o", aside)
     return aside.replace(library)

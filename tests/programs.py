@@ -17,23 +17,23 @@ CLI = (sys.executable, "-m", "latebind.cli")
 """The words that start latebind."""
 
 
-def ran(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
+def run_program(*command: object, **options: Any) -> subprocess.CompletedProcess[str]:
     """How a program ended, and what it printed."""
     return subprocess.run([*map(str, command)], capture_output=True, text=True, check=False, **options)
 
 
-def did(*command: object, **options: Any) -> str:
+def run_checked(*command: object, **options: Any) -> str:
     """What a program printed that must succeed."""
-    return succeeded(ran(*command, **options))
+    return assert_success(run_program(*command, **options))
 
 
-def succeeded(done: subprocess.CompletedProcess[str]) -> str:
+def assert_success(done: subprocess.CompletedProcess[str]) -> str:
     """What was printed; hold that nothing went wrong."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
+def assert_refused(done: subprocess.CompletedProcess[str], *says: str) -> None:
     """Hold that latebind refused a command line: with one error, which says all of this."""
     assert done.returncode == 2, done.stdout + done.stderr
     assert "Traceback" not in done.stderr

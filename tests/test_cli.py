@@ -17,7 +17,7 @@ from latebind.commands.completion import _actions
 
 from tests.client import CMAKE, CONFIG, SOURCE, write_client
 from tests.needs import needed
-from tests.programs import CLI, did, ran, refused, succeeded
+from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 
 def snapshot(folder):
@@ -26,7 +26,7 @@ def snapshot(folder):
 
 def packed(latebind, tiny):
     """A project that was packed once; returns what is in dist/."""
-    succeeded(latebind("-C", tiny, "pack"))
+    assert_success(latebind("-C", tiny, "pack"))
     made = snapshot(tiny / "dist")
     assert set(made) == {"Tiny.1.2.3.nupkg", "tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl", "tiny-1.2.3.tar.gz"}
     return made
@@ -67,7 +67,9 @@ def test_several_targets_may_be_separated_by_commas(latebind, tiny):
     shown = json.loads(latebind("-C", tiny, "plan", "--json", "--target", "linux-x64,win-x64").stdout)
     wheels = {row["file"].rpartition("-")[2] for row in shown["files"] if row["kind"] == "wheel"}
     assert wheels == {"manylinux_2_28_x86_64.whl", "win_amd64.whl"}
-    refused(latebind("-C", tiny, "plan", "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?")
+    assert_refused(
+        latebind("-C", tiny, "plan", "--target", "win-x46"), "win-x46 is not a target", "Did you mean win-x64?"
+    )
 
 
 def test_a_byte_order_mark_is_no_error(latebind, tiny):
@@ -80,7 +82,7 @@ def test_doctor_fails_where_nothing_can_be_built(latebind, tmp_path):
     assert latebind("doctor").returncode == 0
     blind = "import sys; sys.modules['ziglang'] = None; from latebind import cli; sys.exit(cli.main(['doctor']))"
     env = {**os.environ, "PATH": str(tmp_path)}
-    ended = ran(sys.executable, "-c", blind, env=env)
+    ended = run_program(sys.executable, "-c", blind, env=env)
     assert ended.returncode == 1, ended.stdout
     assert "nothing can be built here" in ended.stderr
 
@@ -112,7 +114,7 @@ def test_every_problem_of_a_configuration_is_told_at_once(latebind, tiny):
 
     result = latebind("-C", tiny, "plan")
 
-    refused(result, "unknown key project.verson", "Did you mean version?", "project.version is missing")
+    assert_refused(result, "unknown key project.verson", "Did you mean version?", "project.version is missing")
 
 
 def test_missing_source_folder(latebind, tiny):
@@ -121,12 +123,12 @@ def test_missing_source_folder(latebind, tiny):
 
     result = latebind("-C", tiny, "build")
 
-    refused(result, "latebind.toml:9", "native/CMakeLists.txt is not there", "Set native.source")
+    assert_refused(result, "latebind.toml:9", "native/CMakeLists.txt is not there", "Set native.source")
     assert snapshot(tiny / "dist") == before
 
 
 def test_no_configuration(latebind, tmp_path):
-    refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
+    assert_refused(latebind("-C", tmp_path, "build"), "no latebind.toml", "latebind -C FOLDER")
 
 
 @pytest.mark.parametrize(
@@ -145,7 +147,7 @@ def test_a_failed_native_build_shows_what_cmake_said_and_keeps_earlier_output(la
 
     result = latebind("-C", tiny, "pack")
 
-    refused(result, words)
+    assert_refused(result, words)
     assert (tiny / "build" / "linux-x64.log").is_file()
     assert (snapshot(tiny / "dist"), snapshot(tiny / "stage")) == before
 
@@ -157,7 +159,7 @@ def test_missing_compiler(latebind, tiny, tmp_path):
 
     result = latebind("-C", tiny, "build", env={"PATH": str(tmp_path), "CC": ""})
 
-    refused(result, "no C compiler (cc, gcc, clang) is on PATH", 'toolchain = "zig"')
+    assert_refused(result, "no C compiler (cc, gcc, clang) is on PATH", 'toolchain = "zig"')
     assert snapshot(tiny / "dist") == before
 
 
@@ -169,26 +171,26 @@ def small_disk(tmp_path):
     disk.mkdir()
 
     def made(kilobytes):
-        if ran(mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", disk).returncode != 0:
+        if run_program(mount, "-t", "tmpfs", "-o", f"size={kilobytes}k", "tmpfs", disk).returncode != 0:
             pytest.skip("mounting a small tmpfs needs root")
         return disk
 
     yield made
-    ran(umount, "-l", disk)
+    run_program(umount, "-l", disk)
 
 
 @pytest.mark.parametrize("kilobytes", [4, 24, 200], ids=["at-once", "in-the-build", "later"])
 def test_full_disk(latebind, tiny, small_disk, kilobytes):
     before = packed(latebind, tiny)
     disk = small_disk(kilobytes)
-    refused(latebind("-C", tiny, "--workdir", disk, "pack"), "The disk is full")
+    assert_refused(latebind("-C", tiny, "--workdir", disk, "pack"), "The disk is full")
     assert not [path for path in disk.rglob("*.whl") if not path.name.startswith(".")]
     assert snapshot(tiny / "dist") == before
 
 
 def test_full_disk_while_packing_keeps_the_earlier_packages(latebind, tiny, small_disk):
     disk = small_disk(64_000)
-    succeeded(latebind("-C", tiny, "--workdir", disk, "pack"))
+    assert_success(latebind("-C", tiny, "--workdir", disk, "pack"))
     before = snapshot(disk / "dist")
     with (disk / "filler").open("wb", buffering=0) as file, contextlib.suppress(OSError):
         while True:
@@ -236,7 +238,7 @@ def test_plan_lists_what_pack_makes(latebind, tiny):
 
 
 def test_doctor_tells_what_is_there_and_what_is_not(latebind, tmp_path):
-    printed = succeeded(latebind("doctor", env={"PATH": str(tmp_path)}))
+    printed = assert_success(latebind("doctor", env={"PATH": str(tmp_path)}))
     assert "no   dotnet" in printed
     assert "no   mono" in printed
     assert re.search(r"yes  linux-x64 +built here by zig; its packages run here", printed)
@@ -258,7 +260,7 @@ def test_doctor_names_the_machines_of_other_targets(latebind, tmp_path):
 
 def test_help_is_quick_to_import():
     code = "import sys, latebind.cli; print(sorted({'lief', 'rich', 'jinja2', 'msgspec'} & set(sys.modules)))"
-    assert did(sys.executable, "-c", code).strip() == "[]"
+    assert run_checked(sys.executable, "-c", code).strip() == "[]"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of Windows end otherwise")
@@ -311,7 +313,7 @@ def test_a_pass_is_remembered_until_anything_beside_the_consumer_changes(latebin
 
 def test_a_script_that_is_not_there_is_told_before_anything_is_installed(latebind, tiny):
     write_client(tiny, latebind=CONFIG + '\n[verify]\npython = "verify/nope.py"\n')
-    refused(latebind("-C", tiny, "verify"), "not there: verify.python = verify/nope.py")
+    assert_refused(latebind("-C", tiny, "verify"), "not there: verify.python = verify/nope.py")
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "many"])
@@ -331,4 +333,6 @@ def test_quiet_and_verbose_stand_before_or_after_the_command(latebind, tiny):
 
 def test_a_report_cannot_take_the_place_of_a_folder(latebind, tiny):
     packed(latebind, tiny)
-    refused(latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes")
+    assert_refused(
+        latebind("-C", tiny, "audit", "--output", tiny / "a.json"), "takes a folder", "--output reports writes"
+    )

@@ -6,7 +6,7 @@ import zipfile
 import defusedxml.ElementTree
 import pytest
 
-from tests.programs import refused, succeeded
+from tests.programs import assert_refused, assert_success
 
 DESCRIPTION = """
 name = "murmur"
@@ -32,7 +32,7 @@ def package(tmp_path):
 
 
 def test_explain_prints_why_example_and_cure(latebind):
-    printed = succeeded(latebind("audit", "--explain", "lb101"))
+    printed = assert_success(latebind("audit", "--explain", "lb101"))
     assert printed.startswith("# LB101: Runtime linked")
     assert "NEEDED libonnxruntime.so.1" in printed
     assert "lb_bind()" in printed
@@ -40,11 +40,13 @@ def test_explain_prints_why_example_and_cure(latebind):
 
 
 def test_explain_of_an_unknown_code_names_the_nearest(latebind):
-    refused(latebind("audit", "--explain", "LB1O1"), "LB1O1 is not a check", "Did you mean LB101, Runtime linked?")
+    assert_refused(
+        latebind("audit", "--explain", "LB1O1"), "LB1O1 is not a check", "Did you mean LB101, Runtime linked?"
+    )
 
 
 def test_nothing_to_audit_names_the_command_that_makes_it(latebind, tmp_path):
-    refused(latebind("audit", tmp_path / "dist"), "no such file or folder", "latebind pack")
+    assert_refused(latebind("audit", tmp_path / "dist"), "no such file or folder", "latebind pack")
 
 
 def test_formats(latebind, package):
@@ -95,12 +97,14 @@ def test_a_runtime_that_a_file_describes(latebind, tmp_path):
 def test_a_description_that_is_none_is_refused(latebind, tmp_path, package, text, says):
     description = tmp_path / "murmur.toml"
     description.write_bytes(text.encode("latin-1"))
-    refused(latebind("audit", "--preset", description, package), "murmur.toml", says)
+    assert_refused(latebind("audit", "--preset", description, package), "murmur.toml", says)
 
 
 def test_a_preset_that_is_not_there_is_refused(latebind, package, tmp_path):
-    refused(latebind("audit", "--preset", "onxruntime", package), "onxruntime is not a known runtime", "onnxruntime")
-    refused(latebind("audit", "--preset", tmp_path / "none.toml", package), "none.toml", "cannot be read")
+    assert_refused(
+        latebind("audit", "--preset", "onxruntime", package), "onxruntime is not a known runtime", "onnxruntime"
+    )
+    assert_refused(latebind("audit", "--preset", tmp_path / "none.toml", package), "none.toml", "cannot be read")
 
 
 @pytest.mark.parametrize(
@@ -146,11 +150,11 @@ def test_what_cannot_be_read_is_reported_whatever_is_chosen(latebind, tmp_path):
     ids=" ".join,
 )
 def test_a_choice_that_is_none_is_refused(latebind, package, options, says):
-    refused(latebind("audit", *options, package), says)
+    assert_refused(latebind("audit", *options, package), says)
 
 
 def test_fail_on_never_reports_and_passes(latebind, package):
-    assert "error   LB611" in succeeded(latebind("audit", "--profile", "all", "--fail-on", "never", package))
+    assert "error   LB611" in assert_success(latebind("audit", "--profile", "all", "--fail-on", "never", package))
 
 
 def test_a_baseline_hides_what_is_known_and_names_what_is_gone(latebind, package, tmp_path):
@@ -185,7 +189,7 @@ def test_a_baseline_that_is_none_is_refused(latebind, package, tmp_path, text, s
     file = tmp_path / "known.json"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    refused(latebind("audit", "--baseline", file, package), f"known.json: {says}", "--write-baseline")
+    assert_refused(latebind("audit", "--baseline", file, package), f"known.json: {says}", "--write-baseline")
 
 
 def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
@@ -204,6 +208,6 @@ def test_the_configuration_has_the_same_choices(latebind, tiny, tmp_path):
     assert audited('ignore = ["LB6"]', "--select", "LB611").returncode == 1, "options come first"
     assert audited('select = ["LB1"]', "--profile", "all").returncode == 1
     assert audited('fail_on = "never"').returncode == 0
-    refused(audited('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB")
+    assert_refused(audited('select = ["LB0"]'), "latebind.toml: audit.select: LB0 matches no check", "Did you mean LB")
     audited("", "--write-baseline", tiny / "known.json")
     assert "1 in the baseline" in audited('baseline = "known.json"').stdout

@@ -9,7 +9,7 @@ from latebind.cli import _parser, main
 from latebind.commands.completion import SHELLS
 from latebind.commands.examples import EXAMPLES
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 def commands():
@@ -52,7 +52,7 @@ def test_bash_completes_a_command_and_an_option(latebind, tmp_path):
         "COMP_WORDS=(latebind rep); COMP_CWORD=1; $f; echo ${COMPREPLY[@]};"
         "COMP_WORDS=(latebind audit --exp); COMP_CWORD=2; $f; echo ${COMPREPLY[@]}"
     )
-    told = did(shutil.which("bash"), "-c", ask)
+    told = run_checked(shutil.which("bash"), "-c", ask)
     assert told.split() == ["reproduce", "--explain"]
 
 

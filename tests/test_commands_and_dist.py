@@ -7,7 +7,7 @@ import pytest
 from latebind.tables.targets import host_rid
 
 from tests.client import edit, write_portable
-from tests.programs import succeeded
+from tests.programs import assert_success
 
 OTHER = "linux-arm64" if host_rid() != "linux-arm64" else "linux-x64"
 SMOKE = """\
@@ -31,7 +31,7 @@ def project(tmp_path, latebind):
     )
     (root / "verify").mkdir()
     (root / "verify" / "smoke.py").write_text(SMOKE, encoding="utf-8")
-    succeeded(latebind("-C", root, "pack", "--target", "all"))
+    assert_success(latebind("-C", root, "pack", "--target", "all"))
     return root
 
 
@@ -49,12 +49,12 @@ def nupkg_targets(root):
 def test_verify_keeps_the_packages_of_other_targets(latebind, project):
     before = files(project)
     verified = latebind("-C", project, "verify")
-    succeeded(verified)
+    assert_success(verified)
     assert files(project) == before
     assert "packing" not in verified.stderr
 
     edit(project / "native" / "tiny.c", "a) + b", "b) + a")
-    succeeded(latebind("-C", project, "verify"))
+    assert_success(latebind("-C", project, "verify"))
     assert files(project).keys() == before.keys()
     assert all(files(project)[name] != before[name] for name in before)
     assert nupkg_targets(project) == {host_rid(), OTHER}
@@ -88,6 +88,6 @@ def test_packages_that_were_packed_elsewhere_are_verified_as_they_are(latebind, 
 
     verified = latebind("-C", project, "verify")
 
-    succeeded(verified)
+    assert_success(verified)
     assert "verifying the packages in dist/ as they are" in verified.stderr
     assert files(project) == before

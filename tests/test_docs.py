@@ -22,7 +22,7 @@ from packaging.requirements import Requirement
 from tests.conftest import ROOT
 from tests.native.building import build, configure, needed_compiler
 from tests.needs import runtime_folder
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 DOCS = ROOT / "docs"
 # What people wrote; docs/checks and docs/configuration*.md are generated.
@@ -206,7 +206,7 @@ def test_a_runtime_of_ones_own_binds_as_its_page_shows(latebind, tmp_path):
     )
 
     def told(**more):
-        return did(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
+        return run_checked(sys.executable, "-c", script, cwd=tmp_path, env={**environment, **more})
 
     wrong = told(ZLIB_LIB_PATH="/nowhere/libz.so")
     assert wrong.startswith("0 " + " ".join(sentence_shown("zlib was not found at").split())), wrong
@@ -240,8 +240,8 @@ def test_the_loader_alone_builds_and_binds_as_its_page_shows(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.endswith("_LIB_PATH")}
     version = importlib.metadata.version("onnxruntime")
 
-    found = ran(tree / "which_runtime", capi, env=environment)
-    absent = ran(tree / "which_runtime", env=environment)
+    found = run_program(tree / "which_runtime", capi, env=environment)
+    absent = run_program(tree / "which_runtime", env=environment)
 
     assert found.stdout.startswith(f"ONNX Runtime {version} is bound from {capi.resolve()}/libonnxruntime.so."), found
     assert "(source: host)" in found.stdout

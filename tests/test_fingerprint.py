@@ -10,7 +10,7 @@ from latebind import fingerprint
 from latebind.build.native import ELSEWHERE
 
 from tests.client import packed
-from tests.programs import did
+from tests.programs import run_checked
 
 LISTING = """\
 import json, sys
@@ -22,7 +22,7 @@ print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() 
 
 def imported():
     """The files of all modules that packing imports, below latebind's folder."""
-    printed = did(sys.executable, "-c", LISTING)
+    printed = run_checked(sys.executable, "-c", LISTING)
     files = (Path(name).relative_to(Path(fingerprint.__file__).parent) for name in json.loads(printed))
     return [file.as_posix() for file in files if file.parts[0] != "commands"]
 

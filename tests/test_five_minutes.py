@@ -11,7 +11,7 @@ import pytest
 from latebind.tables.targets import host_rid
 
 from tests.needs import needed, official_header, runtime_folder
-from tests.programs import did, ran, succeeded
+from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: linux-x64 is shown")]
 PAGE = (Path(__file__).resolve().parent.parent / "docs/howto/five-minutes.md").read_text("utf-8")
@@ -36,7 +36,7 @@ def environment(**more):
 
 
 def bash(command, folder, **more):
-    return ran(shutil.which("bash"), "-c", command, cwd=folder, env=environment(**more))
+    return run_program(shutil.which("bash"), "-c", command, cwd=folder, env=environment(**more))
 
 
 def shown(heading, folder):
@@ -44,7 +44,7 @@ def shown(heading, folder):
     section = PAGE.partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     *commands, last = re.findall(r"^\$ (.*)$", section, re.MULTILINE)
     for command in commands:
-        succeeded(bash(command, folder))
+        assert_success(bash(command, folder))
     return last
 
 
@@ -74,7 +74,7 @@ def test_a_module_of_setuptools_builds_and_runs_as_shown(folder, tmp_path, lateb
         text = (tmp_path / "setup.py").read_text("utf-8")
         (tmp_path / "setup.py").write_text(re.sub(r'Extension\("providers", sources.*?\)', extension, text))
     pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--wheel-dir", "dist", "."]
-    did(*pip, cwd=tmp_path)
+    run_checked(*pip, cwd=tmp_path)
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     zipfile.ZipFile(wheel).extractall(tmp_path / "site")
 

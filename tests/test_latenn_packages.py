@@ -15,7 +15,7 @@ from latebind.system.archive import sha256
 from tests.client import members
 from tests.conftest import ROOT
 from tests.dotnet_support import copied_latenn, packed_latenn
-from tests.programs import did, succeeded
+from tests.programs import assert_success, run_checked
 
 LIBC_FAMILY = re.compile(r"^(lib(c|m|dl|pthread|rt)\.so\.\d+|ld-linux-x86-64\.so\.2)$")
 LIMIT = 500 * 1024
@@ -93,7 +93,7 @@ def test_two_builds_in_different_folders_give_equal_packages(dist, latenn_packag
     hashes = [{path.name: sha256(path) for path in folder.rglob("*") if path.is_file()} for folder in (other, dist)]
     assert hashes[0] == hashes[1]
     targets = ("osx-arm64", "win-x64")
-    succeeded(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
+    assert_success(latebind("-C", copy / "latenn", "--workdir", other.parent, "build", "--target", ",".join(targets)))
     for rid in targets:
         assert staged(other.parent / "stage" / rid) == staged(latenn_packages.parent / "stage" / rid)
 
@@ -132,6 +132,6 @@ def test_an_editable_installation_finds_its_libraries(tmp_path):
         [python, latenn / "verify" / "wheel.py"],
     ]
     for command in commands:
-        printed = did(*command)
+        printed = run_checked(*command)
     assert "[2. 4. 6.]" in printed
     assert not list((latenn / "python").rglob("*.so"))

@@ -16,7 +16,7 @@ from latebind.reproduce import reproduce
 from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, SOURCE, write_files
-from tests.programs import succeeded
+from tests.programs import assert_success
 
 FLAT = CONFIG.replace('source = "native"', 'source = "."').replace('"python/tiny"', '".", name = "tiny"')
 FILES = {
@@ -85,7 +85,7 @@ def test_files_that_come_and_go_in_output_folders_change_nothing(flat, latebind,
         for _ in range(3):
             shutil.rmtree(flat / "build" / "linux-x64", ignore_errors=True)
             (flat / "build" / "pack.json").unlink(missing_ok=True)
-            succeeded(latebind("-C", flat, "pack"))
+            assert_success(latebind("-C", flat, "pack"))
     shutil.rmtree(flat / "dist" / "other")
     assert packages(flat) == undisturbed
 
@@ -106,7 +106,7 @@ def test_the_place_of_the_working_folder_changes_no_package(flat, latebind, undi
     """A working folder inside the sources that an earlier run had is none of the sources either."""
     inside, outside = flat / first, tmp_path / "outside"
     for workdir in (inside, outside, inside):
-        succeeded(latebind("-C", flat, "--workdir", workdir, "pack"))
+        assert_success(latebind("-C", flat, "--workdir", workdir, "pack"))
         assert packages(workdir) == undisturbed
     with zipfile.ZipFile(inside / "dist" / "Tiny.1.2.3.nupkg") as nupkg:
         assert not [name for name in nupkg.namelist() if "part" in name]

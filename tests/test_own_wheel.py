@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 from tests.client import built_wheel
 from tests.conftest import ROOT
-from tests.programs import did, succeeded
+from tests.programs import assert_success, run_checked
 
 LARGEST = 1_000_000
 CODE = (
@@ -33,7 +33,7 @@ def test_it_is_smaller_than_a_megabyte(wheel):
 
 
 def test_its_audit_finds_nothing(wheel, latebind):
-    printed = succeeded(latebind("audit", "--profile", "all", wheel))
+    printed = assert_success(latebind("audit", "--profile", "all", wheel))
     assert printed == f"{wheel.name}: 0 errors, 0 warnings, 0 notes\n"
 
 
@@ -58,7 +58,7 @@ def test_the_wheel_holds_the_package_the_templates_and_the_loader(wheel):
 def places(python, *path):
     command = [str(python), "-c", CODE]
     env = {"PYTHONPATH": str(path[0])} if path else None
-    return did(*command, env=env, cwd="/").split("\n")
+    return run_checked(*command, env=env, cwd="/").split("\n")
 
 
 def test_an_installed_latebind_finds_its_own_data(wheel, tmp_path):

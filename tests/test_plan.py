@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.tables.targets import target
 
 from tests.client import BOUND, CONFIG, PYPROJECT, edit, packed, write_client
-from tests.programs import refused
+from tests.programs import assert_refused
 from tests.sdkclient import write_sdk_client
 
 ALL = ("linux-x64", "linux-arm64", "linux-musl-x64", "osx-arm64", "win-x64")
@@ -123,5 +123,5 @@ def test_plan_refuses_files_that_are_not_there(latebind, tiny, key, before, afte
 def test_pack_refuses_files_that_are_not_there_before_it_builds(latebind, tiny):
     write_client(tiny, latebind=CONFIG.replace("python/tiny", "python/none"))
     ended = latebind("-C", tiny, "pack", "--target", "linux-x64")
-    refused(ended, "package.tiny.wheel.source = python/none/pyproject.toml")
+    assert_refused(ended, "package.tiny.wheel.source = python/none/pyproject.toml")
     assert not (tiny / "stage").exists()

@@ -8,11 +8,11 @@ from latebind.errors import LatebindError
 from latebind.reproduce import Difference, reproduce
 
 from tests.client import CMAKE, CONFIG, PYPROJECT, write_client
-from tests.programs import succeeded
+from tests.programs import assert_success
 
 
 def test_the_small_project_is_reproducible(tiny, latebind):
-    assert succeeded(latebind("-C", tiny, "reproduce")).splitlines()[-1] == "3 equal, 0 different"
+    assert assert_success(latebind("-C", tiny, "reproduce")).splitlines()[-1] == "3 equal, 0 different"
     assert not (tiny / "dist").exists()
 
 

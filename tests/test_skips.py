@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 import pytest
 
 from tests.conftest import ROOT, unexpected_skips
-from tests.programs import ran
+from tests.programs import run_program
 
 TEST = """import pytest
 def test_none():
@@ -31,7 +31,7 @@ def test_an_unexpected_skip_fails_the_run(tmp_path, reason, status, workers):
     (folder / "test_it.py").write_text(TEST.format(reason=reason), encoding="utf-8")
     command = [sys.executable, "-m", "pytest", "-q", "-n", workers, "--rootdir", tmp_path, folder]
     env = {**os.environ, "LATEBIND_STRICT_SKIPS": "1", "PYTHONPATH": str(ROOT)}
-    ended = ran(*command, env=env, cwd=tmp_path)
+    ended = run_program(*command, env=env, cwd=tmp_path)
     assert ended.returncode == status, ended.stdout + ended.stderr
     assert ("not in tests/skips.toml" in ended.stderr) == bool(status)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.client import CONFIG, write_client
 from tests.needs import needed
-from tests.programs import did
+from tests.programs import run_checked
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -84,5 +84,5 @@ def build_thing(folder: Path, form: str, version: tuple[int, int, int], name: st
     folder.mkdir(parents=True, exist_ok=True)
     source = folder / "thing.c"
     source.write_text(TELLS[form] % version + "\n", encoding="utf-8")
-    did(compiler, "-shared", "-fPIC", "-o", folder / name, source)
+    run_checked(compiler, "-shared", "-fPIC", "-o", folder / name, source)
     return folder / name

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from tests.client import edit
-from tests.programs import did, refused, succeeded
+from tests.programs import assert_refused, assert_success, run_checked
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -44,7 +44,7 @@ def test_without_a_terminal_it_shows_and_writes_nothing(latebind, project):
     before = state(project)
 
     for words in ([], ["--dry-run"], ["--dry-run", "--apply"]):
-        printed = succeeded(latebind("init", project, *words))
+        printed = assert_success(latebind("init", project, *words))
         assert "CMakeLists.txt:5: voice links onnxruntime" in printed
         assert "+install(TARGETS voice COMPONENT voice LIBRARY DESTINATION lib)" in printed
         assert "+drop_in = true" in printed
@@ -91,7 +91,7 @@ def test_the_shown_difference_is_exact(latebind, project, tmp_path):
     shutil.copytree(project, copy)
     shown = latebind("init", project, "--dry-run").stdout
     git = shutil.which("git")
-    did(git, "apply", "-", cwd=copy, input=shown[shown.index("--- ") :])
+    run_checked(git, "apply", "-", cwd=copy, input=shown[shown.index("--- ") :])
 
     latebind("init", project, "--yes", "--apply")
 
@@ -198,7 +198,7 @@ def test_sources_above_the_cmake_project_are_part_of_the_native_source(latebind,
     edit(project / "native" / "CMakeLists.txt", "voice.c", "${CMAKE_CURRENT_SOURCE_DIR}/../voice.c")
     shown = latebind("init", project, "--yes", "--apply").stdout
     assert '+source = "."\n+cmake = "native"\n' in shown
-    succeeded(latebind("-C", project, "build", "--target", "linux-x64"))
+    assert_success(latebind("-C", project, "build", "--target", "linux-x64"))
 
 
 def test_files_with_windows_line_ends_keep_them(latebind, project):
@@ -206,7 +206,7 @@ def test_files_with_windows_line_ends_keep_them(latebind, project):
         path = project / name
         path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     (project / ".gitignore").write_bytes(b"*.o\r\n")
-    succeeded(latebind("init", project, "--yes", "--apply"))
+    assert_success(latebind("init", project, "--yes", "--apply"))
     for name in ("CMakeLists.txt", ".gitignore"):
         data = (project / name).read_bytes()
         assert data.count(b"\n") == data.count(b"\r\n") > 1
@@ -223,7 +223,7 @@ def test_of_several_cmake_projects_the_one_that_links_is_taken(latebind, project
 
 
 def test_without_cmake_it_says_what_to_do(latebind, tmp_path):
-    refused(latebind("init", tmp_path), "there is no CMakeLists.txt", "add_library(NAME SHARED")
+    assert_refused(latebind("init", tmp_path), "there is no CMakeLists.txt", "add_library(NAME SHARED")
 
 
 def test_a_project_that_links_no_runtime_is_left_alone(latebind, tmp_path):

@@ -12,20 +12,20 @@ from latebind.config.schema import SCHEMA_ID
 from latebind.errors import InputError
 
 from tests.client import edit
-from tests.programs import refused, succeeded
+from tests.programs import assert_refused, assert_success
 
 BUILT = ("latebind.toml", "native/CMakeLists.txt", "python/pyproject.toml", "verify/smoke.py", "verify/c/consumer.c")
 
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_a_new_project_is_packed_and_audited_without_a_finding(latebind, tmp_path, language):
-    printed = succeeded(latebind("-C", tmp_path, "new", "my-engine", "--language", language))
+    printed = assert_success(latebind("-C", tmp_path, "new", "my-engine", "--language", language))
     assert "latebind verify" in printed
     project = tmp_path / "my-engine"
     assert all((project / path).is_file() for path in BUILT)
 
     edit(project / "latebind.toml", "# sdk = true", "sdk = true")
-    succeeded(latebind("-C", project, "pack", "--format", "json"))
+    assert_success(latebind("-C", project, "pack", "--format", "json"))
     audited = latebind("-C", project, "audit", "--format", "json")
     assert json.loads(audited.stdout)["findings"] == []
     names = [path.name for path in (project / "dist").iterdir()]
@@ -47,7 +47,7 @@ def test_the_files_are_the_same_for_the_same_name():
 
 
 def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere(latebind, tmp_path):
-    assert "onnxruntime_ep_c_api.h" in succeeded(latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep"))
+    assert "onnxruntime_ep_c_api.h" in assert_success(latebind("-C", tmp_path, "new", "acme-npu", "--kind", "ep"))
     project = tmp_path / "acme-npu"
     config = load(project / "latebind.toml")
     assert config.wheel_name("acme_npu") == "onnxruntime-ep-acme-npu"
@@ -57,7 +57,7 @@ def test_a_new_execution_provider_says_what_it_needs_and_has_one_name_everywhere
     assert not [path for path in project.rglob("*") if path.is_file() and "iny" in path.read_text("utf-8")]
 
     packed = latebind("-C", project, "pack", "--target", "linux-x64")
-    refused(packed, "Put the headers of ONNX Runtime 1.23 or newer into native/include")
+    assert_refused(packed, "Put the headers of ONNX Runtime 1.23 or newer into native/include")
 
 
 @pytest.mark.parametrize("author", ['Quote " Person', "Näme \\ Person", ""])
@@ -82,10 +82,10 @@ def test_other_names_are_refused(name):
 def test_a_folder_with_files_is_left_as_it_is(latebind, tmp_path):
     (tmp_path / "demo").mkdir()
     (tmp_path / "demo" / "mine.txt").write_text("mine", encoding="utf-8")
-    refused(latebind("-C", tmp_path, "new", "demo"), "already exists and is not an empty folder")
+    assert_refused(latebind("-C", tmp_path, "new", "demo"), "already exists and is not an empty folder")
     assert [path.name for path in (tmp_path / "demo").iterdir()] == ["mine.txt"]
 
 
 def test_an_unknown_language_is_refused(latebind, tmp_path):
-    refused(latebind("-C", tmp_path, "new", "demo", "--language", "cpp"), "c++")
+    assert_refused(latebind("-C", tmp_path, "new", "demo", "--language", "cpp"), "c++")
     assert not (tmp_path / "demo").exists()

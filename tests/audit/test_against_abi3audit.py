@@ -7,7 +7,7 @@ import pytest
 from latebind.audit.audit import audit_here
 
 from tests.audit.cases import macos, tags, windows
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.slow
 
@@ -25,14 +25,16 @@ CASES = [case for case in ALL if "abi3t" not in case.what]
 def abi3audit(tmp_path_factory):
     """abi3audit in an environment of its own; says whether it accepts a wheel."""
     folder = tmp_path_factory.mktemp("abi3audit")
-    did(sys.executable, "-m", "virtualenv", "--quiet", folder)
+    run_checked(sys.executable, "-m", "virtualenv", "--quiet", folder)
     words = [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "abi3audit==0.0.26"]
-    done = ran(*words)
+    done = run_program(*words)
     if done.returncode:
         pytest.skip(f"abi3audit cannot be installed: {done.stderr.strip()[-200:]}")
 
     def judge(wheel):
-        report = json.loads(ran(folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel).stdout)
+        report = json.loads(
+            run_program(folder / "bin" / "python", "-m", "abi3audit", "--strict", "--report", wheel).stdout
+        )
         (spec,) = report["specs"].values()
         results = [row["result"] for row in spec["wheel"]]
         assert results, "abi3audit looked at nothing"

@@ -10,7 +10,7 @@ from latebind.audit.registry import check
 from latebind.errors import LatebindError
 
 from tests.audit.corpus import wheel
-from tests.programs import did, refused
+from tests.programs import assert_refused, run_checked
 
 TELEMETRY = '''
 from latebind.audit.registry import Hit, check
@@ -37,7 +37,7 @@ def installed(tmp_path):
         }
         path = wheel(tmp_path / "wheels", files, name=name, tag="py3-none-any", drop=("__init__.py",), purelib=True)
         site = tmp_path / "site"
-        did(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "-q", "--target", site, path)
+        run_checked(sys.executable, "-m", "pip", "install", "--no-index", "--no-deps", "-q", "--target", site, path)
         return {"PYTHONPATH": os.pathsep.join([str(site), os.environ.get("PYTHONPATH", "")])}
 
     return install
@@ -102,13 +102,13 @@ def test_explain_and_sarif_know_third_party_checks(latebind, installed, folder):
     ids=["import", "prefix", "parameter", "code"],
 )
 def test_a_distribution_whose_checks_cannot_be_loaded_is_named(latebind, installed, folder, source, says):
-    refused(latebind("audit", folder, env=installed(source)), says, "acme-checks")
+    assert_refused(latebind("audit", folder, env=installed(source)), says, "acme-checks")
 
 
 def test_two_distributions_with_one_code_are_named(latebind, installed, folder):
     installed(TELEMETRY)
     result = latebind("audit", folder, env=installed(TELEMETRY, name="other-checks", module="other", value="other"))
-    refused(result, "other-checks and acme-checks both provide a check ACME001")
+    assert_refused(result, "other-checks and acme-checks both provide a check ACME001")
 
 
 def test_a_third_party_check_that_fails_is_a_finding_that_names_it(latebind, installed, folder):

@@ -11,7 +11,7 @@ from latebind.audit.pool import Pool, WorkerLimits
 
 from tests.audit import hostile
 from tests.conftest import ROOT
-from tests.programs import ran
+from tests.programs import run_program
 
 LIMITS = WorkerLimits(seconds=3, memory=4 << 30)
 """A busy machine may need minutes for 3 s of processor time: only a test of waiting has a short limit of its own."""
@@ -93,7 +93,7 @@ def test_no_worker_outlives_a_killed_parent():
         "    print(*(child.pid for child in multiprocessing.active_children()), flush=True)\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
-    done = ran(sys.executable, "-c", code, cwd=ROOT, timeout=60)
+    done = run_program(sys.executable, "-c", code, cwd=ROOT, timeout=60)
     pids = done.stdout.split()
     deadline = time.monotonic() + 10
     while any(Path("/proc", pid).exists() for pid in pids) and time.monotonic() < deadline:

@@ -5,7 +5,7 @@ from latebind.binary import Export, Import, read_image, sniff
 from latebind.errors import InputError
 
 from tests.audit.corpus import GOOD, USER
-from tests.programs import did
+from tests.programs import run_checked
 
 
 def image(path):
@@ -93,7 +93,7 @@ def test_debug_symbols_that_were_split_off_are_not_a_cut_off_library(bench, tmp_
     objcopy = shutil.which("objcopy")
     if objcopy is None:
         pytest.skip("there is no objcopy")
-    did(objcopy, "--only-keep-debug", library, tmp_path / "x.debug")
+    run_checked(objcopy, "--only-keep-debug", library, tmp_path / "x.debug")
 
     image = read_image((tmp_path / "x.debug").read_bytes(), "x.debug")
 

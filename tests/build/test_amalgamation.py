@@ -12,7 +12,7 @@ from latebind.compilers.choose import require
 
 from tests.conftest import ROOT
 from tests.needs import needed, runtime_folder, zig
-from tests.programs import refused, succeeded
+from tests.programs import assert_refused, assert_success
 from tests.thingclient import DESCRIBED, SOURCE, build_thing, write_thing_client
 
 STRICT = ["-O1", "-Wall", "-Wextra", "-Werror", "-pedantic", "-fPIC"]
@@ -129,7 +129,7 @@ def test_as_an_installed_library_it_is_found_by_pkg_config(tmp_path):
 
 def test_a_described_runtime_and_its_minimum_are_part_of_it(latebind, tmp_path):
     project = write_thing_client(tmp_path / "tiny", DESCRIBED)
-    succeeded(latebind("-C", project, "loader-source", "--single", tmp_path))
+    assert_success(latebind("-C", project, "loader-source", "--single", tmp_path))
     (tmp_path / "tiny.c").write_text(SOURCE.replace("latebind/thing.h", "latebind.h") + MAIN)
     old = build_thing(tmp_path / "old", "text", (2, 0, 9)).parent
     compiled(
@@ -163,5 +163,5 @@ int main(int count, char** words)
     ],
 )
 def test_what_cannot_be_written_is_refused(latebind, tmp_path, words, says):
-    refused(latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out"), says)
+    assert_refused(latebind("-C", tmp_path, "loader-source", *words, tmp_path / "out"), says)
     assert not (tmp_path / "out").exists()

@@ -8,7 +8,7 @@ from latebind.build.commit import source_commit
 from latebind.config import file as configfile
 from latebind.errors import BuildError
 
-from tests.programs import did
+from tests.programs import run_checked
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not on this machine")
 
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not 
 def git(folder, *words):
     who = ("-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
-    return did(shutil.which("git"), *who, *words, cwd=folder, env=kept).strip()
+    return run_checked(shutil.which("git"), *who, *words, cwd=folder, env=kept).strip()
 
 
 @pytest.fixture

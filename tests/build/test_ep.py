@@ -18,7 +18,7 @@ from tests.build.test_sbom import FORMATS
 from tests.client import hashes, packed, write_files
 from tests.dotnet_support import dotnet_environment
 from tests.epclient import CMAKE, CONFIG, SOURCE, write_ep
-from tests.programs import did, refused
+from tests.programs import assert_refused, run_checked
 
 WHEEL = "onnxruntime_ep_tiny_npu-1.2.0rc1-py3-none-manylinux_2_28_x86_64.whl"
 STATIC = """\
@@ -50,7 +50,7 @@ def test_the_wheel_has_a_module_with_the_helpers_and_requires_nothing(tmp_path):
         "import ctypes, onnxruntime_ep_tiny_npu as ep; create = ctypes.CDLL(ep.get_library_path()).CreateEpFactories; "
         "create.restype = ctypes.c_char_p; print(ep.get_ep_names(), ep.get_ep_name(), create().decode())"
     )
-    said = did(sys.executable, "-c", code, cwd=tmp_path / "site")
+    said = run_checked(sys.executable, "-c", code, cwd=tmp_path / "site")
     assert said == "['TinyExecutionProvider'] TinyExecutionProvider TinyExecutionProvider 1.2.0-rc.1 1.23.0,1.25\n"
     assert hashes(packed(write_ep(tmp_path / "again"))) == hashes(made)
 
@@ -138,4 +138,6 @@ extern "C" __attribute__((visibility("default"))) int ReleaseEpFactory() { retur
 def test_cpp_headers_that_want_to_be_linked_get_a_hint_at_manual_init(latebind, tmp_path, rid):
     cmake = CMAKE.replace("tiny C", "tiny CXX").replace("tiny_ep.c", "tiny.cc")
     folder = write_files(write_ep(tmp_path, cmake=cmake), {"native/tiny.cc": NEEDY})
-    refused(latebind("-C", folder, "build", "--target", rid), "OrtGetApiBase", "ORT_API_MANUAL_INIT", "Ort::InitApi")
+    assert_refused(
+        latebind("-C", folder, "build", "--target", rid), "OrtGetApiBase", "ORT_API_MANUAL_INIT", "Ort::InitApi"
+    )

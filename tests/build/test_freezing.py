@@ -12,7 +12,7 @@ from latebind.verify.plan.installers import find_uv
 from tests.client import PYPROJECT, by_kind, members, packed, write_client
 from tests.conftest import ROOT
 from tests.epclient import write_ep
-from tests.programs import CLI, did, ran
+from tests.programs import CLI, run_checked, run_program
 
 HOOKS = "_pyinstaller/__init__.py", "_pyinstaller/hook-{}.py"
 UNREACHABLE = ("error sending request", "Failed to fetch", "dns error")
@@ -71,19 +71,19 @@ def test_a_hook_names_the_runtime_and_what_plugs_in(package, module, runtime, na
 
 @pytest.mark.slow
 def test_a_plain_pyinstaller_call_freezes_a_new_project(tmp_path):
-    did(*CLI, "new", "demo", cwd=tmp_path)
-    did(*CLI, "-C", tmp_path / "demo", "pack", timeout=300)
+    run_checked(*CLI, "new", "demo", cwd=tmp_path)
+    run_checked(*CLI, "-C", tmp_path / "demo", "pack", timeout=300)
     (wheel,) = (tmp_path / "demo/dist").glob("*.whl")
     uv, python = find_uv(), tmp_path / "venv/bin/python"
-    did(uv, "venv", "-q", "-p", sys.executable, tmp_path / "venv")
+    run_checked(uv, "venv", "-q", "-p", sys.executable, tmp_path / "venv")
     install = (uv, "pip", "install", "-q", "-p", python)
-    ended = ran(*install, "--no-deps", wheel, "onnxruntime", timeout=300)
+    ended = run_program(*install, "--no-deps", wheel, "onnxruntime", timeout=300)
     if any(words in ended.stderr for words in UNREACHABLE):
         pytest.skip("the package index cannot be reached")
-    did(*install, "pyinstaller>=6", timeout=300)
+    run_checked(*install, "pyinstaller>=6", timeout=300)
     assert ended.returncode == 0, ended.stderr
     (tmp_path / "app.py").write_text('import demo\nprint(demo.open_runtime()["path"])\n', encoding="utf-8")
-    did(python, "-m", "PyInstaller", "--noconfirm", "app.py", cwd=tmp_path, timeout=300)
+    run_checked(python, "-m", "PyInstaller", "--noconfirm", "app.py", cwd=tmp_path, timeout=300)
     (tmp_path / "venv").rename(tmp_path / "gone")
-    path = did(tmp_path / "dist/app/app", cwd=tmp_path)
+    path = run_checked(tmp_path / "dist/app/app", cwd=tmp_path)
     assert path.startswith(str(tmp_path / "dist/app/_internal/onnxruntime/capi/libonnxruntime.so."))

@@ -15,7 +15,7 @@ from latebind.system.archive import sha256
 from latebind.tables.targets import target
 
 from tests.client import CMAKE, CONFIG, SOURCE, hashes, members, packed, rewritten, write_client, write_portable
-from tests.programs import succeeded
+from tests.programs import assert_success
 
 TWO = CONFIG + '\n[package.more]\ncomponent = "more"\nexports = ["more_*"]\n'
 TWO_CMAKE = CMAKE + CMAKE.partition("\n")[2].partition("\n")[2].replace("tiny.c", "more.c").replace("tiny", "more")
@@ -226,7 +226,7 @@ def test_a_wheel_of_somebody_else_is_refused(built, tmp_path):
 
 def test_the_command_lists_what_is_staged(built, tiny, latebind):
     _, workdir, _ = built
-    printed = succeeded(latebind("-C", tiny, "stage", "--import", workdir / "stage"))
+    printed = assert_success(latebind("-C", tiny, "stage", "--import", workdir / "stage"))
     assert "stage/linux-x64  imported, zig 0.17.0  floor 2.28\n  tiny/lib/libtiny.so" in printed
     assert latebind("-C", tiny, "stage").stdout == printed
 

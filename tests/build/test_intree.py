@@ -21,7 +21,7 @@ from latebind.errors import BuildError
 from latebind.fingerprint import PACKAGE
 
 from tests.client import PYPROJECT, by_kind, packed, write_client
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 ZIG = "ziglang==0.17.0"
 SYSTEM = f"/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
@@ -53,15 +53,15 @@ def environment(path=SYSTEM, **more):
 def bare(tmp_path_factory):
     """A Python with what an sdist requires, and nothing else."""
     folder = tmp_path_factory.mktemp("bare") / "env"
-    did(sys.executable, "-m", "uv", "venv", "--quiet", folder)
+    run_checked(sys.executable, "-m", "uv", "venv", "--quiet", folder)
     python = folder / "bin" / "python"
-    did(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python, *BACKEND_REQUIREMENTS)
+    run_checked(sys.executable, "-m", "uv", "pip", "install", "--quiet", "--python", python, *BACKEND_REQUIREMENTS)
     return python
 
 
 def asked(python, root, *settings, path=SYSTEM, **env):
     """What the backend of an unpacked sdist wants to have installed."""
-    return ran(python, "-c", ASK, *settings, cwd=root, env=environment(path, **env))
+    return run_program(python, "-c", ASK, *settings, cwd=root, env=environment(path, **env))
 
 
 def only(folder, *programs):
@@ -98,7 +98,7 @@ def test_the_copy_has_no_audit_no_verification_and_its_license(unpacked):
 def test_the_copy_has_the_hash_of_latebind(unpacked):
     """So `latebind pack` compiles nothing again when it builds the sdist, and the copy is of one latebind."""
     code = "from latebind.build.intree import hash_backend as h; import latebind; print(latebind.__file__, h())"
-    place, copied = did(sys.executable, "-c", code, env={"PYTHONPATH": str(unpacked / "_latebind")}).split()
+    place, copied = run_checked(sys.executable, "-c", code, env={"PYTHONPATH": str(unpacked / "_latebind")}).split()
     assert Path(place).is_relative_to(unpacked)
     assert copied == hash_backend()
 
@@ -117,7 +117,9 @@ def test_the_hash_changes_with_each_module_that_the_backend_imports(tmp_path):
 
 
 def test_the_sdist_of_an_unpacked_sdist_is_the_same(sdist, unpacked, tmp_path):
-    did(sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", tmp_path / "out", unpacked, env=environment())
+    run_checked(
+        sys.executable, "-m", "build", "--sdist", "--no-isolation", "-o", tmp_path / "out", unpacked, env=environment()
+    )
     (again,) = (tmp_path / "out").iterdir()
     with tarfile.open(sdist) as first, tarfile.open(again) as second:
         assert {row.name: row.chksum for row in first} == {row.name: row.chksum for row in second}
@@ -246,7 +248,7 @@ def test_the_tag_says_where_the_wheel_runs(unpacked, tmp_path, settings, env, ta
     """This environment has an editable latebind, too: the sdist's own copy comes first."""
     out = tmp_path / "out"
     words = ["build", "--wheel", "--no-isolation", "-o", out, *settings, unpacked]
-    did(sys.executable, "-m", *words, env=environment(**env))
+    run_checked(sys.executable, "-m", *words, env=environment(**env))
     (wheel,) = out.iterdir()
     assert wheel.name == f"tiny-1.2.3-py3-none-{tag}.whl"
 
@@ -254,7 +256,7 @@ def test_the_tag_says_where_the_wheel_runs(unpacked, tmp_path, settings, env, ta
 def test_a_tree_is_built_with_the_compiler_that_a_user_chooses(tiny, tmp_path):
     words = ["build", "--wheel", "--no-isolation", "-x", "-o", tmp_path / "out", tiny / "python" / "tiny"]
     for toolchain in ("host", "zig"):
-        did(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
+        run_checked(sys.executable, "-m", *words, env=environment(LATEBIND_TOOLCHAIN=toolchain))
     tags = {wheel.stem.partition("-none-")[2] for wheel in (tmp_path / "out").iterdir()}
     assert tags == {"linux_x86_64", "manylinux_2_28_x86_64"}
 
@@ -271,23 +273,27 @@ def test_pip_installs_a_new_project_offline_with_the_machines_compiler(latebind,
     assert latebind("-C", tmp_path / "fresh", "pack", "--target", "linux-x64").returncode == 0
     (sdist,) = (tmp_path / "fresh" / "dist").glob("*.tar.gz")
     links = tmp_path / "links"
-    did(sys.executable, "-m", "pip", "download", "--quiet", "--dest", links, *BACKEND_REQUIREMENTS)
-    did(sys.executable, "-m", "virtualenv", "--quiet", tmp_path / "env")
+    run_checked(sys.executable, "-m", "pip", "download", "--quiet", "--dest", links, *BACKEND_REQUIREMENTS)
+    run_checked(sys.executable, "-m", "virtualenv", "--quiet", tmp_path / "env")
     python = tmp_path / "env" / "bin" / "python"
     env = environment(PIP_NO_INDEX="1", PIP_FIND_LINKS=str(links), PIP_NO_CACHE_DIR="1")
-    printed = did(python, "-m", "pip", "install", "--no-deps", "--verbose", sdist, env=env)
+    printed = run_checked(python, "-m", "pip", "install", "--no-deps", "--verbose", sdist, env=env)
     assert "filename=fresh-0.1.0-py3-none-linux_x86_64.whl" in printed
-    assert did(python, "-c", "import fresh; print(fresh.__name__)", cwd=tmp_path) == "fresh\n"
+    assert run_checked(python, "-c", "import fresh; print(fresh.__name__)", cwd=tmp_path) == "fresh\n"
 
 
 def test_an_sdist_without_its_backend_is_not_built(unpacked, tmp_path):
     shutil.rmtree(unpacked / "_latebind" / "latebind" / "build")
-    ended = ran(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, unpacked, env=environment())
+    ended = run_program(
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path, unpacked, env=environment()
+    )
     assert ended.returncode != 0
 
 
 def test_the_wheel_of_the_sdist_has_nothing_of_the_backend(unpacked, tmp_path):
-    did(sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", unpacked, env=environment())
+    run_checked(
+        sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", tmp_path / "o", unpacked, env=environment()
+    )
     (wheel,) = (tmp_path / "o").iterdir()
     with zipfile.ZipFile(wheel) as archive:
         assert not [name for name in archive.namelist() if "latebind/" in name]

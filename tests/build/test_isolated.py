@@ -15,7 +15,7 @@ import pytest
 from latebind.build.intree import BACKEND_REQUIREMENTS
 
 from tests.conftest import ROOT
-from tests.programs import did
+from tests.programs import run_checked
 
 ZIG = {"LATEBIND_TOOLCHAIN": "zig"}
 """An sdist is built with this machine's compiler otherwise, whose files differ."""
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.slow
 def run(*words, **environment):
     env = {key: value for key, value in os.environ.items() if not key.startswith(("LATEBIND", "PYTHON"))}
     command = [str(word) for word in words]
-    return did(*command, env={**env, **environment})
+    return run_checked(*command, env={**env, **environment})
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ from latebind.tables.targets import host_rid, target
 from tests.client import edit
 from tests.conftest import ROOT
 from tests.needs import needed
-from tests.programs import did, refused
+from tests.programs import assert_refused, run_checked
 from tests.thingclient import CMAKE, DESCRIBED, OWN_READER, SOURCE, TELLS, build_thing, write_thing_client
 
 ON_LINUX = pytest.mark.skipif(host_rid() != "linux-x64", reason="not run: the runtime here is one of Linux on x64")
@@ -33,7 +33,7 @@ def opened(library, folder, **environment):
         "print(ctypes.CDLL(sys.argv[1]).tiny_open(sys.argv[2].encode(), text, ctypes.c_size_t(4000)))\n"
         "print(text.value.decode())"
     )
-    printed = did(sys.executable, "-c", ask, library, folder, env={**os.environ, **environment})
+    printed = run_checked(sys.executable, "-c", ask, library, folder, env={**os.environ, **environment})
     outcome, _, sentence = printed.partition("\n")
     return int(outcome), sentence.strip()
 
@@ -89,7 +89,7 @@ def test_a_version_in_several_functions_is_read_from_the_same_library(tmp_path):
     lone = tmp_path / "lone"
     lone.mkdir()
     (lone / "lone.c").write_text("unsigned OPENSSL_version_major(void) { return 3; }\n")
-    did(shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c")
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", lone / "libcrypto.so", lone / "lone.c")
     assert "does not tell its version" in opened(library, lone, OPENSSL_LIB_PATH=lone)[1]
 
 
@@ -99,7 +99,7 @@ def test_a_library_without_the_entry_is_not_the_runtime(tmp_path):
     folder = tmp_path / "stranger"
     build_thing(folder, "text", (2, 3, 4))
     (folder / "thing.c").write_text("int something_else(void) { return 0; }\n")
-    did(shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c")
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", folder / "libthing.so", folder / "thing.c")
     assert "thing_version" in opened(library, folder)[1]
 
 
@@ -135,8 +135,8 @@ def test_cmake_alone_builds_with_what_loader_source_wrote(tmp_path, latebind):
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
     strict = "-DCMAKE_C_FLAGS=-std=c99 -Wall -Wextra -Wpedantic -Wvla -Werror"
-    did(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
-    did(cmake, "--build", tmp_path / "out")
+    run_checked(*words, f"-DLATEBIND_DESCRIBED={made}", strict)
+    run_checked(cmake, "--build", tmp_path / "out")
     assert ctypes.CDLL(str(tmp_path / "out/libtiny.so")).tiny_open
 
 
@@ -150,7 +150,7 @@ def test_a_runtime_that_nobody_described_is_refused_with_what_to_do(tmp_path):
 
 
 def test_a_project_of_presets_needs_no_source(tiny, latebind, tmp_path):
-    refused(latebind("-C", tiny, "loader-source", tmp_path / "made"), "no runtime is described here")
+    assert_refused(latebind("-C", tiny, "loader-source", tmp_path / "made"), "no runtime is described here")
     assert not (tmp_path / "made").exists()
 
 

@@ -10,7 +10,7 @@ from latebind.tables.targets import targets
 from packaging.requirements import Requirement
 
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, edit, packed, write_client
-from tests.programs import did
+from tests.programs import run_checked
 
 DISTRIBUTIONS = [(name, extra) for name, row in presets().items() for extra in row.python.extras]
 
@@ -60,7 +60,7 @@ def test_the_repository_is_the_source_link_of_a_wheel(tmp_path, repository, expe
 def test_twine_reads_the_packages_as_for_an_upload(built, twine):
     read = "import sys, twine.package as t\nfor file in sys.argv[1:]: t.PackageFile.from_filename(file, None)"
     words = ["-m", "uv", "run", "--quiet", "--no-project", "--with", f"twine=={twine}", "python", "-c", read]
-    did(sys.executable, *words, built["wheel"], built["sdist"])
+    run_checked(sys.executable, *words, built["wheel"], built["sdist"])
 
 
 @pytest.mark.parametrize(("runtime", "extra"), DISTRIBUTIONS)
@@ -98,7 +98,7 @@ def test_uv_syncs_all_extras_where_a_distribution_does_not_exist(built, tmp_path
     )
     links = ["--find-links", tmp_path, "--find-links", built["wheel"].parent]
     python = ["--python", sys.executable, "--project", tmp_path]
-    did(sys.executable, "-m", "uv", "sync", "--all-extras", "--offline", "--no-index", *python, *links)
-    installed = did(sys.executable, "-m", "uv", "pip", "list", "--python", tmp_path / ".venv")
+    run_checked(sys.executable, "-m", "uv", "sync", "--all-extras", "--offline", "--no-index", *python, *links)
+    installed = run_checked(sys.executable, "-m", "uv", "pip", "list", "--python", tmp_path / ".venv")
     assert "onnxruntime" in installed
     assert "directml" not in installed

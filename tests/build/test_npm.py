@@ -19,7 +19,7 @@ from latebind.filenames import npm_file
 
 from tests.client import CONFIG, PORTABLE_CMAKE, PORTABLE_SOURCE, edit, hashes, member, members, packed, write_client
 from tests.needs import needed
-from tests.programs import ran
+from tests.programs import run_program
 
 RIDS = ["linux-x64", "win-x64"]
 NPM = '[package.tiny.npm]\nname = "@acme/tiny"\n'
@@ -63,7 +63,7 @@ def manifest(tarball):
 
 def node(folder, *command):
     environment = {**os.environ, "npm_config_cache": str(folder / "cache"), "npm_config_offline": "true"}
-    return ran(*command, cwd=folder, env=environment)
+    return run_program(*command, cwd=folder, env=environment)
 
 
 @pytest.fixture
@@ -183,7 +183,7 @@ def test_a_missing_library_is_not_taken_from_other_places(app, place):
     (modules / "@acme" / "tiny-linux-x64").mkdir(parents=True)
     (modules / "@acme" / "tiny-linux-x64" / "libtiny.so").write_bytes(b"")
     environment = {**os.environ, "NODE_PATH": str(elsewhere / "other")}
-    ended = ran("node", "-e", 'require("@acme/tiny").libraryPath()', cwd=inner, env=environment)
+    ended = run_program("node", "-e", 'require("@acme/tiny").libraryPath()', cwd=inner, env=environment)
     assert ended.returncode == 1
     assert "@acme/tiny-linux-x64 is not installed" in ended.stderr
 

@@ -12,7 +12,7 @@ from latebind.audit.npmjson import MANIFEST
 from tests.build.test_npm import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.client import member, packed
 from tests.needs import needed
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 TOOLS = ("publint@0.3", "@arethetypeswrong/cli@0.18", "typescript@5", "webpack@5", "webpack-cli@7", "esbuild@0.28")
 TSC = ("--module", "nodenext", "--target", "es2022", "--esModuleInterop", "--noEmit")
@@ -28,7 +28,9 @@ def tool(tmp_path_factory):
     """The words that start one of the tools, which npm has installed in a folder of their own."""
     needed("npm")
     folder = tmp_path_factory.mktemp("tools")
-    ended = ran("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *TOOLS, cwd=folder, timeout=300)
+    ended = run_program(
+        "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", *TOOLS, cwd=folder, timeout=300
+    )
     if ended.returncode:
         assert any(code in ended.stderr for code in ("EAI_AGAIN", "ENOTFOUND", "ECONNREFUSED", "ETIMEDOUT")), (
             ended.stderr
@@ -60,13 +62,16 @@ def app(tmp_path, tarballs):
     main = tarballs["generated"]
     (tmp_path / MANIFEST).write_text('{"private": true, "type": "commonjs"}')
     words = ("npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--offline", "--legacy-peer-deps")
-    did(*words, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
+    run_checked(*words, main, main.with_name("acme-tiny-linux-x64-1.2.3.tgz"), cwd=tmp_path)
     return tmp_path
 
 
 def findings(tool, tarball):
     """What both linters find in a package."""
-    texts = [ran(tool("publint"), "run", "--strict", tarball), ran(tool("attw"), "--no-color", "-f", "ascii", tarball)]
+    texts = [
+        run_program(tool("publint"), "run", "--strict", tarball),
+        run_program(tool("attw"), "--no-color", "-f", "ascii", tarball),
+    ]
     return [ended.stdout + ended.stderr for ended in texts if ended.returncode or "Suggestions" in ended.stdout]
 
 
@@ -91,7 +96,7 @@ def test_the_linters_find_what_they_found_before(tool, tarballs, tmp_path):
     entry = {"types": "./latebind.d.ts", "import": "./latebind.mjs", "require": "./latebind.cjs"}
     fields["exports"] = {".": entry, "./package.json": "./package.json"}
     manifest.write_text(json.dumps(fields))
-    did("npm", "pack", "--silent", cwd=tmp_path / "package")
+    run_checked("npm", "pack", "--silent", cwd=tmp_path / "package")
     linted, typed = findings(tool, tmp_path / "package" / "acme-tiny-1.2.3.tgz")
     assert 'types is interpreted as CJS when resolving with the "import" condition' in linted
     assert "Masquerading as CJS" in typed
@@ -114,12 +119,12 @@ def test_the_linters_find_what_they_found_before(tool, tarballs, tmp_path):
 def test_typescript_accepts_what_node_runs(tool, app, file, text, says):
     declared = "declare const console: { log(text: string): void };\n"
     (app / file).write_text(declared + text)
-    ended = ran(tool("tsc"), *TSC, file, cwd=app)
+    ended = run_program(tool("tsc"), *TSC, file, cwd=app)
     assert bool(ended.returncode) == bool(says), ended.stdout
     assert says in ended.stdout
     if says:
         (app / "a.mjs").write_text(text)
-        assert "does not provide an export named 'default'" in ran("node", "a.mjs", cwd=app).stderr
+        assert "does not provide an export named 'default'" in run_program("node", "a.mjs", cwd=app).stderr
 
 
 @pytest.mark.parametrize(("entry", "text"), [("main.mjs", IMPORT), ("main.cjs", REQUIRE)])
@@ -130,22 +135,22 @@ def test_bundles_of_webpack_and_esbuild_find_the_library(tool, app, entry, text)
         "esbuild": (tool("esbuild"), entry, "--bundle", "--platform=node", "--outfile=out/esbuild.js"),
     }
     for name, command in packed_by.items():
-        ended = ran(*command, cwd=app)
+        ended = run_program(*command, cwd=app)
         printed = ended.stdout + ended.stderr
         assert ended.returncode == 0, printed
         assert not [word for word in ("WARNING", "ERROR", "warning") if word in printed], printed
         bundle = app / "out" / ("main.js" if name == "webpack" else "esbuild.js")
-        found = did("node", bundle, cwd=os.sep)
+        found = run_checked("node", bundle, cwd=os.sep)
         assert found == f"{app}/node_modules/@acme/tiny-linux-x64/libtiny.so\n"
 
 
 def test_a_bundle_as_an_es_module_says_what_to_do(tool, app):
     (app / "main.cjs").write_text(REQUIRE)
     banner = "--banner:js=import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);"
-    did(
+    run_checked(
         tool("esbuild"), "main.cjs", "--bundle", "--platform=node", "--format=esm", banner, "--outfile=out.mjs", cwd=app
     )
-    assert "mark it as external" in ran("node", "out.mjs", cwd=app).stderr
+    assert "mark it as external" in run_program("node", "out.mjs", cwd=app).stderr
 
 
 def test_the_peer_of_a_backend_is_the_core_of_its_minor_version(latenn_here):

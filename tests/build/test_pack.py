@@ -19,7 +19,7 @@ from latebind.errors import BuildError
 from latebind.outputs import outputs
 
 from tests.client import BOUND, CONFIG, PYPROJECT, by_kind, hashes, member, packed, write_client
-from tests.programs import CLI, did, refused
+from tests.programs import CLI, assert_refused, run_checked
 
 
 def test_source_date_epoch_decides_the_times(packed_tiny, monkeypatch):
@@ -64,7 +64,7 @@ def test_another_frontend_makes_the_same_wheel_from_tree_and_from_sdist(packed_t
     for number, source in enumerate([packed_tiny / "python" / "tiny", tmp_path / "unpacked" / "tiny-1.2.3"]):
         out = tmp_path / str(number)
         words = ["uv", "build", "--wheel", "--no-build-isolation", "--out-dir", out, source]
-        did(sys.executable, "-m", *words, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
+        run_checked(sys.executable, "-m", *words, env={**environment, "LATEBIND_TOOLCHAIN": "zig"})
         (again,) = out.glob("*.whl")
         assert (again.name, again.read_bytes()) == (made["wheel"].name, made["wheel"].read_bytes())
 
@@ -142,7 +142,7 @@ def test_a_damaged_ledger_only_costs_time(packed_tiny, garbage):
 
 
 def test_a_source_date_epoch_that_is_none_is_refused_in_one_line(latebind, tiny):
-    refused(latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": "never"}), "SOURCE_DATE_EPOCH is")
+    assert_refused(latebind("-C", tiny, "pack", env={"SOURCE_DATE_EPOCH": "never"}), "SOURCE_DATE_EPOCH is")
 
 
 def test_an_empty_source_date_epoch_counts_as_none(latebind, tiny):

@@ -25,7 +25,7 @@ from tests.audit.corpus import universal
 from tests.client import PORTABLE_CMAKE, edit, hashes, packed
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, onnx_sum
 from tests.needs import needed
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, latenn_sdk, write_latenn_consumer, write_sdk_client
 
 PROGRAM = (
@@ -97,16 +97,16 @@ def configured(folder, prefix, *, version="1.2", component="tiny", more=()):
         (folder / f"program.{language}").write_text(PROGRAM, encoding="utf-8")
     command = [program("cmake"), "-S", folder, "-B", folder / "tree", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}"]
     command.append(f"-DCMAKE_MAKE_PROGRAM={program('ninja')}")
-    return ran(*command, *more, timeout=120)
+    return run_program(*command, *more, timeout=120)
 
 
 def test_programs_in_c_and_cpp_find_the_package_after_it_was_moved(prefix, tmp_path):
     ended = configured(tmp_path / "consumer", prefix)
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    did(program("cmake"), "--build", tree, timeout=120)
+    run_checked(program("cmake"), "--build", tree, timeout=120)
     for language in ("c", "cpp"):
-        did(tree / f"program_{language}", timeout=60)
+        run_checked(tree / f"program_{language}", timeout=60)
 
 
 def test_a_package_that_vcpkg_moved_is_found(prefix, tmp_path):
@@ -157,10 +157,10 @@ def test_libraries_are_where_the_project_installs_them(libdir, tmp_path):
     more = [f"-DTiny_DIR={prefix / libdir / 'cmake' / 'tiny'}"] if libdir == "lib64" else []
     ended = configured(tmp_path / "consumer", prefix, more=more)
     assert ended.returncode == 0, ended.stderr
-    did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
-    did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+    run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+    run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / libdir / "pkgconfig")}
-    assert f"-L{prefix / libdir}" in os.path.normpath(did("pkg-config", "--libs", "tiny", env=env).split()[0])
+    assert f"-L{prefix / libdir}" in os.path.normpath(run_checked("pkg-config", "--libs", "tiny", env=env).split()[0])
 
 
 def test_libraries_in_two_folders_are_refused(tmp_path):
@@ -195,8 +195,8 @@ def test_a_soversion_is_in_the_archive_and_in_no_other_package(rid, name, tmp_pa
     if rid == "linux-x64":
         ended = configured(tmp_path / "consumer", prefix)
         assert ended.returncode == 0, ended.stderr
-        did(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
-        did(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
+        run_checked(program("cmake"), "--build", tmp_path / "consumer" / "tree", timeout=120)
+        run_checked(tmp_path / "consumer" / "tree" / "program_c", timeout=60)
 
 
 STATIC = WITH_HEADER.replace(
@@ -220,11 +220,11 @@ def test_a_static_library_is_a_target_of_its_own(name, stem, tmp_path):
     folder = tmp_path / "consumer"
     configured(folder, prefix)
     edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::tiny_static")
-    ended = ran(program("cmake"), folder / "tree", timeout=120)
+    ended = run_program(program("cmake"), folder / "tree", timeout=120)
     assert ended.returncode == 0, ended.stderr
-    did(program("cmake"), "--build", folder / "tree", timeout=120)
-    did(folder / "tree" / "program_c", timeout=60)
-    assert "libtiny" not in did("readelf", "-d", folder / "tree" / "program_c")
+    run_checked(program("cmake"), "--build", folder / "tree", timeout=120)
+    run_checked(folder / "tree" / "program_c", timeout=60)
+    assert "libtiny" not in run_checked("readelf", "-d", folder / "tree" / "program_c")
 
 
 def test_windows_offers_a_static_library_that_is_no_import_library(tmp_path):
@@ -260,7 +260,7 @@ def judged(file, *words):
     lines = [*(f"set({word.replace('=', ' ', 1)})" for word in words), f'include("{file}")']
     text = "${PACKAGE_VERSION}|${PACKAGE_VERSION_UNSUITABLE}|${PACKAGE_VERSION_COMPATIBLE}"
     script.write_text("\n".join([*lines, f'message("{text}")']), encoding="utf-8")
-    return ran(program("cmake"), "-P", script).stderr.strip()
+    return run_program(program("cmake"), "-P", script).stderr.strip()
 
 
 ASKED = ["PACKAGE_FIND_VERSION=1.2", "PACKAGE_FIND_VERSION_MAJOR=1", "CMAKE_SIZEOF_VOID_P=8", "CMAKE_SYSTEM_NAME=Linux"]
@@ -307,7 +307,7 @@ def test_pkg_config_finds_the_package_after_it_was_moved(prefix, tmp_path):
     env = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
     line = "pkg-config --exact-version=1.2.3 tiny && "
     line += "eval cc program.c -o program $(pkg-config --cflags --libs tiny) && ./program"
-    did("/bin/sh", "-ec", line, cwd=tmp_path, env=env, timeout=120)
+    run_checked("/bin/sh", "-ec", line, cwd=tmp_path, env=env, timeout=120)
 
 
 def with_properties(words, lists=WITH_HEADER):
@@ -335,8 +335,8 @@ def test_names_that_linker_and_loader_need_are_links(tmp_path, cmake, links):
     ended = configured(tmp_path / "consumer", next((tmp_path / "place").iterdir()))
     assert ended.returncode == 0, ended.stderr
     tree = tmp_path / "consumer" / "tree"
-    did(program("cmake"), "--build", tree, timeout=120)
-    did(tree / "program_c", timeout=60)
+    run_checked(program("cmake"), "--build", tree, timeout=120)
+    run_checked(tree / "program_c", timeout=60)
 
 
 BINDING = SDK.replace("sdk = true", 'sdk = true\nruntime = "onnxruntime"')
@@ -393,8 +393,8 @@ def test_packages_are_components_of_one_archive(tmp_path):
         encoding="utf-8",
     )
     edit(folder / "CMakeLists.txt", "tiny::tiny", "tiny::more")
-    did(program("cmake"), "--build", folder / "tree", timeout=120)
-    did(folder / "tree" / "program_c", timeout=60)
+    run_checked(program("cmake"), "--build", folder / "tree", timeout=120)
+    run_checked(folder / "tree" / "program_c", timeout=60)
 
 
 @pytest.mark.parametrize(

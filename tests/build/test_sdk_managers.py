@@ -10,7 +10,7 @@ import pytest
 
 from tests.client import edit, packed
 from tests.conftest import ROOT
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 pytestmark = pytest.mark.slow
@@ -47,7 +47,7 @@ def sdk(tmp_path_factory):
 
 def compiled(folder, flags):
     (folder / "program.c").write_text(PROGRAM, encoding="utf-8")
-    did("/bin/sh", "-ec", f"cc program.c -o program {flags}", cwd=folder)
+    run_checked("/bin/sh", "-ec", f"cc program.c -o program {flags}", cwd=folder)
 
 
 def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
@@ -60,12 +60,12 @@ def test_conan_writes_a_pc_file_that_links(sdk, tmp_path):
     data = f'sources:\n  "1.2.3":\n    url: "{sdk.as_uri()}"\n    sha256: "{checksum}"\n'
     (tmp_path / "conandata.yml").write_text(data, encoding="utf-8")
     env = {**os.environ, "CONAN_HOME": str(tmp_path / "home")}
-    did("conan", "profile", "detect", env=env)
-    did("conan", "create", ".", cwd=tmp_path, env=env, timeout=300)
+    run_checked("conan", "profile", "detect", env=env)
+    run_checked("conan", "create", ".", cwd=tmp_path, env=env, timeout=300)
     words = ["--requires", "demo/1.2.3", "-g", "PkgConfigDeps", "-of", "use", "--no-remote"]
-    did("conan", "install", *words, cwd=tmp_path, env=env, timeout=300)
+    run_checked("conan", "install", *words, cwd=tmp_path, env=env, timeout=300)
     paths = {**os.environ, "PKG_CONFIG_PATH": str(tmp_path / "use")}
-    flags = did("pkg-config", "--cflags", "--libs", "demo-core", env=paths)
+    flags = run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=paths)
     assert "-ldemo" in flags
     compiled(tmp_path, flags)
 
@@ -76,7 +76,7 @@ def test_conan_without_libs_links_nothing(sdk, tmp_path):
     (tmp_path / "program.c").write_text(PROGRAM, encoding="utf-8")
     shutil.unpack_archive(sdk, tmp_path, filter="data")
     include = next(tmp_path.glob("*/include"))
-    assert "undefined reference" in ran("cc", "program.c", f"-I{include}", cwd=tmp_path).stderr
+    assert "undefined reference" in run_program("cc", "program.c", f"-I{include}", cwd=tmp_path).stderr
 
 
 def unpacked(path, folder):
@@ -143,17 +143,17 @@ def test_debian_packages_have_no_error_by_lintian(tmp_path):
         (source / "debian" / name).parent.mkdir(parents=True, exist_ok=True)
         (source / "debian" / name).write_text(text, encoding="utf-8")
     (source / "debian" / "rules").chmod(0o755)
-    did("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
+    run_checked("dpkg-buildpackage", "-b", "-us", "-uc", "-d", cwd=source, timeout=300)
     packages = sorted((tmp_path / "source").glob("*.deb"))
     assert [path.name.partition("_")[0] for path in packages] == ["libdemo-dev", "libdemo1"]
-    said = ran("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
+    said = run_program("lintian", "--allow-root", "--fail-on", "error", *packages, timeout=300)
     assert said.returncode == 0, said.stdout
     root = tmp_path / "root"
     for path in packages:
-        did("dpkg-deb", "-x", path, root)
+        run_checked("dpkg-deb", "-x", path, root)
     env = {**os.environ, "PKG_CONFIG_PATH": str(root / "usr/lib/x86_64-linux-gnu/pkgconfig")}
-    compiled(tmp_path, did("pkg-config", "--cflags", "--libs", "demo-core", env=env))
-    assert "libdemo.so.1" in did("readelf", "-d", tmp_path / "program")
+    compiled(tmp_path, run_checked("pkg-config", "--cflags", "--libs", "demo-core", env=env))
+    assert "libdemo.so.1" in run_checked("readelf", "-d", tmp_path / "program")
 
 
 def test_lintian_finds_a_library_without_a_version(tmp_path, sdk):
@@ -166,8 +166,8 @@ def test_lintian_finds_a_library_without_a_version(tmp_path, sdk):
         "Package: libdemo\nVersion: 1\nArchitecture: amd64\nMaintainer: X <x@example.org>\nDescription: demo\n text\n"
     )
     (root / "DEBIAN" / "control").write_text(head, encoding="utf-8")
-    did("dpkg-deb", "-b", root, tmp_path / "libdemo_1_amd64.deb")
-    said = ran("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
+    run_checked("dpkg-deb", "-b", root, tmp_path / "libdemo_1_amd64.deb")
+    said = run_program("lintian", "--allow-root", "--fail-on", "error", tmp_path / "libdemo_1_amd64.deb", timeout=300)
     assert said.returncode != 0
 
 
@@ -193,11 +193,11 @@ def test_rpmbuild_makes_two_packages_with_the_soname(tmp_path):
     shutil.copy(path, top / "SOURCES")
     (tmp_path / "demo.spec").write_text(HEAD + recipe("RPM", "spec")[0], encoding="utf-8")
     words = ["--nodeps", "-D", f"_topdir {top}", "-D", f"_dbpath {tmp_path / 'db'}"]
-    did("rpmbuild", "-bb", *words, tmp_path / "demo.spec", timeout=300)
+    run_checked("rpmbuild", "-bb", *words, tmp_path / "demo.spec", timeout=300)
     made = {path.name.rpartition("-1.2.3")[0]: path for path in top.rglob("*.rpm")}
     assert set(made) == {"demo", "demo-devel"}
-    assert "libdemo.so.1()(64bit)" in did("rpm", "-qp", "--provides", made["demo"])
-    assert "/usr/include/tiny.h" in did("rpm", "-qpl", made["demo-devel"]).splitlines()
+    assert "libdemo.so.1()(64bit)" in run_checked("rpm", "-qp", "--provides", made["demo"])
+    assert "/usr/include/tiny.h" in run_checked("rpm", "-qpl", made["demo-devel"]).splitlines()
 
 
 def test_abidiff_compares_two_releases(tmp_path):
@@ -206,7 +206,7 @@ def test_abidiff_compares_two_releases(tmp_path):
         unpacked(versioned(tmp_path / name, "lib", code), tmp_path / f"{name}.sdk") / "lib" / "libdemo.so.1"
         for name, code in (("one", ""), ("same", ""), ("other", "tiny_sum"))
     )
-    assert ran("abidiff", one, same).returncode == 0
-    changed = ran("abidiff", one, other)
+    assert run_program("abidiff", one, same).returncode == 0
+    changed = run_program("abidiff", one, other)
     assert changed.returncode & 8, changed.stdout
     assert "tiny_add" in changed.stdout

@@ -13,7 +13,7 @@ from tests.build.test_commit import git
 from tests.client import CONFIG, edit, write_client, write_files
 from tests.dotnet_reader import PROJECT
 from tests.dotnet_support import dotnet_environment
-from tests.programs import succeeded
+from tests.programs import assert_success
 
 HASH = "0123456789abcdef0123456789abcdef01234567"
 RAW = f"https://raw.githubusercontent.com/me/tiny/{HASH}"
@@ -89,7 +89,7 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
         git(top, *words)
     commit = git(top, "rev-parse", "HEAD")
 
-    succeeded(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
+    assert_success(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
 
     with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".pdb")]
@@ -102,7 +102,7 @@ def test_a_packed_project_links_the_commit_that_its_nuspec_names(latebind, tmp_p
 
     edit(tree / "dotnet" / "Tiny" / "Adding.cs", "2", "3")
     shutil.rmtree(tmp_path / "work" / "dist")
-    succeeded(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
+    assert_success(latebind("-C", tree, "--workdir", tmp_path / "work", "pack", env=dotnet_environment()))
 
     with zipfile.ZipFile(*(tmp_path / "work" / "dist").glob("*.snupkg")) as archive:
         symbols = Path(archive.extract(name, tmp_path / "edited"))

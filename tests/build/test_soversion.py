@@ -14,7 +14,7 @@ from latebind.tables.targets import target
 
 from tests import epclient
 from tests.client import hashes, members, packed
-from tests.programs import CLI, ran
+from tests.programs import CLI, run_program
 from tests.sdkclient import SDK, WITH_HEADER, write_sdk_client
 
 PROPERTIES = "VERSION 1.2.3 SOVERSION 1"
@@ -79,7 +79,7 @@ def test_the_audit_objects_to_none_and_equal_inputs_give_equal_packages(made, fi
 
 def test_the_build_names_the_file_and_the_links_that_packages_lack(tmp_path):
     folder = write_versioned(tmp_path / "tiny")
-    ended = ran(*CLI, "build", "--target", "linux-x64", cwd=folder)
+    ended = run_program(*CLI, "build", "--target", "linux-x64", cwd=folder)
     assert "packages hold libtiny.so.1, its SONAME, and not its links libtiny.so, libtiny.so.1.2.3" in ended.stderr
 
 

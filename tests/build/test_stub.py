@@ -11,7 +11,7 @@ from latebind.system.archive import sha256
 
 from tests.conftest import ROOT
 from tests.needs import needed, official_header, runtime_folder, zig
-from tests.programs import did, refused, succeeded
+from tests.programs import assert_refused, assert_success, run_checked
 
 PUBLIC = re.compile(r"lb_onnxruntime_(path|available|sentence|version|file|report|on_missing)")
 # How public projects look for the runtime and link it.
@@ -50,7 +50,7 @@ def headers(tmp_path_factory):
 def stub(tmp_path_factory, latebind):
     """The stub for the machine that runs the tests."""
     made = tmp_path_factory.mktemp("stubs")
-    printed = succeeded(latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20"))
+    printed = assert_success(latebind("stub", "onnxruntime", "--output", made, "--minimum", "1.20"))
     return made / printed.strip().rpartition("/")[2]
 
 
@@ -77,7 +77,7 @@ def built(tmp_path_factory, stub, headers):
     }
     words = [f"-D{name}={value}" for name, value in definitions.items()]
     for step in (["-S", source, "-B", source / "tree", "-G", "Ninja", *words], ["--build", source / "tree"]):
-        did(cmake, *step)
+        run_checked(cmake, *step)
     return source / "tree"
 
 
@@ -85,7 +85,7 @@ def built(tmp_path_factory, stub, headers):
 def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
     program = built / way / way
     assert not [name for name in read_image(program.read_bytes(), way).needed if "onnxruntime" in name]
-    printed = did(program, env={"PATH": "/usr/bin"})
+    printed = run_checked(program, env={"PATH": "/usr/bin"})
     assert "ONNX Runtime was not found" in printed
     assert "version 1.20 or newer is needed" in printed
 
@@ -93,7 +93,7 @@ def test_every_way_to_look_for_the_runtime_leads_to_the_stub(built, way):
 def test_pkg_config_gives_what_a_linker_needs(stub):
     (tool,) = needed("pkg-config")
     env = {"PKG_CONFIG_PATH": str(stub / "lib" / "pkgconfig")}
-    words = did(tool, "--libs", "--static", "libonnxruntime", env=env).split()
+    words = run_checked(tool, "--libs", "--static", "libonnxruntime", env=env).split()
     assert "-lonnxruntime" in words
     assert any(word.startswith("-L") and (stub / "lib").samefile(word[2:]) for word in words)
 
@@ -119,7 +119,7 @@ def test_it_has_the_same_bytes_everywhere_and_is_made_once(latebind, tmp_path):
 def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     latebind, tmp_path, rid, runtime, minimum
 ):
-    printed = succeeded(latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path))
+    printed = assert_success(latebind("stub", runtime, "--source", "--minimum", minimum, "--output", tmp_path))
     source, header = (Path(line) for line in printed.splitlines())
     licence = (ROOT / "LICENSE").read_text("utf-8")
     assert (ROOT / "loader" / "LICENSE").read_text("utf-8") == licence
@@ -127,7 +127,7 @@ def test_as_one_source_file_it_compiles_without_a_warning_and_exports_nothing(
     user = f'#include "{header.name}"\nint used(void) {{ lb_{runtime}_path("x"); return 0; }}\n'
     (tmp_path / "user.c").write_text(user)
     flags = ["-std=c99", "-Wall", "-Werror", "-fPIC", "-shared"]
-    did(*zig(rid), *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
+    run_checked(*zig(rid), *flags, source, tmp_path / "user.c", "-o", tmp_path / "library")
     if rid.startswith("linux"):
         exported = {entry.name for entry in read_image((tmp_path / "library").read_bytes(), "library").exports}
         assert exported == {"used"}
@@ -158,10 +158,10 @@ def test_source_files_of_several_stubs_and_of_the_loader_are_linked_into_one_pro
     assert latebind("loader-source", "--single", "--runtime", "onnxruntime", tmp_path).returncode == 0
     (tmp_path / "two.c").write_text(TWO)
     words = ["-std=c99", "-Wall", "-Werror", "-ldl", "-pthread", "-o", tmp_path / "two"]
-    did(*zig(), *tmp_path.glob("*.c"), *words)
+    run_checked(*zig(), *tmp_path.glob("*.c"), *words)
     for place, bound in (({}, 0), ({"ONNXRUNTIME_LIB_PATH": str(runtime_folder())}, 1)):
         env = {"PATH": "/usr/bin", **place}
-        first, second = did(tmp_path / "two", env=env).splitlines()
+        first, second = run_checked(tmp_path / "two", env=env).splitlines()
         assert first.startswith(f"1 {bound} " + ("" if bound else "ONNX Runtime was not found in "))
         assert second.startswith("-1 0 OpenVINO was not found in ")
 
@@ -183,7 +183,7 @@ def test_what_cannot_be_made_is_refused_and_nothing_is_lost(latebind, tmp_path, 
     kept = tmp_path / "out" / "linux-x64" / "mine.txt"
     kept.parent.mkdir(parents=True)
     kept.write_text("mine")
-    refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
+    assert_refused(latebind("stub", *words, "--output", tmp_path / "out"), says)
     assert [path.name for path in (tmp_path / "out").rglob("*") if path.is_file()] == ["mine.txt"]
 
 
@@ -191,7 +191,7 @@ def test_the_archive_is_one_object_whose_names_are_its_own(stub):
     """Names that another archive has, too, would let the linker take parts of both."""
     (archive,) = stub.glob("lib/*.a")
     (nm,) = needed("nm")
-    lines = did(nm, "-g", "--defined-only", archive).splitlines()
+    lines = run_checked(nm, "-g", "--defined-only", archive).splitlines()
     assert sum(line.endswith(".o:") for line in lines) == 1
     names = {line.split()[-1] for line in lines if len(line.split()) == 3}
     assert {name for name in names if PUBLIC.fullmatch(name)} == {

@@ -18,7 +18,7 @@ from latebind.errors import InputError
 from latebind.system.archive import sha256
 
 from tests.client import CONFIG, PORTABLE_SOURCE, hashes, packed, write_client
-from tests.programs import did
+from tests.programs import run_checked
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.20)
@@ -67,7 +67,7 @@ def tool(name, *arguments, llvm=False):
     program = str(LLVM / name) if llvm and (LLVM / name).is_file() else shutil.which(name)
     if program is None:
         pytest.skip(f"{name} is not on this machine")
-    return did(program, *arguments)
+    return run_checked(program, *arguments)
 
 
 def address(library, name):

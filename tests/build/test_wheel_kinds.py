@@ -22,7 +22,7 @@ from latebind.tables.targets import host_rid, target
 from tests.client import CONFIG, PYPROJECT, SOURCE, edit, hashes, packed, write_client
 from tests.moduleclient import CMAKE, config, write_module_client
 from tests.needs import needed
-from tests.programs import CLI, did, ran, refused, succeeded
+from tests.programs import CLI, assert_refused, assert_success, run_checked, run_program
 
 HOST = f'["{host_rid()}"]'
 RUN = "import tiny; assert tiny.add(2, 3) == 5; print(tiny._tiny.__file__)"
@@ -40,7 +40,7 @@ def cpythons():
     ask = "import sys; assert sys.version_info >= (3, 10); print(sys.implementation.name, sys.version.split()[0])"
     found = {}
     for python in [Path(sys.executable), *pyenv.glob("*/bin/python"), *uv.glob("*/bin/python3")]:
-        said = ran(python, "-c", ask)
+        said = run_program(python, "-c", ask)
         if said.returncode == 0 and said.stdout.startswith("cpython"):
             found.setdefault(said.stdout.split()[1], python)
     return found
@@ -84,12 +84,12 @@ def test_the_stable_abi_wheel_runs_on_every_cpython_here(six, tmp_path, version)
 
 def install(python, wheel, folder):
     words = [sys.executable, "-m", "uv", "pip", "install", "--quiet", "--offline", "--no-index", "--no-deps"]
-    did(*words, "--python", python, "--target", folder, wheel)
+    run_checked(*words, "--python", python, "--target", folder, wheel)
 
 
 def run(python, code, folder):
     environment = {**os.environ, "PYTHONPATH": str(folder)}
-    return did(python, "-c", code, env=environment)
+    return run_checked(python, "-c", code, env=environment)
 
 
 def test_a_wheel_for_one_cpython_is_made_here_and_refused_for_other_machines(tmp_path):
@@ -150,8 +150,8 @@ def test_plain_cmake_builds_the_module_for_the_cpython_that_it_finds(tmp_path, l
     cmake, *_ = needed("cmake", "ninja", "cc")
     folder = latebind("--cmake-dir").stdout.strip()
     words = [cmake, "-S", project / "native", "-B", tmp_path / "out", "-G", "Ninja", f"-Dlatebind_DIR={folder}"]
-    did(*words, f"-DPython_ROOT_DIR={sys.base_prefix}")
-    did(cmake, "--build", tmp_path / "out")
+    run_checked(*words, f"-DPython_ROOT_DIR={sys.base_prefix}")
+    run_checked(cmake, "--build", tmp_path / "out")
     (module,) = (tmp_path / "out").glob("_tiny*")
     assert module.name.endswith(f".cpython-{OWN[2:]}-x86_64-linux-gnu.so")
 
@@ -181,7 +181,7 @@ def another_python():
     here = sys.version_info[:2]
     for python in (Path("/usr/bin") / f"python3.{here[1]}", *(path for path in cpythons().values())):
         ask = "import sys, sysconfig; print(sys.base_prefix, sys.version_info[:2], sysconfig.get_path('include'))"
-        said = ran(python, "-c", ask) if python.exists() else 0
+        said = run_program(python, "-c", ask) if python.exists() else 0
         if not said or said.returncode or str(here) not in said.stdout:
             continue
         prefix, include = said.stdout.split()[0], said.stdout.split()[-1]
@@ -196,7 +196,7 @@ def by(python, project, *words):
     packaging = Path(extension.__file__).parents[2]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(packaging), *place]), "PATH": path}
-    return ran(python, "-m", "latebind.cli", "-C", project, *words, env=environment)
+    return run_program(python, "-m", "latebind.cli", "-C", project, *words, env=environment)
 
 
 @pytest.mark.parametrize("kind", ["cpython", "cp310-abi3"])
@@ -206,7 +206,7 @@ def test_another_interpreter_builds_the_modules_again(tmp_path, kind):
         pytest.skip("no other installation of this Python version with headers is on this machine")
     project = write_module_client(tmp_path / "tiny", kind)
     key = stage_target(load(project / "latebind.toml"), target(host_rid()), project).manifest.key
-    succeeded(by(other, project, "build"))
+    assert_success(by(other, project, "build"))
     again = open_stage(project / "stage" / host_rid())
     assert again.manifest.key != key
     assert [path.name.startswith("_tiny.") for path in again.libraries("tiny")] == [True]
@@ -232,7 +232,7 @@ def test_a_python_without_headers_is_told_how_to_get_them(tmp_path):
 
     done = by(prefix / "bin" / version, write_module_client(tmp_path / "tiny", "cp310-abi3"), "build")
 
-    refused(
+    assert_refused(
         done,
         f"the headers of Python {version[6:]}, which modules are compiled with, are not on this",
         f"apt install {version}-dev",
@@ -297,7 +297,7 @@ def test_modules_of_other_cpythons_in_a_merged_stage_stay_out(tmp_path):
     folder.mkdir(parents=True)
     shutil.copy(module, folder / strange)
     shutil.copy(module, folder / module.name)
-    did(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
+    run_checked(*CLI, "-C", project, "stage", "--import", folder.parents[1], "--target", host_rid())
     (wheel,) = wheels(packed(project, host_rid())).values()
     with zipfile.ZipFile(wheel) as archive:
         held = [name for name in archive.namelist() if name.endswith(".so")]
@@ -327,9 +327,9 @@ def imported(folder, rid, source, triple, name="libtiny.so"):
     code = folder / "x.c"
     code.write_text(source, encoding="utf-8")
     words = ["cc", "-target", triple, "-shared", "-fPIC", "-O2", "-s", code, "-o", place / name]
-    did(sys.executable, "-m", "ziglang", *words)
+    run_checked(sys.executable, "-m", "ziglang", *words)
     words = ["-C", project, "stage", "--import", place.parents[1], "--target", rid]
-    did(*CLI, *words)
+    run_checked(*CLI, *words)
     return project
 
 
@@ -355,7 +355,7 @@ def test_who_installs_the_sdist_on_a_newer_system_gets_a_wheel_for_that_machine(
     def build(kind, folder):
         command = [sys.executable, "-m", "hatchling", "build", "-t", kind, "-d", tmp_path / "out"]
         environment = {**os.environ, "LATEBIND_WORKDIR": str(project)}
-        return ran(*command, cwd=folder, env=environment)
+        return run_program(*command, cwd=folder, env=environment)
 
     refused = build("wheel", project / "python" / "tiny")
     assert refused.returncode != 0
@@ -408,17 +408,17 @@ def test_installers_make_the_module_from_source(tmp_path, links, installer, how,
     source = [project / "python" / "tiny"]
     if how == "sdist":
         words = [sys.executable, "-m", "build", "--sdist", "--no-isolation", "-x", "--outdir", tmp_path, *source]
-        did(*words)
+        run_checked(*words)
         source = list(tmp_path.glob("*.tar.gz"))
         shutil.rmtree(project)
     environment = tmp_path / "env"
-    did(sys.executable, "-m", "uv", "venv", "--quiet", environment)
+    run_checked(sys.executable, "-m", "uv", "venv", "--quiet", environment)
     python = environment / "bin" / "python"
     mode = ["--editable"] if how == "editable" else []
     words = [sys.executable, "-m", *installer.split()]
     words += ["install", "--python", python] if installer == "uv pip" else ["--python", python, "install"]
     words += ["--quiet", "--no-deps", "--find-links", links, *mode, *source]
-    did(*words)
+    run_checked(*words)
     suffix = ".abi3.so" if kind == "cp310-abi3" else sysconfig.get_config_var("EXT_SUFFIX")
     assert run(python, RUN, "").strip().endswith(f"site-packages/tiny/_tiny{suffix}")
     if how == "editable":

@@ -8,7 +8,7 @@ import zipfile
 import action
 import pytest
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 @pytest.fixture
@@ -53,4 +53,4 @@ def test_a_missing_path_is_refused(run, tmp_path, capfd):
 def test_its_environment_has_latebind_of_the_same_sources(tmp_path, monkeypatch):
     monkeypatch.setenv("RUNNER_TEMP", str(tmp_path))
     python = action._environment()
-    assert did(python, "-m", "latebind.cli", "--version").startswith("latebind ")
+    assert run_checked(python, "-m", "latebind.cli", "--version").startswith("latebind ")

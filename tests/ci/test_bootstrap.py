@@ -10,7 +10,7 @@ import bootstrap
 import pytest
 
 from tests.conftest import ROOT
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 HEADER = '# /// script\n# requires-python = ">=3.10"\n# dependencies = ["nox>=1", "uv>=2"]\n# ///\n'
 
@@ -39,7 +39,7 @@ def test_without_any_way_to_make_environments_it_says_what_to_install(tmp_path):
     )
     (tmp_path / "noxfile.py").write_text(HEADER, encoding="utf-8")
     env = {"PATH": bare_path(tmp_path / "bin"), "HOME": str(tmp_path)}
-    done = ran(sys.executable, "-c", code, env=env)
+    done = run_program(sys.executable, "-c", code, env=env)
     assert done.returncode == 2
     assert re.search(r"apt install python3\.\d+-venv", done.stderr)
     assert "Traceback" not in done.stderr
@@ -62,7 +62,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     """
     clone = tmp_path / "clone"
     git = shutil.which("git")
-    did(git, "clone", "--quiet", "--no-hardlinks", ROOT, clone)
+    run_checked(git, "clone", "--quiet", "--no-hardlinks", ROOT, clone)
     coreutils = ("cat", "cp", "ls", "mkdir", "mv", "rm", "sh", "env", "uname", "ln", "chmod", "sleep", "head", "tail")
     path = bare_path(tmp_path / "bin", "git", *coreutils)
     (tmp_path / "bin" / "python3").symlink_to(getattr(sys, "_base_executable", sys.executable))
@@ -77,7 +77,7 @@ def test_a_machine_with_python_git_and_coreutils_does_the_main_job(tmp_path):
     command = [str(tmp_path / "bin" / "python3"), "noxfile.py", "-s"]
 
     for words in (["build", "package", "audit"], ["verify", "--", "-k", "onnxruntime and (works or absent)"]):
-        printed = did(*command, *words, cwd=clone, env=env, timeout=1200)
+        printed = run_checked(*command, *words, cwd=clone, env=env, timeout=1200)
 
     made = {path.name for path in (clone / "dist").iterdir()}
     assert {"latenn-0.1.0-py3-none-manylinux_2_28_x86_64.whl", "Latenn.OnnxRuntime.0.1.0.nupkg"} <= made

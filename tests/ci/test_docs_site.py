@@ -10,14 +10,14 @@ import docs_site
 import pytest
 
 from tests.conftest import ROOT
-from tests.programs import ran
+from tests.programs import run_program
 
 PARTS = ("docs", "mkdocs.yml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "loader", "examples",
          "latenn", "ci", "pyproject.toml", ".github", "LICENSE", "bench", "packaging", "templates")  # fmt: skip
 
 
 def build(config, site):
-    return ran(sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site)
+    return run_program(sys.executable, "-m", "mkdocs", "build", "-f", config, "-d", site)
 
 
 @pytest.fixture(scope="module")

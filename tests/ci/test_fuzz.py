@@ -12,7 +12,7 @@ from latebind.audit.pool import Died
 from latebind.model import AuditReport
 
 from tests.conftest import ROOT
-from tests.programs import did
+from tests.programs import run_checked
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def subjects(tmp_path):
 def test_mutated_packages_and_binaries_of_every_target(tmp_path):
     command = [sys.executable, ROOT / "ci" / "fuzz.py", "--count", "2000"]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
-    printed = did(*command, env=environment, timeout=600)
+    printed = run_checked(*command, env=environment, timeout=600)
     assert printed.startswith("2000 cases in ")
     assert "\n0 went wrong" in printed
 
@@ -45,7 +45,7 @@ def writes(paths):
 
 
 def starts(paths):
-    did(sys.executable, "-c", "")
+    run_checked(sys.executable, "-c", "")
     return AuditReport(subjects=len(paths))
 
 

@@ -10,7 +10,7 @@ import pytest
 from latebind.nuget import mono
 
 from tests.dotnet_support import mono_folder
-from tests.programs import ran
+from tests.programs import run_program
 
 SCRIPT = Path(__file__).resolve().parent.parent.parent / "ci" / "mono.py"
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: Debian
 
 
 def call(dest, path):
-    return ran(sys.executable, SCRIPT, dest, env={**os.environ, "PATH": str(path)})
+    return run_program(sys.executable, SCRIPT, dest, env={**os.environ, "PATH": str(path)})
 
 
 def test_it_runs_from_where_it_was_unpacked_and_has_the_reference_assemblies():

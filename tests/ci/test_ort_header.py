@@ -5,7 +5,7 @@ import shutil
 import ort_header
 import pytest
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 @pytest.fixture
@@ -17,7 +17,7 @@ def repository(tmp_path, monkeypatch):
         (folder / name).write_text("/* a header */\n")
     author = ("-c", "user.name=a", "-c", "user.email=a@b.c")
     for words in (("init", "-q"), ("add", "."), (*author, "commit", "-qm", "one"), ("tag", "v1.19.2")):
-        did(shutil.which("git"), "-C", folder, *words)
+        run_checked(shutil.which("git"), "-C", folder, *words)
     monkeypatch.setattr(ort_header, "REPOSITORY", folder.as_uri())
 
 

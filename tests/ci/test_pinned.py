@@ -9,7 +9,7 @@ import sys
 import pinned
 import pytest
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 def without_pip(monkeypatch):
@@ -22,7 +22,7 @@ def test_pip_of_an_environment_that_has_none_is_the_one_that_uv_runs(monkeypatch
         pytest.skip("needs uv on PATH")
     without_pip(monkeypatch)
 
-    assert did(*pinned.pip(), "--version").startswith("pip ")
+    assert run_checked(*pinned.pip(), "--version").startswith("pip ")
     assert pinned.pip()[0] != sys.executable
 
 

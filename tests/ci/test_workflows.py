@@ -15,7 +15,7 @@ import yaml
 from latebind.tables.targets import targets
 
 from tests.conftest import ROOT
-from tests.programs import did
+from tests.programs import run_checked
 
 FILES = sorted((ROOT / ".github/workflows").glob("*.yml"))
 SESSION = re.compile(r"python noxfile\.py -s (\w+)")
@@ -104,7 +104,7 @@ def test_the_index_for_python_gets_wheels_and_sdists_alone(tmp_path, sdists):
     others = ("tiny-1.0-linux-x64-sdk.tar.gz", "tiny-1.0-win-x64-sdk.zip", "tiny-1.0.tgz", "Tiny.1.0.0.nupkg")
     for name in (*named, *others):
         (folder / name).touch()
-    did(shutil.which("bash"), "-e", "-c", command, cwd=tmp_path)
+    run_checked(shutil.which("bash"), "-e", "-c", command, cwd=tmp_path)
     assert {path.name for path in (tmp_path / "upload").iterdir()} == {*named}
 
 
@@ -190,9 +190,9 @@ def test_what_is_not_understood_ends_the_run(run, job, why):
 def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     clone = tmp_path / "clone"
     git = shutil.which("git")
-    did(git, "clone", "--quiet", ROOT, clone)
+    run_checked(git, "clone", "--quiet", ROOT, clone)
     script = [sys.executable, "ci/local_workflow.py", "--files", str(tmp_path / "files")]
-    did(*script, "ci", "lint", cwd=clone)
+    run_checked(*script, "ci", "lint", cwd=clone)
     here = ["--matrix", "target=linux-x64"]
     subprocess.run([*script, "packages", "build", "verify", "gate", *here], cwd=clone, check=False)  # the gate fails
     report = json.loads((tmp_path / "files/reports/verify.json").read_bytes())
@@ -202,12 +202,12 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
     (tmp_path / "gh").write_text("#!/bin/sh\necho '[]'\n")  # GitHub, where there was no release yet
     (tmp_path / "gh").chmod(0o755)
     path = os.pathsep.join([str(tmp_path), os.environ["PATH"]])
-    did(*script, "release", "folder", cwd=clone, env={**os.environ, "PATH": path})
-    did(sys.executable, "noxfile.py", "-s", "release", "--", "--check", tmp_path / "files/release", cwd=clone)
+    run_checked(*script, "release", "folder", cwd=clone, env={**os.environ, "PATH": path})
+    run_checked(sys.executable, "noxfile.py", "-s", "release", "--", "--check", tmp_path / "files/release", cwd=clone)
 
     other = tmp_path / "other"
-    did(git, "clone", "--quiet", ROOT, other)
-    did(sys.executable, "noxfile.py", "-s", "package", "--", "--target", "all", cwd=other)
+    run_checked(git, "clone", "--quiet", ROOT, other)
+    run_checked(sys.executable, "noxfile.py", "-s", "package", "--", "--target", "all", cwd=other)
     wanted = {path.relative_to(other): path.read_bytes() for path in (other / "dist").rglob("*") if path.is_file()}
     made = {path.relative_to(clone): path.read_bytes() for path in (clone / "dist").rglob("*") if path.is_file()}
     assert made == wanted
@@ -216,8 +216,8 @@ def test_the_linux_jobs_run_in_a_fresh_clone_and_make_what_nox_makes(tmp_path):
 @pytest.mark.workflows
 def test_the_jobs_for_other_projects_run_on_an_example(tmp_path):
     clone, files = tmp_path / "clone", tmp_path / "files"
-    did(shutil.which("git"), "clone", "--quiet", ROOT, clone)
-    did(sys.executable, "-m", "venv", tmp_path / "venv")  # setup-python's
+    run_checked(shutil.which("git"), "clone", "--quiet", ROOT, clone)
+    run_checked(sys.executable, "-m", "venv", tmp_path / "venv")  # setup-python's
     path = os.pathsep.join([str(tmp_path / "venv/bin"), os.environ["PATH"]])
     inputs = ["--input", "project=examples/own-runtime", "--input", f"latebind={clone}[native,verify]"]
     here = ["--matrix", "target=linux-x64", "--files", str(files)]

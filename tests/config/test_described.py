@@ -11,7 +11,7 @@ from latebind.config.file import load
 from latebind.errors import ConfigError
 
 from tests.client import CONFIG
-from tests.programs import did
+from tests.programs import run_checked
 from tests.thingclient import DESCRIBED, build_thing, write_thing_client
 
 
@@ -133,8 +133,10 @@ def test_a_library_that_links_the_runtime_is_refused(tmp_path):
     source = tmp_path / "user.c"
     source.write_text("const char* thing_version(void);\nconst char* tiny_f(void) { return thing_version(); }\n")
     made = tmp_path / "libtiny.so"
-    did(shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", "-Wl,-soname,libthing.so.2")
-    did(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime)
+    run_checked(
+        shutil.which("cc"), "-shared", "-fPIC", "-o", runtime, tmp_path / "thing.c", "-Wl,-soname,libthing.so.2"
+    )
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source, runtime)
     found = audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()})
     assert "libthing.so.2" in found["LB101"].message
 
@@ -144,5 +146,5 @@ def test_a_library_that_links_nothing_is_not_accused(tmp_path):
     source.write_text('const char* tiny_f(void) { return "libthing.so thing_version"; }\n')
     made = tmp_path / "libtiny.so"
     build_thing(tmp_path, "text", (2, 1, 0))  # skips without a compiler
-    did(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source)
+    run_checked(shutil.which("cc"), "-shared", "-fPIC", "-o", made, source)
     assert not {code for code in audited(tmp_path, {"tiny/libtiny.so": made.read_bytes()}) if code.startswith("LB1")}

@@ -14,7 +14,7 @@ from latebind.verify.plan.installers import foreign_installer
 
 from tests.client import write_portable
 from tests.conftest import ROOT
-from tests.programs import CLI, did
+from tests.programs import CLI, run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 RIDS = ["linux-x64", "linux-arm64", "win-x64"]
@@ -30,7 +30,7 @@ def hashes(folder):
 def told(machine, tmp_path_factory):
     """Run a command line of latebind on the machine; paths among its words are translated."""
     work = tmp_path_factory.mktemp("a tool")
-    did(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT)
+    run_checked(sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", work, ROOT)
     (wheel,) = work.glob("*.whl")
     environment = work / "an environment"
     installer = foreign_installer(machine, work)

@@ -17,7 +17,7 @@ from tests.client import edit
 from tests.dotnet_support import dotnet_environment
 from tests.examples.conftest import ROOT, environment_with_latebind, packed_audited_verified, run
 from tests.needs import runtime_folder
-from tests.programs import did
+from tests.programs import run_checked
 
 EXAMPLES = ROOT / "examples"
 
@@ -50,7 +50,9 @@ def test_what_was_linked_builds_and_the_audit_names_it(installed, example, offic
         pytest.skip("not run: there is no C compiler, or the runtime has no shared library")
     folder = example("linked-to-late") / "native"
     made = tmp_path / "libtinyrun.so"
-    did(compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0])
+    run_checked(
+        compiler, "-shared", "-fPIC", "-o", made, folder / "tinyrun.c", f"-I{official_header.parent}", libraries[0]
+    )
 
     audited = run(installed, "audit", made, allowed=(1,))
 

@@ -14,7 +14,7 @@ from latebind.system.wheelfile import record_digest
 from tests.build.test_sbom import FORMATS, lacks_minimum
 from tests.client import members, rewritten
 from tests.needs import zig
-from tests.programs import did, ran, refused
+from tests.programs import assert_refused, run_checked, run_program
 
 SOURCE = """\
 const char zlib[] = " deflate 1.3.1 Copyright 1995-2024 Jean-loup Gailly and Mark Adler ";
@@ -31,7 +31,7 @@ def wheel(tmp_path_factory):
     """A wheel with a module that a real compiler made, and a library as auditwheel copies it."""
     folder = tmp_path_factory.mktemp("any")
     (folder / "thing.c").write_text(SOURCE, encoding="utf-8")
-    did(*zig("linux-x64"), "-shared", "-fPIC", "-o", folder / "thing.so", folder / "thing.c")
+    run_checked(*zig("linux-x64"), "-shared", "-fPIC", "-o", folder / "thing.so", folder / "thing.c")
     shutil.copy(folder / "thing.so", folder / "libpng16-1d1ba958.so.16.58.0")
     path = folder / "some_thing-1.0-py3-none-manylinux_2_28_x86_64.whl"
     files = {
@@ -53,7 +53,7 @@ def record(files):
 
 
 def sbom(*arguments):
-    return ran(sys.executable, "-m", "latebind.cli", "sbom", *arguments)
+    return run_program(sys.executable, "-m", "latebind.cli", "sbom", *arguments)
 
 
 def document(folder, name="latebind.cdx.json"):
@@ -146,7 +146,7 @@ def with_file(wheel, folder, name):
 )
 def test_a_wheel_that_is_signed_or_has_an_sbom_takes_force(name, says, wheel, tmp_path):
     given = with_file(wheel, tmp_path / "given", name)
-    refused(sbom(given, "--output", tmp_path / "out"), says, "--force")
+    assert_refused(sbom(given, "--output", tmp_path / "out"), says, "--force")
     assert not (tmp_path / "out").exists()
     assert sbom(given, "--output", tmp_path / "out", "--force").returncode == 0
     (made,) = (tmp_path / "out").glob("*.whl")
@@ -202,13 +202,13 @@ def text(path):
 @pytest.mark.parametrize("name", BAD)
 def test_what_is_not_a_sound_wheel_is_refused_and_nothing_is_written(name, wheel, tmp_path):
     make, says = BAD[name]
-    refused(sbom(make(wheel, tmp_path / "given"), "--output", tmp_path / "out"), says)
+    assert_refused(sbom(make(wheel, tmp_path / "given"), "--output", tmp_path / "out"), says)
     assert not list((tmp_path / "out").glob("*"))
 
 
 @pytest.mark.parametrize("text_", ["zlib", "zlib@", "@1", "a b@1", "zlib@1="])
 def test_a_part_is_a_name_and_a_version(text_, wheel, tmp_path):
-    refused(sbom(wheel, "--output", tmp_path, "--part", text_), "is not NAME@VERSION")
+    assert_refused(sbom(wheel, "--output", tmp_path, "--part", text_), "is not NAME@VERSION")
 
 
 def test_a_part_takes_supplier_and_purl_from_the_table_unless_named():
@@ -228,7 +228,7 @@ REAL = {
 @pytest.mark.parametrize("requirement", REAL)
 def test_real_wheels_show_what_was_linked_into_them(requirement, tmp_path):
     words = ["download", "--no-deps", "-q", "--only-binary", ":all:", "--platform", "manylinux_2_28_x86_64"]
-    done = ran(sys.executable, "-m", "pip", *words, "--python-version", "3.12", "-d", tmp_path, requirement)
+    done = run_program(sys.executable, "-m", "pip", *words, "--python-version", "3.12", "-d", tmp_path, requirement)
     if done.returncode:
         pytest.skip("the package index cannot be reached")
     (path,) = tmp_path.glob("*.whl")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import pytest
 
 from tests.conftest import ROOT
-from tests.programs import did
+from tests.programs import run_checked
 
 HERE = ROOT / "tests" / "native"
 NOISE = ("ONNXRUNTIME_LIB_PATH", "LATENN_BACKEND", "LD_PRELOAD", "LD_LIBRARY_PATH")
@@ -53,12 +53,12 @@ def configure(source: pathlib.Path, build: pathlib.Path, compiler: str, *argumen
     if not cmake or not ninja:
         pytest.skip(f"not run: {'ninja' if cmake else 'cmake'} is missing")
     command = [cmake, "-S", str(source), "-B", str(build), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    did(*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments)
+    run_checked(*command, f"-DCMAKE_C_COMPILER={compiler}", "-DCMAKE_C_LINKER_DEPFILE_SUPPORTED=FALSE", *arguments)
 
 
 def build(folder: pathlib.Path, *targets: str) -> None:
     chosen = ["--target", *targets] if targets else []
-    did(program("cmake") or "cmake", "--build", folder, *chosen)
+    run_checked(program("cmake") or "cmake", "--build", folder, *chosen)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from latebind.tables.targets import target
 from onnx import TensorProto, helper
 
 from tests.native.building import HERE, build, program
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 from tests.python import models
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def configure_cross(source: pathlib.Path, tree: pathlib.Path, rid: str, *argumen
     tree.mkdir(parents=True, exist_ok=True)
     words = chosen.configure(row, FLOORS[row.libc], tree)
     command = [cmake, "-S", str(source), "-B", str(tree), "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    did(*command, *words, *arguments, env=dict(chosen.environment(tree)))
+    run_checked(*command, *words, *arguments, env=dict(chosen.environment(tree)))
 
 
 def build_cross(shared: pathlib.Path, rid: str, *arguments: str) -> pathlib.Path:
@@ -90,7 +90,7 @@ def fetch_wheel(rid: str, name: str, version: str) -> pathlib.Path:
             aside.mkdir(exist_ok=True)
             platforms = [word for name in WHEEL_PLATFORMS[rid] for word in ("--platform", name)]
             command = [sys.executable, "-m", "pip", "download", "-q", *platforms, "--python-version", "3.11"]
-            done = ran(*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}")
+            done = run_program(*command, "--only-binary=:all:", "--no-deps", "-d", aside, f"{name}=={version}")
             if done.returncode:
                 pytest.skip(f"not run: no {name} {version} for {rid}: {done.stderr.strip()[-200:]}")
             (wheel,) = aside.glob("*.whl")

@@ -8,7 +8,7 @@ from debian import made_once, unpack
 
 from tests.native.building import HERE, needed_compiler
 from tests.needs import available
-from tests.programs import did
+from tests.programs import run_checked
 
 pytestmark = pytest.mark.slow
 
@@ -31,8 +31,8 @@ def spin(kept_builds):
     ],
 )
 def test_no_order_of_steps_hangs_or_reaches_what_is_not_there(spin, tmp_path, fault, answer):
-    did(spin, *([fault] if fault else []), "-a", HERE / "binding.pml", cwd=tmp_path)
-    did(needed_compiler(), "-O1", "-DSAFETY", "-o", "pan", "pan.c", cwd=tmp_path)
-    printed = did(tmp_path / "pan", "-m100000", cwd=tmp_path)
+    run_checked(spin, *([fault] if fault else []), "-a", HERE / "binding.pml", cwd=tmp_path)
+    run_checked(needed_compiler(), "-O1", "-DSAFETY", "-o", "pan", "pan.c", cwd=tmp_path)
+    printed = run_checked(tmp_path / "pan", "-m100000", cwd=tmp_path)
     assert answer in printed
     assert ("errors: 0" in printed) == (not fault)

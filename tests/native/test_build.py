@@ -8,7 +8,7 @@ import lief
 import pytest
 
 from tests.native.building import ROOT, build, configure, needed_compiler, program
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 COMPONENTS = ("core", "customop", "backend_onnxruntime", "backend_openvino", "backend_litert")
 LINUX = re.compile(r"lib(c\.so\.6|dl\.so\.2|pthread\.so\.0)|ld-linux-aarch64\.so\.1")
@@ -91,7 +91,7 @@ def test_two_folders_give_the_same_bytes_and_the_core_may_be_unloaded(tmp_path):
         configure(source, tree, compiler, *arguments)
 
     first = check_two_builds(tmp_path, configure_here, "lib{}.so", elf_surface, LINUX)
-    did(sys.executable, "-c", UNLOAD, first)
+    run_checked(sys.executable, "-c", UNLOAD, first)
 
 
 def run_cmake(tmp_path, text, *arguments):
@@ -103,7 +103,7 @@ def run_cmake(tmp_path, text, *arguments):
     lines = ["cmake_minimum_required(VERSION 3.20)", "project(l LANGUAGES C)", "find_package(latebind CONFIG REQUIRED)"]
     (tmp_path / "CMakeLists.txt").write_text("\n".join([*lines, "add_library(l SHARED l.c)", text, ""]))
     command = [cmake, "-S", tmp_path, "-B", tmp_path / "out", "-G", "Ninja", f"-DCMAKE_MAKE_PROGRAM={ninja}"]
-    return ran(*command, f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={ROOT / 'loader'}", *arguments)
+    return run_program(*command, f"-DCMAKE_C_COMPILER={compiler}", f"-Dlatebind_DIR={ROOT / 'loader'}", *arguments)
 
 
 @pytest.mark.parametrize(

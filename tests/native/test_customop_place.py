@@ -6,7 +6,7 @@ import pytest
 
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_latenn import INVALID_ARGUMENT, OUT_OF_MEMORY
-from tests.programs import did
+from tests.programs import run_checked
 
 SOURCE = ROOT / "latenn" / "native" / "src"
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the faults need --wrap of the linker")
@@ -18,7 +18,7 @@ def place(tmp_path_factory):
     folders = [f"-I{SOURCE / 'customop'}", f"-I{SOURCE / 'core'}", f"-I{SOURCE.parent / 'include'}"]
     folders += [f"-I{ROOT / 'loader' / 'include'}", "-DLATENN_STATIC", '-DLATENN_VERSION_TEXT="9.8.7"']
     files = [HERE / "place.c", SOURCE / "customop" / "place.c"]
-    did(needed_compiler(), "-std=c11", *folders, *files, "-Wl,--wrap=realpath,--wrap=malloc", "-o", program)
+    run_checked(needed_compiler(), "-std=c11", *folders, *files, "-Wl,--wrap=realpath,--wrap=malloc", "-o", program)
     return program
 
 
@@ -39,4 +39,4 @@ def test_a_link_that_cannot_be_followed_for_lack_of_memory_is_refused(place, tmp
     (folder / "inside").touch()
     (tmp_path / "outside").touch()
     (folder / "link").symlink_to(tmp_path / "outside")
-    assert did(place, folder, path, failing) == str(code)
+    assert run_checked(place, folder, path, failing) == str(code)

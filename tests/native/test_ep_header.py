@@ -2,7 +2,7 @@
 
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.needs import official_header
-from tests.programs import did
+from tests.programs import run_checked
 
 MACROS = {
     "LATEBIND_EP_MINIMUM": "23",
@@ -17,5 +17,7 @@ def test_a_runtime_without_an_interface_is_refused_and_not_called(shared, tmp_pa
     words = [f"-D{name}={value}" for name, value in MACROS.items()]
     folders = [f"-isystem{official_header(shared).parent}", f"-I{ROOT / 'loader' / 'include'}"]
     program = tmp_path / "negotiate"
-    did(needed_compiler(), "-std=c11", "-Wall", "-Werror", *words, *folders, HERE / "negotiate.c", "-o", program)
-    assert did(program) == "checked\n"
+    run_checked(
+        needed_compiler(), "-std=c11", "-Wall", "-Werror", *words, *folders, HERE / "negotiate.c", "-o", program
+    )
+    assert run_checked(program) == "checked\n"

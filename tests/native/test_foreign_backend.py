@@ -7,7 +7,7 @@ import pytest
 
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_latenn import GOOD, NUMBERS_HEX
-from tests.programs import did
+from tests.programs import run_checked
 
 BACKEND_UNUSABLE = 3
 FEED = f"{GOOD}compute\noutput numbers\n"
@@ -27,7 +27,7 @@ def make(shared, tmp_path_factory):
         library = folder / "liblatenn_backend_foreign.so"
         words = [compiler, "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-fvisibility=hidden"]
         words += [f"-D{definition}" for definition in ('NAME="foreign"', *definitions)]
-        did(*words, "backend.c", "-o", library, cwd=work)
+        run_checked(*words, "backend.c", "-o", library, cwd=work)
         return library
 
     return build

@@ -12,7 +12,7 @@ from latebind.tables.targets import host_rid, target
 
 from tests.native.building import HERE, ROOT
 from tests.needs import zig
-from tests.programs import did, ran, succeeded
+from tests.programs import assert_success, run_checked, run_program
 
 SOURCES = HERE / "stub"
 DESCRIBED = """\
@@ -35,7 +35,7 @@ NAMES = {"linux": ("libmany.so", ""), "macos": ("libmany.dylib", ""), "windows":
 
 
 def compiled(rid, *words):
-    did(*zig(rid), "-std=c99", "-Wall", "-Werror", *words)
+    run_checked(*zig(rid), "-std=c99", "-Wall", "-Werror", *words)
 
 
 def made(latebind, folder, rid):
@@ -66,7 +66,7 @@ def program(tmp_path_factory, latebind):
 
 def run(program, *words, **env):
     whole = {"PATH": os.environ["PATH"], **{key: str(value) for key, value in env.items()}}
-    return ran(program, *words, env=whole)
+    return run_program(program, *words, env=whole)
 
 
 ABSENT = "Many was not found in"
@@ -79,7 +79,7 @@ def test_the_library_is_not_linked_and_all_calls_reach_it(program):
 
 
 def test_without_the_library_each_function_gives_what_was_declared(program):
-    status, new, available, sentence = succeeded(run(program)).splitlines()
+    status, new, available, sentence = assert_success(run(program)).splitlines()
     assert status.startswith(f"status 7: {ABSENT}")
     assert (new, available) == ("new -1", "available 0 0")
     assert sentence.startswith(ABSENT)

@@ -8,7 +8,7 @@ import pytest
 from tests.native import pe
 from tests.native.building import ROOT
 from tests.needs import zig
-from tests.programs import did
+from tests.programs import run_checked
 
 BOUND, NOT_A_LIBRARY, WRONG_ARCHITECTURE = 0, 2, 3
 SOURCE = "int one(void);\nint one(void) { return 1; }\n"
@@ -27,7 +27,7 @@ def library(tmp_path_factory):
         if (rid, kind) not in made:
             (folder / "one.c").write_text(SOURCE)
             path = folder / f"{rid}-{len(made)}.bin"
-            did(*zig(rid), *kind, "-o", path, "one.c", cwd=folder)
+            run_checked(*zig(rid), *kind, "-o", path, "one.c", cwd=folder)
             made[rid, kind] = path.read_bytes()
         return made[rid, kind]
 
@@ -182,7 +182,7 @@ def missing(plain, tmp_path):
     def ask(libraries):
         for name, imports in libraries.items():
             (tmp_path / name).write_bytes(pe.library(imports))
-        printed = did(plain.folder / "heads", "missing", tmp_path / "a.dll", tmp_path, timeout=20)
+        printed = run_checked(plain.folder / "heads", "missing", tmp_path / "a.dll", tmp_path, timeout=20)
         opened, name, needer = printed.rstrip("\n").split(" ")
         return int(opened), name, needer
 
@@ -241,7 +241,7 @@ def heads32(tmp_path_factory):
     sources = [ROOT / "tests/native/heads.c", *(ROOT / "loader/src" / f"{name}.c" for name in names)]
     folders = [f"-I{ROOT / 'loader' / name}" for name in ("src", "include")]
     words = ["-target", "x86-linux-musl", "-static", "-O1", "-s", "-std=gnu99", "-Wall", "-Wextra", "-Werror", *folders]
-    did(zig()[0], "cc", *words, *sources, "-o", program)
+    run_checked(zig()[0], "cc", *words, *sources, "-o", program)
     try:
         subprocess.run([program], check=False)
     except OSError as reason:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.native.building import HERE, ROOT, needed_compiler
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the stand-in is made of Linux's own calls")
 
@@ -20,16 +20,16 @@ def dyld(tmp_path_factory):
     folders = [f"-I{HERE / 'dyld'}", f"-I{ROOT / 'loader/src'}", f"-I{ROOT / 'loader/include'}"]
     sources = [HERE / "dyld/dyld.c", *(ROOT / "loader/src" / f"{name}.c" for name in ("images_macos", "memory"))]
     words = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-DRTLD_FIRST=0", "-D_GNU_SOURCE", *folders]
-    did(compiler, *words, *sources, "-o", program, "-ldl")
+    run_checked(compiler, *words, *sources, "-o", program, "-ldl")
     return program
 
 
 def test_images_that_are_unloaded_meanwhile_are_passed_over(dyld, plain):
     path = plain.stand_in("good")
-    done = ran(dyld, path, "OrtGetApiBase")
+    done = run_program(dyld, path, "OrtGetApiBase")
     assert (done.returncode, done.stdout) == (0, f"{path} 1 1\n")
 
 
 def test_a_library_that_only_hands_on_the_symbol_is_none(dyld, plain):
-    done = ran(dyld, plain.stand_in("wrapper"), "OrtGetApiBase")
+    done = run_program(dyld, plain.stand_in("wrapper"), "OrtGetApiBase")
     assert (done.returncode, done.stdout) == (0, f"{plain.stand_in('good')} 1 1\n")

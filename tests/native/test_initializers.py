@@ -10,7 +10,7 @@ import pytest
 
 from tests.native.building import HERE, ROOT, needed_compiler
 from tests.native.test_functions_stub import SOURCES, made
-from tests.programs import did, ran, succeeded
+from tests.programs import assert_success, run_checked, run_program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="the plug-ins are for Unix")]
 TRIALS = int(os.environ.get("LATEBIND_TRIALS", "60"))
@@ -19,13 +19,13 @@ WORDS = ["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{ROOT / 'loader
 
 def build_plain(folder, latebind, plain):
     """The archive of `latebind stub`."""
-    succeeded(latebind("stub", "onnxruntime", "--output", folder))
+    assert_success(latebind("stub", "onnxruntime", "--output", folder))
     (archive,) = folder.glob("*/lib/libonnxruntime.a")
     return "onnxruntime", [archive], plain.stand_in("brief")
 
 
 def build_one_file(folder, latebind, plain):
-    succeeded(latebind("stub", "onnxruntime", "--source", "--output", folder))
+    assert_success(latebind("stub", "onnxruntime", "--source", "--output", folder))
     (source,) = folder.rglob("latebind_onnxruntime.c")
     return "onnxruntime", [source], plain.stand_in("brief")
 
@@ -37,7 +37,7 @@ def build_named(folder, latebind, plain):
     slow.write_text("#include <unistd.h>\n__attribute__((constructor)) static void start(void) { usleep(4000); }\n")
     library = folder / "slow" / "libmany.so"
     library.parent.mkdir()
-    did(needed_compiler(), "-shared", "-fPIC", "-D_GNU_SOURCE", SOURCES / "many.c", slow, "-o", library)
+    run_checked(needed_compiler(), "-shared", "-fPIC", "-D_GNU_SOURCE", SOURCES / "many.c", slow, "-o", library)
     (archive,) = folder.glob("*/lib/libmany.a")
     return "many", [archive], library
 
@@ -46,11 +46,15 @@ def build_named(folder, latebind, plain):
 def test_no_first_call_hangs(build, tmp_path, latebind, plain):
     runtime, sources, library = build(tmp_path, latebind, plain)
     compiler, program = needed_compiler(), tmp_path / "initializer"
-    did(compiler, *WORDS, f"-DRUNTIME={runtime}", HERE / "initializer.c", *sources, "-o", program, "-ldl", "-pthread")
+    run_checked(
+        compiler, *WORDS, f"-DRUNTIME={runtime}", HERE / "initializer.c", *sources, "-o", program, "-ldl", "-pthread"
+    )
     for flags, trials in ((["-DCALLS"], TRIALS), (["-DFORKS"], TRIALS // 3)):
         plugin = tmp_path / f"plugin{flags[0]}.so"
-        did(compiler, "-shared", "-fPIC", *flags, HERE / "plugin.c", "-o", plugin)
-        done = ran(program, plugin, str(trials), env={f"{runtime.upper()}_LIB_PATH": str(library)}, timeout=1800)
+        run_checked(compiler, "-shared", "-fPIC", *flags, HERE / "plugin.c", "-o", plugin)
+        done = run_program(
+            program, plugin, str(trials), env={f"{runtime.upper()}_LIB_PATH": str(library)}, timeout=1800
+        )
         assert done.stdout == "0 hung\n", flags
 
 
@@ -66,10 +70,10 @@ def test_the_trials_would_see_a_hang(tmp_path):
         "  return handle != NULL;\n}\n"
     )
     words = [*WORDS, "-DSECONDS=1", "-DRUNTIME=locked", HERE / "initializer.c", stub]
-    did(compiler, *words, "-o", program, "-ldl", "-pthread")
+    run_checked(compiler, *words, "-o", program, "-ldl", "-pthread")
     library, plugin = tmp_path / "library.so", tmp_path / "plugin.so"
     (tmp_path / "empty.c").write_text("int nothing;\n")
-    did(compiler, "-shared", "-fPIC", tmp_path / "empty.c", "-o", library)
-    did(compiler, "-shared", "-fPIC", HERE / "plugin.c", "-o", plugin)
-    done = ran(program, plugin, "4", env={"LOCKED_LIB_PATH": str(library)}, timeout=60)
+    run_checked(compiler, "-shared", "-fPIC", tmp_path / "empty.c", "-o", library)
+    run_checked(compiler, "-shared", "-fPIC", HERE / "plugin.c", "-o", plugin)
+    done = run_program(program, plugin, "4", env={"LOCKED_LIB_PATH": str(library)}, timeout=60)
     assert done.stdout != "0 hung\n"

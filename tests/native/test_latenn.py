@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.native.emulated import FEED, SUM, onnx_sum
-from tests.programs import did
+from tests.programs import run_checked
 from tests.python import models
 
 INVALID_ARGUMENT, BACKEND_MISSING, BACKEND_UNUSABLE, RUNTIME_UNAVAILABLE = 1, 2, 3, 4
@@ -449,7 +449,7 @@ print(report.value.decode())
 
 
 def test_the_static_runtime_inside_the_python_module_is_no_candidate(plain, onnxruntime):
-    report = json.loads(did(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"))
+    report = json.loads(run_checked(sys.executable, "-c", IMPORTED_FIRST, plain.folder / "latenn"))
     assert [attempt["source"] for attempt in report["attempts"]] == ["host"]
     assert report["images"] == 1
     assert report["path"] == str(onnxruntime)

@@ -8,7 +8,7 @@ import pytest
 
 from tests.native.building import ROOT, needed_compiler
 from tests.needs import official_header
-from tests.programs import ran
+from tests.programs import run_program
 
 
 def script(name):
@@ -39,7 +39,7 @@ def compile_(tmp_path):
         source.write_text(text)
         folders = [f"-I{folder}" for folder in (ROOT / "loader" / "include", *include)]
         command = [compiler, f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", *folders, str(source)]
-        return ran(*command, "-o", tmp_path / "check.o")
+        return run_program(*command, "-o", tmp_path / "check.o")
 
     return run
 

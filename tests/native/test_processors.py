@@ -7,7 +7,7 @@ import pytest
 from latebind.tables.targets import targets, zig_triple
 
 from tests.native.building import ROOT
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 LOADER = ROOT / "loader"
 
@@ -22,13 +22,15 @@ def compiler(triple):
 @pytest.mark.parametrize("source", ["trampolines", "neighbours", "elf_head", "search_linux"])
 def test_every_target_has_machine_code_and_names(rid, source, tmp_path):
     row = targets()[rid]
-    did(*compiler(zig_triple(row, row.floor)), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
+    run_checked(
+        *compiler(zig_triple(row, row.floor)), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300
+    )
 
 
 @pytest.mark.slow
 def test_thumb_code_has_the_trampolines_in_arm_state(tmp_path):
     words = ["-mthumb", LOADER / "src" / "trampolines.c", "-o", tmp_path / "made.o"]
-    did(*compiler("arm-linux-gnueabihf.2.28"), *words, timeout=300)
+    run_checked(*compiler("arm-linux-gnueabihf.2.28"), *words, timeout=300)
 
 
 @pytest.mark.slow
@@ -43,6 +45,6 @@ def test_thumb_code_has_the_trampolines_in_arm_state(tmp_path):
     ],
 )
 def test_an_unknown_processor_is_an_error_of_the_compiler(tmp_path, triple, source, message):
-    ended = ran(*compiler(triple), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
+    ended = run_program(*compiler(triple), LOADER / "src" / f"{source}.c", "-o", tmp_path / "made.o", timeout=300)
     assert (ended.returncode == 0) == (not message), ended.stderr
     assert re.search(message, ended.stderr)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.native.situations import outcomes, place
 from tests.native.test_loader import NAME
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="LD_LIBRARY_PATH and ldconfig are Linux's")
 LDCONFIG = shutil.which("ldconfig", path=f"/sbin:/usr/sbin:{os.environ.get('PATH', '')}")
@@ -77,7 +77,7 @@ def test_beside_is_where_the_library_was_opened_and_not_the_current_folder(plain
     for name in ("theirs", "ours"):
         (tmp_path / name).mkdir()
         shutil.copy(plain.folder / "latenn" / "liblatenn_core.so", tmp_path / name)
-    printed = did(sys.executable, "-c", RELATIVE, tmp_path / "ours", tmp_path / "theirs")
+    printed = run_checked(sys.executable, "-c", RELATIVE, tmp_path / "ours", tmp_path / "theirs")
     assert f'"source": "beside", "outcome": "not-found", "path": "{tmp_path}/ours"' in printed
     assert "theirs" not in printed
 
@@ -100,7 +100,7 @@ def cache(request, programs, tmp_path):
     place_cached(programs, folder)
     (tmp_path / "conf").write_text(f"{folder}\n")
     path = tmp_path / "cache"
-    done = ran(LDCONFIG, "-X", "-c", request.param, "-f", tmp_path / "conf", "-C", path)
+    done = run_program(LDCONFIG, "-X", "-c", request.param, "-f", tmp_path / "conf", "-C", path)
     if not path.exists():
         pytest.skip(f"not run: this ldconfig makes no cache: {done.stderr[-200:]}")
     return path
@@ -112,7 +112,7 @@ def found(programs, cache, name):
 
 def test_the_cache_gives_the_file_of_a_name(programs, cache, tmp_path):
     assert found(programs, cache, NAME) == [str(tmp_path / "libraries" / NAME)]
-    listed = did(LDCONFIG, "-p", "-C", cache)
+    listed = run_checked(LDCONFIG, "-p", "-C", cache)
     rows = [line.split() for line in listed.splitlines() if " => " in line]
     for row in rows[:20]:
         assert row[-1] in found(programs, cache, row[0])
@@ -137,7 +137,7 @@ def test_a_runtime_in_the_systems_cache_is_bound(programs, cache, tmp_path):
     own = ["unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/ld.so.cache && exec "$@"', cache]
     if subprocess.run([*own, "true"], capture_output=True, check=False).returncode:
         pytest.skip("not run: no private mounts here (unshare -m)")
-    printed = did(*own, programs.folder / "probe", "--sentence")
+    printed = run_checked(*own, programs.folder / "probe", "--sentence")
     where = tmp_path / "libraries" / NAME
     assert printed == f"bound: ONNX Runtime 1.25.3 is bound from {where} (source: system)\n"
 

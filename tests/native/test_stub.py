@@ -22,7 +22,7 @@ from latebind.verify.plan.installers import installer
 from tests.native.building import HERE, NOISE, ROOT, build, configure, needed_compiler
 from tests.native.emulated import ORT_VERSIONS, fetch_runtime, fetch_wheel, onnx_sum
 from tests.needs import official_header
-from tests.programs import ran, succeeded
+from tests.programs import assert_success, run_program
 
 SLOTS = {19: 280, 20: 285, 21: 285, 22: 318, 23: 390, 24: 415, 25: 419, 26: 419, 27: 422, 28: 424, 29: 425}
 """The slots of OrtApi in the official header of each version; for 27, in our table."""
@@ -103,7 +103,7 @@ def run(program, *words, **environment):
         key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "CONDA_PREFIX", "HOME")
     }
     env = {**clean, **{key: str(value) for key, value in environment.items()}}
-    done = ran(program, *words, env=env, timeout=120)
+    done = run_program(program, *words, env=env, timeout=120)
     assert done.returncode >= 0, (done.returncode, done.stdout, done.stderr)  # no signal
     return done
 
@@ -166,7 +166,7 @@ def test_a_function_that_the_runtime_lacks_is_an_exception_with_both_versions(us
 
 def test_what_was_bound_and_the_newest_call_are_recorded_on_request(users, runtime, tmp_path):
     model, record = onnx_sum(tmp_path / "sum.onnx"), tmp_path / "record"
-    succeeded(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
+    assert_success(run(users / "user", model, ONNXRUNTIME_LIB_PATH=runtime, LATEBIND_RECORD=record))
     first, *calls = [json.loads(line) for line in record.read_text("utf-8").splitlines()]
     assert first["report"]["path"] == str(runtime)
     assert {row["since"] for row in calls} == {"1.14"}
@@ -246,7 +246,7 @@ def test_a_c_interface_over_ort_may_ask_first_or_have_the_sentence_printed(  # a
     users, kind, words, environment, status, output, printed
 ):
     clean = {key: value for key, value in os.environ.items() if key not in (*NOISE, "VIRTUAL_ENV", "HOME")}
-    done = ran(users / f"c_api_{kind}", *words, env={**clean, **environment}, timeout=120)
+    done = run_program(users / f"c_api_{kind}", *words, env={**clean, **environment}, timeout=120)
     assert (done.returncode, done.stdout) == (status, output)
     own = [row for row in done.stderr.splitlines() if LACKS in row and "what():" not in row]  # the C++ library's
     assert len(own) == printed
@@ -278,11 +278,11 @@ def test_children_made_before_during_and_after_the_first_call_bind_too(crowd):
 
 
 def test_a_program_that_is_linked_statically_says_so(shared, latebind, tmp_path):
-    succeeded(latebind("stub", "onnxruntime", "--output", tmp_path))
+    assert_success(latebind("stub", "onnxruntime", "--output", tmp_path))
     (archive,) = tmp_path.glob("*/lib/libonnxruntime.a")
     program = tmp_path / "program"
     words = ["-static", f"-I{official_header(shared).parent}", HERE / "stub" / "user_c.c", archive, "-o", program]
-    if ran(needed_compiler(), *words).returncode:
+    if run_program(needed_compiler(), *words).returncode:
         pytest.skip("not run: this system has no static C library")
     done = run(program, "no-model", ONNXRUNTIME_LIB_PATH=library(ORT_VERSIONS[-1]))
     assert done.returncode == 1
@@ -325,7 +325,7 @@ def test_layouts_of_applications_are_searched(users, tmp_path, own, with_, their
     shutil.copy(library(ORT_VERSIONS[0]), wrong)
     assert run(program).returncode == 1, "another platform's, or a folder that nobody meant"
     shutil.copy(library(ORT_VERSIONS[0]), tmp_path / theirs)
-    succeeded(run(program))
+    assert_success(run(program))
 
 
 def test_the_runtimes_package_next_to_the_programs_own_is_found(users, runtime, tmp_path):

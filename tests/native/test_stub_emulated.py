@@ -22,7 +22,7 @@ from tests.native.emulated import (
 )
 from tests.native.test_functions_stub import made
 from tests.needs import available, official_header
-from tests.programs import did
+from tests.programs import run_checked
 
 pytestmark = [pytest.mark.emulated, pytest.mark.slow]
 SYSTEMS = {
@@ -95,10 +95,12 @@ def test_trampolines_for_visual_c_do_the_same(system, tmp_path):
     if rid != "win-x64" or assembler is None:
         pytest.skip("not run: the machine code for Visual C++ is for Windows on x64 and takes llvm-ml")
     code, source = tmp_path / "trampolines.obj", ROOT / "loader" / "src"
-    did(assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm")
+    run_checked(assembler, "-m64", "-c", "-Fo", code, source / "trampolines_x64.asm")
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", "x86_64-windows-gnu"]
     compiler = [*zig, "-DLATEBIND_MASM", f"-I{source}"]
-    did(*compiler, HERE / "stub" / "calls.c", source / "trampolines.c", code, "-o", emulated.folder / "masm.exe")
+    run_checked(
+        *compiler, HERE / "stub" / "calls.c", source / "trampolines.c", code, "-o", emulated.folder / "masm.exe"
+    )
     assert run(emulated, "masm") == (0, "right\n")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.native.building import ROOT
 from tests.needs import available
-from tests.programs import did
+from tests.programs import run_checked
 
 pytestmark = pytest.mark.slow  # LLVM is downloaded
 COUNT = 1024
@@ -34,8 +34,8 @@ def otool(tmp_path_factory):
 @pytest.mark.parametrize(("target", "form"), [("x86_64-macos.11.0", X64), ("aarch64-macos.11.0", ARM64)])
 def test_each_trampoline_gives_its_number_and_every_argument_comes_back(otool, tmp_path, target, form):
     source, made = ROOT / "loader" / "src" / "trampolines.c", tmp_path / "trampolines.o"
-    did(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made)
-    first, _, rest = did(otool, "-tv", made).partition("lb_trampoline_common:\n")
+    run_checked(sys.executable, "-m", "ziglang", "cc", "-target", target, "-O2", "-c", source, "-o", made)
+    first, _, rest = run_checked(otool, "-tv", made).partition("lb_trampoline_common:\n")
     common = rest[: re.search(form["end"], rest).end()]
     assert [int(number, 16) for number in re.findall(form["number"], first)] == list(range(COUNT))
     starts = re.findall(rf"^([0-9a-f]+)\t(?:{form['pad']})", first, re.MULTILINE)

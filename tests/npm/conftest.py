@@ -17,7 +17,7 @@ from latebind.templates import render
 from tests.conftest import ROOT
 from tests.native.building import build_programs, needed_compiler
 from tests.needs import needed
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 CORE = ROOT / "latenn" / "npm" / "core"
 
@@ -56,7 +56,7 @@ def koffi(kept_builds):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "node_modules" / "koffi").is_dir():
             (folder / "package.json").write_text("{}")
-            ended = ran("npm", "install", "--ignore-scripts", "--no-audit", "koffi@^3", cwd=folder)
+            ended = run_program("npm", "install", "--ignore-scripts", "--no-audit", "koffi@^3", cwd=folder)
             if ended.returncode:
                 pytest.skip(f"not run: the npm registry cannot be reached: {ended.stderr[-300:]}")
     return folder / "node_modules"
@@ -74,7 +74,7 @@ class Binding:
 
 def find_sanitizer():
     """The library that a program must preload which loads others that are built with AddressSanitizer."""
-    file = did(needed_compiler(), "-print-file-name=libasan.so").strip()
+    file = run_checked(needed_compiler(), "-print-file-name=libasan.so").strip()
     if not Path(file).is_absolute():
         pytest.skip("not run: the compiler has no libasan.so")
     return file

@@ -6,13 +6,13 @@ import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-from tests.programs import ran
+from tests.programs import run_program
 
 
 def python(site, *words, **environment):
     """An interpreter that sees the wheels in `site`, and what the test environment has."""
     env = {**os.environ, "PYTHONPATH": str(site), **environment}
-    return ran(sys.executable, *words, env=env, timeout=300)
+    return run_program(sys.executable, *words, env=env, timeout=300)
 
 
 def in_process(site, code, *words, **environment):

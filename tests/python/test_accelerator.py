@@ -10,7 +10,7 @@ import pytest
 from latebind.verify.plan.interpreters import interpreters
 
 from tests.native.building import runtime_library
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 from tests.python import models
 from tests.python.running import python
 
@@ -38,14 +38,14 @@ def test_every_cpython_runs_builtins(latenn_site, portable, minor, tmp_path):
         pytest.skip(f"not run: there is no CPython {minor} here")
     program, packages = found[-1].path, tmp_path / "packages"
     command = ["-m", "uv", "pip", "install", "--quiet", "--python", program, "--target", packages, "numpy"]
-    did(sys.executable, *command)
+    run_checked(sys.executable, *command)
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (latenn_site, packages)))}
     command = [program, "-W", "error", PROGRAM, portable, "in use", runtime_library()]
-    done = ran(*command, env=env)
+    done = run_program(*command, env=env)
     assert done.stdout == "well\n", done.stderr
     if minor in ("3.12", "3.13", "3.14"):
         command = [program, "-W", "ignore", HERE / "subinterpreted.py", portable / "small.onnx", runtime_library()]
-        done = ran(*command, env=env, timeout=60)
+        done = run_program(*command, env=env, timeout=60)
         inner, after = done.stdout.splitlines()[0::2], done.stdout.splitlines()[1::2]
         assert all(line == "refused True" or line.startswith("computed 6.0") for line in inner), (
             done.stdout + done.stderr

@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from tests.programs import succeeded
+from tests.programs import assert_success
 from tests.python import models
 from tests.python.running import crowd, python
 from tests.python.wrapping import attribute, made_session, older_session, refusal, session, tflite
@@ -372,7 +372,7 @@ def test_older_releases_run_the_same_graphs(customop, latenn_site, older, ir, tm
     files = [tmp_path / "ir.onnx", tmp_path / "onnx.onnx"]
     for file, inner in zip(files, (ir, models.relu(2, ("n", 4))), strict=True):
         file.write_bytes(around(customop.wrap(inner)).SerializeToString())
-    printed = succeeded(older_session(older, latenn_site, *files))
+    printed = assert_success(older_session(older, latenn_site, *files))
     expected = (np.abs(-X + np.arange(4)), np.maximum(-X, 0))
     assert printed.splitlines() == [f"{one.tolist()} ['n', 4]" for one in expected]
 
@@ -395,7 +395,9 @@ def command(latenn_site, *arguments):
 
 def test_the_command_writes_what_a_session_runs(customop, latenn_site, ir, tmp_path):
     out = tmp_path / "wrapped.onnx"
-    succeeded(command(latenn_site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine"))
+    assert_success(
+        command(latenn_site, "wrap", ir, "-o", out, "--backend", "openvino", "--device", "cpu", "--name", "mine")
+    )
     made = onnx.load(out)
     assert made.graph.node[0].name == "mine"
     assert session(customop, made).run(None, {"x": X})[0].tolist() == (X + np.arange(4)).tolist()

@@ -12,7 +12,7 @@ from latebind.tables.presets import preset, presets
 from latebind.tables.targets import targets
 from latebind.verify.plan.installers import installer
 
-from tests.programs import not_run, ran
+from tests.programs import not_run, run_program
 
 SYSTEMS = ("linux", "windows", "macos")
 EXTRAS = [(name, distribution) for name in presets() for distribution in preset(name).python.extras.values()]
@@ -24,7 +24,7 @@ def libraries(runtime, distribution, folder):
     for system in SYSTEMS:
         words = ["--no-deps", "--python-version", "3.12", "--python-platform", system, "--only-binary", ":all:"]
         command = [sys.executable, "-m", "uv", "pip", "install", "--quiet", *words, "--target", folder / system]
-        done = ran(*command, f"{distribution}>={known.floor}")
+        done = run_program(*command, f"{distribution}>={known.floor}")
         if done.returncode == 0:
             globs = (*getattr(known.names, system), *getattr(known.globs, system))
             files = (folder / system / known.python.folder).glob("*")

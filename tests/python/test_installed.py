@@ -13,7 +13,7 @@ from latebind.tables.presets import preset
 from latebind.templates import render
 
 from tests.native.building import needed_compiler
-from tests.programs import did
+from tests.programs import run_checked
 
 FIND = """
 import json, latenn._backends
@@ -49,7 +49,7 @@ def test_metadata_in_the_working_folder_is_not_read(latenn_site, work, tmp_path,
         (work / entry).symlink_to(work)
     code = f"import sys; sys.path.insert(0, {entry!r})\n{FIND}"
     names, runtimes, note = json.loads(
-        did(sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(latenn_site)})
+        run_checked(sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(latenn_site)})
     )
     assert "onnxruntime" in names
     assert "evil" not in names
@@ -66,10 +66,12 @@ def test_a_new_projects_package_takes_no_runtime_from_the_working_folder(work, t
         "int fake_open(const char* folder, const char* path, const char* minimum, const char* advice, char* report,"
         ' size_t size) { snprintf(report, size, "{\\"folder\\": \\"%s\\"}", folder ? folder : ""); return 0; }'
     )
-    did(needed_compiler(), "-shared", "-fPIC", package / "fake.c", "-o", package / "libfake.so")
+    run_checked(needed_compiler(), "-shared", "-fPIC", package / "fake.c", "-o", package / "libfake.so")
     (package / "__init__.py").write_text(render("new/package.py.j2", name="fake", module="fake"))
     (package / FILE_NAME).write_text(render_runtime_module(preset("onnxruntime"), "fake"))
     code = "import fake, sys; print(fake.open_runtime()['folder'])"
-    folder = did(sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(package.parent)}).strip()
+    folder = run_checked(
+        sys.executable, "-c", code, cwd=work, env={**os.environ, "PYTHONPATH": str(package.parent)}
+    ).strip()
     assert folder == "" or Path(folder).is_absolute()
     assert not folder.startswith(str(work))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.native.building import build_programs, runtime_library, system_compiler
-from tests.programs import ran
+from tests.programs import run_program
 from tests.python import models
 
 SOURCES = Path(__file__).resolve().parents[2] / "latenn" / "python"
@@ -89,7 +89,7 @@ def sanitized(kept_builds, tmp_path_factory):
     compiler, runtime = system_compiler(), runtime_library()
     if compiler is None or runtime is None:
         pytest.skip("not run: there is no C compiler of the machine's own, or no ONNX Runtime")
-    asked = ran(compiler, "-print-file-name=libasan.so")
+    asked = run_program(compiler, "-print-file-name=libasan.so")
     library = Path(asked.stdout.strip())
     if not library.is_absolute():
         pytest.skip("not run: the compiler has no libasan to load before Python")
@@ -109,7 +109,7 @@ def sanitized(kept_builds, tmp_path_factory):
 
 
 def run(environment, code):
-    return ran(sys.executable, "-c", code, models.step().hex(), env=environment, timeout=300)
+    return run_program(sys.executable, "-c", code, models.step().hex(), env=environment, timeout=300)
 
 
 @pytest.mark.slow

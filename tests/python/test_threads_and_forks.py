@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.native.building import runtime_library
-from tests.programs import did
+from tests.programs import run_checked
 from tests.python import models
 from tests.python.running import in_process
 
@@ -120,7 +120,7 @@ def handlers(tmp_path_factory):
     (folder / "handlers.c").write_text(HANDLERS, encoding="utf-8")
     library = folder / "libhandlers.so"
     command = [sys.executable, "-m", "ziglang", "cc", "-D_GNU_SOURCE", "-fPIC", "-shared", "-o", library]
-    did(*command, folder / "handlers.c")
+    run_checked(*command, folder / "handlers.c")
     return str(library)
 
 

@@ -12,7 +12,7 @@ import pytest
 from onnx import helper
 
 from tests.conftest import ROOT
-from tests.programs import ran
+from tests.programs import run_program
 from tests.python.running import python
 
 pytest.importorskip("ai_edge_litert", reason="not run: ai-edge-litert is not installed")
@@ -75,7 +75,7 @@ def installed(version, folder):
     """The folder, with an older onnxruntime in it."""
     uv = shutil.which("uv") or Path(sys.executable).with_name("uv")
     command = [uv, "pip", "install", "--quiet", "--python", sys.executable, "--target", folder, "numpy<2.3"]
-    done = ran(*command, f"onnxruntime=={version}")
+    done = run_program(*command, f"onnxruntime=={version}")
     if done.returncode:
         pytest.skip(f"not run: onnxruntime {version} cannot be installed: {done.stderr.strip()[-200:]}")
     return folder

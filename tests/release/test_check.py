@@ -11,7 +11,7 @@ from latebind.release.check import check_release
 from latebind.release.make import make_release
 
 from tests.client import edit, member, rewritten
-from tests.programs import did, refused
+from tests.programs import assert_refused, run_checked
 
 WHEEL = "packages/tiny-1.2.3-py3-none-manylinux_2_28_x86_64.whl"
 NPM_ARM = "packages/acme-tiny-linux-arm64-1.2.3.tgz"
@@ -178,7 +178,7 @@ def test_the_command_line_tells_and_fails(release, latebind):
 
 def test_a_folder_that_is_no_release_is_unusable_input(tmp_path, latebind):
     ended = latebind("release", "--check", tmp_path)
-    refused(ended, "has neither SHA256SUMS nor manifest.json, so it is not a release")
+    assert_refused(ended, "has neither SHA256SUMS nor manifest.json, so it is not a release")
 
 
 def test_it_needs_no_network_and_changes_nothing(release):
@@ -190,5 +190,5 @@ def test_it_needs_no_network_and_changes_nothing(release):
         "from latebind.cli import main\n"
         "sys.exit(main(['release', '--check', sys.argv[1]]))\n"
     )
-    did(sys.executable, "-c", code, release)
+    run_checked(sys.executable, "-c", code, release)
     assert {path: path.stat().st_mtime_ns for path in release.rglob("*")} == before

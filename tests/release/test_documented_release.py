@@ -7,7 +7,7 @@ from latebind.tables.presets import preset
 from latebind.tables.targets import host_rid
 
 from tests.client import edit
-from tests.programs import did, succeeded
+from tests.programs import assert_success, run_checked
 from tests.verify.release_index import serve, unpack_runtime, write_index, write_runtime_wheel
 
 pytestmark = pytest.mark.slow
@@ -28,24 +28,24 @@ def index(tmp_path):
 
 @pytest.fixture
 def project(latebind, tmp_path):
-    succeeded(latebind("-C", tmp_path, "new", "demo"))
+    assert_success(latebind("-C", tmp_path, "new", "demo"))
     root = tmp_path / "demo"
     edit(root / "latebind.toml", '["linux-x64", "linux-arm64", "osx-arm64", "win-x64"]', f'["{host_rid()}"]')
     edit(root / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
     (root / "CHANGELOG.md").write_text("# Changelog\n\n## [0.1.0]\n\nThe first.\n", encoding="utf-8")
     for words in (["init", "-q"], ["add", "-A"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "One"]):
-        did("git", *words, cwd=root)
+        run_checked("git", *words, cwd=root)
     return root
 
 
 def test_a_new_project_is_released_by_the_documented_commands(latebind, project, index, tmp_path):
     environment = {"UV_DEFAULT_INDEX": index, "UV_CACHE_DIR": str(tmp_path / "cache")}
-    succeeded(latebind("-C", project, "pack", "--target", "all"))
-    succeeded(latebind("-C", project, "verify", "--all", env=environment))
+    assert_success(latebind("-C", project, "pack", "--target", "all"))
+    assert_success(latebind("-C", project, "verify", "--all", env=environment))
     cells = json.loads((project / "reports" / "verify.json").read_text("utf-8"))["cells"]
     assert {cell["outcome"] for cell in cells} == {"passed"}
     supply = preset("onnxruntime").python
     tried = {cell["runtime"] for cell in cells if cell["kind"] == "wheel" and cell["scenario"] == "works"}
     assert tried == {name for extra, name in supply.extras.items() if supply.is_supplied(extra, host_rid())}
-    succeeded(latebind("-C", project, "release", "--output", tmp_path / "out"))
-    assert "publishable" in succeeded(latebind("release", "--check", tmp_path / "out", "--publishable"))
+    assert_success(latebind("-C", project, "release", "--output", tmp_path / "out"))
+    assert "publishable" in assert_success(latebind("release", "--check", tmp_path / "out", "--publishable"))

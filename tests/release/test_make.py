@@ -12,7 +12,7 @@ from latebind.release.check import check_release
 from latebind.release.make import GateError, make_release
 from latebind.verify.report.report import read_report, report_json
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 def tree(folder):
@@ -36,7 +36,7 @@ def test_it_holds_all_that_was_promised_and_its_sums_are_right(made, tmp_path):
         "tiny": {"linux-arm64": ["tiny_add"], "linux-x64": ["tiny_add"]}
     }
     assert not found.blocks
-    did(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
+    run_checked(shutil.which("sha256sum"), "--check", "--quiet", "SHA256SUMS", cwd=tmp_path / "out")
 
 
 def test_it_is_the_same_every_time_and_replaces_an_earlier_one(made, tmp_path):

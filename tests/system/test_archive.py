@@ -10,7 +10,7 @@ from latebind.errors import InputError
 from latebind.system import archive
 from latebind.system.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip
 
-from tests.programs import did
+from tests.programs import run_checked
 
 
 def made(path, method=zipfile.ZIP_DEFLATED, **members):
@@ -169,7 +169,7 @@ def test_bytes_do_not_depend_on_time_zone_or_umask(tmp_path):
     )
     for name, zone in (("1.zip", "UTC"), ("2.zip", "Asia/Tokyo")):
         words = [sys.executable, "-c", code, str(tmp_path / name)]
-        did(*words, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
+        run_checked(*words, env={**os.environ, "TZ": zone, "SOURCE_DATE_EPOCH": "1700000000"})
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "2.zip").read_bytes()
 
 

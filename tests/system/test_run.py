@@ -13,7 +13,7 @@ from latebind.system.run import command_text, run, which
 from latebind.verify.run.access import NOBODY, is_root
 
 from tests.conftest import alive
-from tests.programs import ran
+from tests.programs import run_program
 
 PYTHON = sys.executable
 
@@ -80,7 +80,7 @@ class Interrupted(module._Started):
 module._Started = Interrupted
 module.run([sys.executable, "-c", {inner!r}])
 """
-    ended = ran(PYTHON, "-c", code, timeout=60)
+    ended = run_program(PYTHON, "-c", code, timeout=60)
     assert "KeyboardInterrupt" in ended.stderr
     time.sleep(0.2)
     assert not alive(int(child.read_text()))

@@ -9,7 +9,7 @@ from latebind.tables.targets import target, targets, wheel_tag
 
 from tests.client import write_portable
 from tests.needs import zig
-from tests.programs import did
+from tests.programs import run_checked
 
 SIX = ["linux-x64", "linux-arm64", "osx-x64", "osx-arm64", "win-x64", "win-arm64"]
 PORTABLE_RID = re.compile(r"(linux|linux-musl|osx|win)-(x64|arm64|arm|riscv64)")  # no distribution, no version
@@ -61,7 +61,7 @@ def test_a_runner_is_of_the_targets_system(rid):
 def test_zig_compiles_for_every_triple(rid, tmp_path):
     row = target(rid)
     (tmp_path / "one.c").write_text("int one(void) { return 1; }\n")
-    did(*zig(rid), "-shared", "-o", "one.bin", "one.c", cwd=tmp_path, timeout=300)
+    run_checked(*zig(rid), "-shared", "-o", "one.bin", "one.c", cwd=tmp_path, timeout=300)
     assert (tmp_path / "one.bin").read_bytes().startswith(MAGIC[row.system])
 
 

@@ -6,7 +6,7 @@ import pytest
 from latebind.tables.targets import host_rid
 
 from tests.client import edit
-from tests.programs import succeeded
+from tests.programs import assert_success
 from tests.verify.release_index import serve, unpack_runtime, write_index, write_runtime_wheel, write_wheel
 
 pytestmark = pytest.mark.slow
@@ -49,7 +49,7 @@ def index(tmp_path_factory):
 @pytest.fixture
 def verified(latebind, index, tmp_path):
     """`latebind verify --all` and `gate` of a new project on a day of the index."""
-    succeeded(latebind("-C", tmp_path, "new", "demo"))
+    assert_success(latebind("-C", tmp_path, "new", "demo"))
     project = tmp_path / "demo"
     edit(project / "latebind.toml", '["linux-x64", "linux-arm64", "osx-arm64", "win-x64"]', f'["{host_rid()}"]')
     edit(project / "latebind.toml", 'minimum = "1.19"', 'minimum = "1.31"')
@@ -77,16 +77,16 @@ def verified(latebind, index, tmp_path):
 
 def test_new_releases_fail_nothing_and_are_reported(verified):
     ended, _, passed, gate = verified("first")
-    succeeded(ended)
+    assert_success(ended)
     assert passed == {"1.31.1": 10, "1.32.0": 13}
-    assert "Gate passed: 2 of 2 required test cases." in succeeded(gate)
+    assert "Gate passed: 2 of 2 required test cases." in assert_success(gate)
 
     ended, outcomes, passed, gate = verified("second")
-    succeeded(ended)
+    assert_success(ended)
     assert passed == {"1.31.1": 10, "1.32.1": 13, "1.33.0": 13}
     assert ("onnxruntime", "1.33.1") not in outcomes
     assert "New: onnxruntime 1.33.0, which passed; latebind was tried with versions up to 1.31." in ended.stdout
-    assert "Gate passed: 3 of 3 required test cases." in succeeded(gate)
+    assert "Gate passed: 3 of 3 required test cases." in assert_success(gate)
 
 
 def test_a_new_release_that_is_broken_fails(verified):

@@ -27,7 +27,7 @@ from latebind.verify.run.access import everybody_reaches, is_root
 
 from tests.client import CONFIG, edit, write_client
 from tests.conftest import ROOT, alive
-from tests.programs import CLI, did, not_run, ran
+from tests.programs import CLI, not_run, run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="not run: the client is built for Linux")
 
@@ -51,7 +51,7 @@ def packed(tmp_path_factory):
     """The small project's packages, made once."""
     folder = tmp_path_factory.mktemp("unplugged")
     write_client(folder / "tiny", latebind=CONFIG + VERIFY)
-    did(*CLI, "-C", folder / "tiny", "pack", timeout=300)
+    run_checked(*CLI, "-C", folder / "tiny", "pack", timeout=300)
     return folder / "tiny" / "dist"
 
 
@@ -194,7 +194,7 @@ def mounted(setup, project, *words, env=None):
     command = [*CLI, "-q", "-C", project.root, *words, "verify", "--dist", project.dist]
     shell = [UNSHARE, "--mount", "sh", "-c", f'{setup} && exec "$@"', "sh", *map(str, command)]
     environment = {**os.environ, "NO_COLOR": "1", **(env or {})}
-    return ran(*shell, env=environment, timeout=300)
+    return run_program(*shell, env=environment, timeout=300)
 
 
 needs_mount = pytest.mark.skipif(not can_mount(), reason="not run: no mount space of one's own")
@@ -462,7 +462,11 @@ SYSTEM_PYTHON = Path("/usr/bin/python3")
 
 
 def is_like_ours():
-    ended = ran(SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])") if SYSTEM_PYTHON.is_file() else None
+    ended = (
+        run_program(SYSTEM_PYTHON, "-c", "import sys; print(*sys.version_info[:2])")
+        if SYSTEM_PYTHON.is_file()
+        else None
+    )
     return ended is not None and ended.stdout.split() == [str(part) for part in sys.version_info[:2]]
 
 

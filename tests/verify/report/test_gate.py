@@ -13,7 +13,7 @@ from latebind.verify.report.gate import GATE_RENDERERS, judge_gate, patterns
 
 from tests.client import CONFIG as TINY
 from tests.client import write_client
-from tests.programs import refused
+from tests.programs import assert_refused
 from tests.verify.reports import complete, report, row
 
 LATENN = load(Path(__file__).resolve().parents[3] / "latenn" / "latebind.toml")
@@ -175,7 +175,7 @@ def test_the_command(latebind, tiny, state, status, last):
 
 
 def test_without_a_report_the_command_says_which(latebind, tiny):
-    refused(latebind("-C", tiny, "gate"), "verify.json: No such file")
+    assert_refused(latebind("-C", tiny, "gate"), "verify.json: No such file")
 
 
 def test_a_target_that_no_runtime_exists_for_needs_no_test_case_even_if_another_package_serves_it():

@@ -12,7 +12,7 @@ from latebind.verify.report.files import write_reports
 from latebind.verify.report.merge import merge
 from latebind.verify.report.report import Provenance, read_report
 
-from tests.programs import refused, succeeded
+from tests.programs import assert_refused, assert_success
 from tests.verify.reports import report, row
 
 LINUX = {"target": "linux-x64", "python": "3.11.7"}
@@ -114,7 +114,7 @@ def two(tmp_path):
 
 
 def test_the_command_writes_all_files_and_brings_the_logs(latebind, tmp_path, two):
-    printed = succeeded(latebind("verify", "--merge", *two, "--output", tmp_path / "all"))
+    printed = assert_success(latebind("verify", "--merge", *two, "--output", tmp_path / "all"))
     assert printed.endswith("2 passed, 0 failed, 0 not run\n")
     merged = read_report(tmp_path / "all" / "verify.json")
     logs = {cell.target: (tmp_path / "all" / cell.log).read_text("utf-8") for cell in merged.cells}
@@ -130,7 +130,7 @@ def test_the_command_refuses_and_leaves_nothing(latebind, tmp_path, two):
     document["packages"][0]["sha256"] = "f" * 64
     two[1].write_text(json.dumps(document), encoding="utf-8")
     ended = latebind("verify", "--merge", *two, "--output", tmp_path / "all")
-    refused(ended, "the packages differ: x.tar.gz is 0000000000000000… in")
+    assert_refused(ended, "the packages differ: x.tar.gz is 0000000000000000… in")
     assert not (tmp_path / "all").exists()
 
 

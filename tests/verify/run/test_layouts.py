@@ -29,7 +29,7 @@ from tests.dotnet_support import (
     shared_library,
     without,
 )
-from tests.programs import did, not_run
+from tests.programs import not_run, run_checked
 
 NATIVE = f"runtimes/{RID}/native/"
 CORE, BACKEND, ORT = "liblatenn_core.so", "liblatenn_backend_onnxruntime.so", "libonnxruntime.so"
@@ -234,7 +234,7 @@ def test_another_package_of_the_same_name_is_told(tmp_path, packages, runtime, c
 def test_what_needs_a_newer_sdk_says_so_with_an_old_one(tmp_path, packages, name):
     made_for = consumer(packages, layout=layout(name))
     program = shutil.which("dotnet", path=made_for.environment["PATH"])
-    sdk = did(program, "--version", env=made_for.environment)
+    sdk = run_checked(program, "--version", env=made_for.environment)
     if int(sdk.partition(".")[0]) >= layout(name).needs_sdk:
         pytest.skip("not run: the SDK here is new enough")
 

@@ -7,7 +7,7 @@ import pytest
 from broken import loading, natives
 from latebind.verify.run.environment import _ONLOAD as _PROGRAM
 
-from tests.programs import did, ran
+from tests.programs import run_checked, run_program
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the libraries are compiled for Linux")
 
@@ -16,7 +16,7 @@ def loaded(folder, source):
     """What was printed, the status, and what had changed; None when the process did not get so far."""
     library, out = folder / "liblatenn_helper.so", folder / "changed.json"
     library.write_bytes(natives.compile_library(source))
-    ended = ran(sys.executable, "-I", _PROGRAM, out, library)
+    ended = run_program(sys.executable, "-I", _PROGRAM, out, library)
     changed = json.loads(out.read_text("utf-8")) if out.is_file() else None
     return ended.stdout + ended.stderr, ended.returncode, changed
 
@@ -41,5 +41,5 @@ def test_what_loading_alone_does_is_seen(tmp_path, source, printed, status, chan
 def test_what_is_no_library_does_nothing(tmp_path):
     text, out = tmp_path / "a.so", tmp_path / "changed.json"
     text.write_text("a text")
-    did(sys.executable, "-I", _PROGRAM, out, text)
+    run_checked(sys.executable, "-I", _PROGRAM, out, text)
     assert json.loads(out.read_text("utf-8")) == []
