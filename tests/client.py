@@ -193,9 +193,9 @@ def edit(file: Path, old: str, new: str, count: int = -1) -> None:
     file.write_text(text.replace(old, new, count), encoding="utf-8")
 
 
-def built_wheel(source: Path, out: Path) -> Path:
-    """The wheel that `python -m build` makes of a folder, without isolation."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", "--outdir", str(out), str(source)]
+def built_wheel(source: Path, out: Path, *words: str) -> Path:
+    """The wheel that `python -m build` makes of a folder, without isolation; `words` are more of its arguments."""
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-x", *words, "--outdir", out, source]
     environment = {key: value for key, value in os.environ.items() if not key.startswith("LATEBIND")}
     run_checked(*command, env=environment)
     (made,) = out.glob("*.whl")
