@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,11 @@ _SKIPPED = []
 # Tests that call zig themselves take its standard libraries from where latebind's builds keep them.
 if zig := find_zig():
     os.environ.update(zig_variables(zig, ROOT / ".latebind"))
+
+# nohup and background shells ignore these signals, and so would each program that a test ends by one.
+if sys.platform != "win32":
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long one case takes says nothing where other workers keep the processors busy.
 hypothesis.settings.register_profile("latebind", deadline=None)
