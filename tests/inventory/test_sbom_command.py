@@ -156,7 +156,10 @@ def test_a_wheel_that_is_signed_or_has_an_sbom_takes_force(name, says, wheel, tm
 def test_force_replaces_its_own_sbom_also_in_place(wheel, tmp_path):
     shutil.copy(wheel, tmp_path)
     own = tmp_path / wheel.name
-    assert sbom(own, "--output", tmp_path).returncode == 0
+    before = sha256(own)
+    assert_refused(sbom(own, "--output", tmp_path), "would be replaced by the new wheel", "--force")
+    assert sha256(own) == before
+    assert sbom(own, "--output", tmp_path, "--force").returncode == 0
     first = sha256(own)
     assert sbom(own, "--output", tmp_path, "--force").returncode == 0
     assert sha256(own) == first

@@ -91,7 +91,7 @@ def sdist_pyproject(file: Path, module_kind: str = "") -> str:
         return text  # an unpacked sdist
     if system.get("build-backend") != "hatchling.build" or "backend-path" in system:
         raise BuildError(
-            f"the sdist would be built by {system.get('build-backend', 'setuptools')}, which builds no native files",
+            f"the sdist would be built by {system.get('build-backend', 'setuptools')}, which does not run latebind",
             where=f"{file}, [{_TABLE}]",
             advice='Write build-backend = "hatchling.build" and remove backend-path.',
         )

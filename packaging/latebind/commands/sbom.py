@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 def declare_sbom(add: Add) -> None:
     """`latebind sbom`."""
-    command = add("sbom", _sbom, "add an SBOM to any wheel: its libraries, and what is linked into them statically")
-    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels; the files stay as they are")
+    command = add("sbom", _sbom, "add an SBOM to any wheel: its libraries, and the projects whose code is in them")
+    command.add_argument("wheels", type=Path, nargs="+", metavar="WHEEL", help="wheels, which stay as they are")
     command.add_argument(
         "--output", type=Path, default=Path("wheelhouse"), metavar="DIR", help="folder for the new wheels: wheelhouse/"
     )
@@ -56,6 +56,6 @@ def _describe(wheel: Wheel) -> None:
     from latebind.text import plural  # noqa: PLC0415
 
     parts = ", ".join(f"{part.name} {part.version}" for part in wheel.bill.linked if part.version)
-    print(f"  {plural(len(wheel.bill.libraries), 'native file')}; linked statically: {parts or 'nothing known'}")
+    print(f"  {plural(len(wheel.bill.libraries), 'native file')}; contains: {parts or 'nothing known'}")
     for name in wheel.unversioned:
         LOG.say(f"warning: {wheel.path.name} holds {name}, whose version is not in it\n  help: --part {name}@VERSION")

@@ -19,7 +19,8 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
     """Write the wheel with its SBOM into a folder, and return the new file; equal inputs give equal bytes.
 
     With `force` also where it has SBOMs, of which latebind's own is replaced, and where it is signed: the signature,
-    which covers RECORD, is left out. Raises InputError without, and for a wheel that cannot be written again.
+    which covers RECORD, is left out. Raises InputError without, for a wheel in that folder, and for one that cannot be
+    written again.
     """
     if wheel.signatures and not force:
         raise InputError(
@@ -34,6 +35,12 @@ def attach_sbom(wheel: Wheel, folder: Path, format_: SbomFormat, *, force: bool 
             advice="Add another one with --force; it replaces only latebind's own.",
         )
     output = folder / wheel.path.name
+    if output.resolve() == wheel.path.resolve() and not force:
+        raise InputError(
+            "would be replaced by the new wheel",
+            where=str(wheel.path),
+            advice="Name another folder with --output, or replace it with --force.",
+        )
     name = f"{wheel.info}/sboms/{sbom_name(format_)}"
     data = render_bill(wheel.bill, format_)
     rewrite_wheel(wheel.path, output, f"{wheel.info}/RECORD", {name: data}, without=wheel.signatures)
