@@ -18,15 +18,8 @@
 #endif
 
 /* clang-format off */
-#if defined(_WIN32)
-#define LB_ASM_COMMON \
-    ".seh_proc lb_trampoline_common\n" \
-    "lb_trampoline_common:\n" \
-    "stp x29, x30, [sp, #-224]!\n" \
-    ".seh_save_fplr_x 224\n" \
-    "mov x29, sp\n" \
-    ".seh_set_fp\n" \
-    ".seh_endprologue\n" \
+/* What all systems share: every argument is kept, the target is asked for, and the arguments are put back. */
+#define LB_ASM_CALL_TARGET \
     "stp x0, x1, [sp, #16]\n" \
     "stp x2, x3, [sp, #32]\n" \
     "stp x4, x5, [sp, #48]\n" \
@@ -49,7 +42,18 @@
     "ldp q2, q3, [sp, #128]\n" \
     "ldp q4, q5, [sp, #160]\n" \
     "ldp q6, q7, [sp, #192]\n" \
-    "ldp x29, x30, [sp], #224\n" \
+    "ldp x29, x30, [sp], #224\n"
+
+#if defined(_WIN32)
+#define LB_ASM_COMMON \
+    ".seh_proc lb_trampoline_common\n" \
+    "lb_trampoline_common:\n" \
+    "stp x29, x30, [sp, #-224]!\n" \
+    ".seh_save_fplr_x 224\n" \
+    "mov x29, sp\n" \
+    ".seh_set_fp\n" \
+    ".seh_endprologue\n" \
+    LB_ASM_CALL_TARGET \
     "br x16\n" /* allowed by a landing pad of either kind */ \
     ".seh_endproc\n"
 #else
@@ -62,29 +66,7 @@
     ".cfi_offset w30, -216\n" \
     "mov x29, sp\n" \
     ".cfi_def_cfa w29, 224\n" \
-    "stp x0, x1, [sp, #16]\n" \
-    "stp x2, x3, [sp, #32]\n" \
-    "stp x4, x5, [sp, #48]\n" \
-    "stp x6, x7, [sp, #64]\n" \
-    "str x8, [sp, #80]\n" /* where a struct result goes */ \
-    "stp q0, q1, [sp, #96]\n" \
-    "stp q2, q3, [sp, #128]\n" \
-    "stp q4, q5, [sp, #160]\n" \
-    "stp q6, q7, [sp, #192]\n" \
-    "mov w0, w16\n" \
-    "add x1, sp, #16\n" \
-    "bl " LB_ASM_NAME(lb_trampoline_target) "\n" \
-    "mov x16, x0\n" \
-    "ldp x0, x1, [sp, #16]\n" \
-    "ldp x2, x3, [sp, #32]\n" \
-    "ldp x4, x5, [sp, #48]\n" \
-    "ldp x6, x7, [sp, #64]\n" \
-    "ldr x8, [sp, #80]\n" \
-    "ldp q0, q1, [sp, #96]\n" \
-    "ldp q2, q3, [sp, #128]\n" \
-    "ldp q4, q5, [sp, #160]\n" \
-    "ldp q6, q7, [sp, #192]\n" \
-    "ldp x29, x30, [sp], #224\n" \
+    LB_ASM_CALL_TARGET \
     ".cfi_def_cfa wsp, 0\n" \
     ".cfi_restore w29\n" \
     ".cfi_restore w30\n" \
