@@ -26,7 +26,8 @@ _BODY = re.compile(rb"\r?\n\r?\n|\Z")
 
 def notices(config: Config, libraries: Iterable[Path]) -> dict[str, bytes]:
     """The notices that go with some libraries, by file name: none, or that of the loader."""
-    if any(mark in path.read_bytes() for path in libraries for mark in _MARKS):
+    contents = (path.read_bytes() for path in libraries)
+    if any(mark in data for data in contents for mark in _MARKS):
         return {NOTICE: (loader_dir(config) / "LICENSE").read_bytes()}
     return {}
 
