@@ -27,6 +27,10 @@ _SKIPPED = []
 if zig := find_zig():
     os.environ.update(zig_variables(zig, ROOT / ".latebind"))
 
+# Programs that color what they print when CI is set, or FORCE_COLOR, print the same words everywhere.
+os.environ.pop("FORCE_COLOR", None)
+os.environ["NO_COLOR"] = "1"
+
 # nohup and background shells ignore these signals, and so would each program that a test ends by one.
 if sys.platform != "win32":
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
