@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.audit.audit import Task, audit_package
-from latebind.audit.policy import Policy
-from latebind.audit.pool import Died, Pool, WorkerLimits
+from latebind.audit.engine.policy import Policy
+from latebind.audit.engine.pool import Died, Pool, WorkerLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 
 import pinned
 from latebind.audit.audit import audit_paths
-from latebind.audit.choice import Choice
-from latebind.audit.policy import Policy
+from latebind.audit.engine.choice import Choice
+from latebind.audit.engine.policy import Policy
 from latebind.model import SEVERITIES
 
 if TYPE_CHECKING:

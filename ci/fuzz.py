@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "ci")]
 
 from latebind.audit.audit import audit_here  # noqa: E402  # the root has to be on the path, for the tests' own modules
-from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs  # noqa: E402
-from latebind.audit.render import RENDERERS  # noqa: E402
+from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs  # noqa: E402
+from latebind.audit.reports.render import RENDERERS  # noqa: E402
 from latebind.errors import InputError  # noqa: E402
 from mutation import mutate_subject  # noqa: E402
 

@@ -63,8 +63,8 @@ class Chunk:
 def make_site(folder: Path) -> Path:
     """Build latenn for this machine and unpack its wheels, as `pip install --target` leaves them."""
     from latebind.build.native import stage_target  # noqa: PLC0415  # a given site needs no build
-    from latebind.build.pack import pack  # noqa: PLC0415
     from latebind.config.file import load  # noqa: PLC0415
+    from latebind.pack.pack import pack  # noqa: PLC0415
     from latebind.tables.targets import host_rid, target  # noqa: PLC0415
 
     config = load(ROOT / "latenn" / "latebind.toml")

@@ -17,7 +17,7 @@ import peers_page
 import reference_cli
 import sabotage_page
 from latebind.adopt.new import provider_files
-from latebind.audit.pages import check_index
+from latebind.audit.reports.pages import check_index
 from latebind.config.reference import config_pages
 from latebind.config.schema import config_schema_text
 from latebind.system.archive import write_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import census
 import peers
-from latebind.audit.catalog import own_checks
+from latebind.audit.engine.catalog import own_checks
 from latebind.model import SEVERITIES
 from latebind.text import plural
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.config.file import load
+from latebind.pack.pack import pack
 from latebind.tables.targets import target
 
 from tests.programs import run_checked
@@ -19,7 +19,7 @@ from tests.programs import run_checked
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latebind.build.pack import PackResult
+    from latebind.pack.pack import PackResult
 
 CONFIG = """\
 [project]

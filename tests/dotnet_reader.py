@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.nuget import dotnet
+from latebind.compilers import dotnet
 
 from tests.client import write_files
 from tests.dotnet_support import dotnet_environment

@@ -20,9 +20,9 @@ import pytest
 from latebind.build.stage import Stage, open_stage, write_manifest
 from latebind.config.config import Config
 from latebind.config.document import Document
+from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer, run_built
 from latebind.model import Rid
 from latebind.verify.run.bench import failing_at
-from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer, run_built
 from onnx import TensorProto
 
 from ci import dotnet_sdk

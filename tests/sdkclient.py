@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from latebind.build.native import stage_target
-from latebind.build.sdk import pack_sdk
 from latebind.config.file import load
+from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.system.tarball import unpack_tar
 from latebind.tables.targets import target
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from latebind import fingerprint
-from latebind.build.native import ELSEWHERE
+from latebind.pack.pack import ELSEWHERE
 
 from tests.client import packed
 from tests.programs import run_checked
 
 LISTING = """\
 import json, sys
-import latebind.build.hatch, latebind.build.pack, latebind.commands.make
+import latebind.ecosystems.wheel.hatch, latebind.pack.pack, latebind.commands.make
 import latebind.binary.elf, latebind.binary.macho, latebind.binary.pe  # which are imported late
 print(json.dumps(sorted(module.__file__ for name, module in sys.modules.items() if name.startswith("latebind"))))
 """
@@ -44,7 +44,7 @@ def now():
 
 def test_each_module_that_packing_imports_is_part_of_it(copy):
     modules = imported()
-    assert {"system/archive.py", "build/pack.py", "plan.py", "tables/targets.py", "binary/elf.py"} <= set(modules)
+    assert {"system/archive.py", "pack/pack.py", "plan.py", "tables/targets.py", "binary/elf.py"} <= set(modules)
     missed = []
     for name in [*modules, "tables/targets.toml", "tables/runtimes/onnxruntime.toml"]:
         before, text = now(), (copy / name).read_bytes()

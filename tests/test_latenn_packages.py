@@ -8,7 +8,7 @@ import sys
 import lief
 import pytest
 from latebind.audit.audit import audit_paths
-from latebind.audit.project import project_policy
+from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
 from latebind.system.archive import sha256
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from latebind.audit.audit import audit_paths
-from latebind.audit.project import project_policy
+from latebind.audit.engine.project import project_policy
 from latebind.model import Rid, State
 from latebind.system.archive import sha256
 from latebind.tables.kinds import FILE_KINDS
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from latebind.audit.policy import Policy
+    from latebind.audit.engine.policy import Policy
     from latebind.config.config import Config
     from latebind.model import Artifact, AuditReport
     from latebind.verify.report.report import CellResult

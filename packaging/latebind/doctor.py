@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.build.extension import find_headers
+from latebind.compilers import mono
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, program, toolchain
 from latebind.compilers.zig import find_zig
 from latebind.errors import LatebindError, NotRun
-from latebind.nuget import mono
 from latebind.system.run import run, which
 from latebind.tables.targets import host_rid, targets
 

@@ -10,7 +10,7 @@ from packaging.version import Version
 
 from latebind.errors import BuildError
 from latebind.model import SYMBOLS_SUFFIX
-from latebind.nuget.nuspec import semantic_version
+from latebind.semver import semantic_version
 from latebind.tables.pythonabi import abi_tags
 from latebind.tables.targets import npm_platform, target, wheel_tag
 

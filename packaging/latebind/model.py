@@ -21,7 +21,7 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """From the most severe to the least."""
 Profile = Literal["loads", "runtime", "all"]
-"""A choice of the audit's checks; see audit/profiles.py."""
+"""A choice of the audit's checks; see audit/engine/profiles.py."""
 FailOn = Literal["error", "warning", "never"]
 SbomFormat = Literal["cyclonedx-1.6", "cyclonedx-1.7", "spdx-2.3"]
 """The least severity with which a finding fails an audit."""

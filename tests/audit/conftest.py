@@ -1,6 +1,6 @@
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.policy import Policy, Waiver
+from latebind.audit.engine.policy import Policy, Waiver
 
 from tests.audit.corpus import Bench, Compiler
 

@@ -5,10 +5,10 @@ import zipfile
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.nugetbuilder import CODES
-from latebind.audit.nugetrules import RULES
-from latebind.audit.policy import Policy
-from latebind.nuget import dotnet
+from latebind.audit.engine.policy import Policy
+from latebind.compilers import dotnet
+from latebind.ecosystems.nuget.builder import CODES
+from latebind.ecosystems.nuget.rule_checks import RULES
 from latebind.system.run import run
 
 from tests.audit.cases.nugetrules import CASES

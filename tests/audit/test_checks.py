@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.catalog import FAMILIES, checks, own_checks
-from latebind.audit.profiles import DECLARED
+from latebind.audit.engine.catalog import FAMILIES, checks, own_checks
+from latebind.audit.engine.profiles import DECLARED
 
 from tests.audit.cases import (
     hygiene,

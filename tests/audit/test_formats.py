@@ -5,10 +5,10 @@ import re
 
 import defusedxml.ElementTree
 import jsonschema
-from latebind.audit.catalog import checks
-from latebind.audit.junit import audit_junit
-from latebind.audit.markdown import audit_markdown
-from latebind.audit.sarif import audit_sarif
+from latebind.audit.engine.catalog import checks
+from latebind.audit.reports.junit import audit_junit
+from latebind.audit.reports.markdown import audit_markdown
+from latebind.audit.reports.sarif import audit_sarif
 from latebind.model import AuditReport, Finding, Skipped
 
 HOSTILE = Finding(

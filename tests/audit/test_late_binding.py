@@ -2,7 +2,7 @@
 
 import pytest
 from latebind.audit.audit import audit_paths
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.linkage import LIB, PROVIDER, linked, plugin, wheel
 

@@ -5,8 +5,8 @@ import sys
 from functools import partial
 
 import pytest
-from latebind.audit import reading
 from latebind.audit.audit import audit_here
+from latebind.audit.readers import package as reading
 from latebind.errors import LatebindError
 
 from tests.audit.corpus import GOOD, RUNTIME

@@ -5,7 +5,7 @@ import io
 import tarfile
 
 import pytest
-from latebind.audit.nested import is_archive, native_members
+from latebind.audit.readers.nested import is_archive, native_members
 
 
 def tar(*members):

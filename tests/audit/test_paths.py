@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here, audit_paths, find_subjects
-from latebind.audit.policy import Policy, Waiver
+from latebind.audit.engine.policy import Policy, Waiver
 from latebind.errors import InputError, LatebindError
 
 from tests.audit.cases.layout import split

@@ -6,14 +6,14 @@ import subprocess
 import sys
 
 import pytest
-from latebind.audit.registry import check
+from latebind.audit.engine.registry import check
 from latebind.errors import LatebindError
 
 from tests.audit.corpus import wheel
 from tests.programs import assert_refused, run_checked
 
 TELEMETRY = '''
-from latebind.audit.registry import Hit, check
+from latebind.audit.engine.registry import Hit, check
 
 @check("ACME001", "Telemetry included", "warning", scope="package", example="acme/telemetry.so", cure="Remove it.")
 def telemetry(package):
@@ -69,7 +69,7 @@ def test_checks_of_an_installed_distribution_run_in_spawned_workers(installed, f
         "import multiprocessing, sys, threading\n"
         "from pathlib import Path\n"
         "from latebind.audit.audit import audit_paths\n"
-        "from latebind.audit.render import audit_json\n"
+        "from latebind.audit.reports.render import audit_json\n"
         "if __name__ == '__main__':\n"
         "    threading.Thread(target=threading.Event().wait, daemon=True).start()\n"
         "    print(audit_json(audit_paths([Path(sys.argv[1])], jobs=2)))\n"

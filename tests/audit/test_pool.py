@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_here, audit_paths
-from latebind.audit.pool import Pool, WorkerLimits
+from latebind.audit.engine.pool import Pool, WorkerLimits
 
 from tests.audit import hostile
 from tests.conftest import ROOT
@@ -86,7 +86,7 @@ def test_no_worker_outlives_a_killed_parent():
     """Workers see their pipe close and end; else each killed audit would leave its workers for ever."""
     code = (
         "import multiprocessing, os, signal, sys\n"
-        "from latebind.audit.pool import WorkerLimits, Pool\n"
+        "from latebind.audit.engine.pool import WorkerLimits, Pool\n"
         "from tests.audit import hostile\n"
         "with Pool(hostile.double, 2, WorkerLimits()) as pool:\n"
         "    pool.run([1, 2])\n"

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from latebind.audit.opc import nuspec, parse
-from latebind.audit.record import read_headers, read_record
+from latebind.audit.readers.opc import nuspec, parse
+from latebind.audit.readers.record import read_headers, read_record
 from latebind.binary import is_managed, sniff
 from latebind.errors import InputError
 from latebind.system.archive import ZipReader

@@ -4,12 +4,12 @@ from dataclasses import replace
 import defusedxml.ElementTree
 import jsonschema
 import pytest
-from latebind.audit.catalog import checks, explain
-from latebind.audit.cause import cause_id, stable
-from latebind.audit.console import audit_text
-from latebind.audit.pages import check_index, check_pages
-from latebind.audit.render import RENDERERS, audit_json, audit_schema
-from latebind.audit.wording import demangled
+from latebind.audit.engine.catalog import checks, explain
+from latebind.audit.engine.cause import cause_id, stable
+from latebind.audit.engine.wording import demangled
+from latebind.audit.reports.console import audit_text
+from latebind.audit.reports.pages import check_index, check_pages
+from latebind.audit.reports.render import RENDERERS, audit_json, audit_schema
 from latebind.errors import LatebindError
 from latebind.model import AuditReport, Finding
 

@@ -2,8 +2,8 @@
 
 import msgspec
 import pytest
-from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.config.file import load
+from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import LatebindError
 
 from tests.client import CONFIG, write_client

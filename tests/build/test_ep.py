@@ -9,9 +9,9 @@ import zipfile
 
 import pytest
 from latebind.audit.audit import audit_paths
-from latebind.audit.policy import Policy
-from latebind.build.kinds.table import plan_files
+from latebind.audit.engine.policy import Policy
 from latebind.config.file import load
+from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
 
 from tests.build.test_sbom import FORMATS

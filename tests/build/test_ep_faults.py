@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from broken.packages import Packages, dist_info, swap
 from latebind.audit.audit import audit_paths
-from latebind.audit.project import project_policy
+from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
 
 from tests.client import packed

@@ -5,8 +5,8 @@ import configparser
 import sys
 
 import pytest
-from latebind.build.freezing import hook_files
 from latebind.config.file import load
+from latebind.ecosystems.wheel.freezing import hook_files
 from latebind.verify.plan.installers import find_uv
 
 from tests.client import PYPROJECT, by_kind, members, packed, write_client

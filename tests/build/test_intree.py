@@ -90,7 +90,7 @@ def test_an_sdist_requires_nothing_that_is_not_on_an_index(unpacked):
 
 def test_the_copy_has_no_audit_no_verification_and_its_license(unpacked):
     names = {path.relative_to(unpacked / "_latebind").as_posix() for path in (unpacked / "_latebind").rglob("*.py")}
-    assert {"latebind/build/backend.py", "latebind/build/hatch.py", "latebind/binary/macho.py"} <= names
+    assert {"latebind/build/backend.py", "latebind/ecosystems/wheel/hatch.py", "latebind/binary/macho.py"} <= names
     assert not [name for name in names if name.startswith(("latebind/audit", "latebind/verify", "latebind/commands"))]
     assert (unpacked / "_latebind/latebind/_data/LICENSE").read_text().startswith("MIT License")
 

@@ -4,7 +4,7 @@ import shutil
 
 import defusedxml.ElementTree
 import pytest
-from latebind.build.managed import build_managed
+from latebind.ecosystems.nuget.managed import build_managed
 from latebind.errors import BuildError
 
 from tests.client import edit

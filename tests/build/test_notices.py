@@ -11,8 +11,8 @@ import latebind
 import pytest
 import ziglang
 from latebind.audit.audit import audit_here
-from latebind.audit.choice import Choice
-from latebind.audit.policy import Policy
+from latebind.audit.engine.choice import Choice
+from latebind.audit.engine.policy import Policy
 from latebind.build.native import stage_target
 from latebind.build.notices import add_notices
 from latebind.config.file import load

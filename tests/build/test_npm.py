@@ -10,10 +10,10 @@ import tarfile
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.project import project_policy
-from latebind.build.kinds.table import plan_files
-from latebind.build.npmjson import entry_points
+from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
+from latebind.ecosystems.npm.manifest import entry_points
+from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
 from latebind.filenames import npm_file
 

@@ -7,7 +7,7 @@ import os
 import shutil
 
 import pytest
-from latebind.audit.npmjson import MANIFEST
+from latebind.audit.readers.package_json import MANIFEST
 
 from tests.build.test_npm import NPM, RIDS, RUNTIME, SOURCE, project, sources
 from tests.client import member, packed

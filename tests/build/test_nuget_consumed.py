@@ -6,9 +6,9 @@ import os
 import sys
 
 import pytest
-from latebind.build.managed import build_managed
-from latebind.build.nuget import pack_nupkgs
-from latebind.nuget import dotnet, mono
+from latebind.compilers import dotnet, mono
+from latebind.ecosystems.nuget.managed import build_managed
+from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
 
 from tests.client import edit

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 from latebind.audit.audit import audit_paths
-from latebind.audit.project import project_policy
+from latebind.audit.engine.project import project_policy
 from latebind.build.inputs import outside_hash
-from latebind.build.wheel import build_distribution, metadata_fields
 from latebind.config.file import load
+from latebind.ecosystems.wheel.pack import build_distribution, metadata_fields
 from latebind.errors import BuildError
 from latebind.outputs import outputs
 

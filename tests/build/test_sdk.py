@@ -13,10 +13,10 @@ from latebind.audit.audit import audit_here
 from latebind.binary import read_images
 from latebind.build.native import stage_target
 from latebind.build.sbom import read_sbom
-from latebind.build.sdk import pack_sdk
 from latebind.compilers.choose import program
 from latebind.compilers.zig import find_zig
 from latebind.config.file import load
+from latebind.ecosystems.sdk.pack import pack_sdk
 from latebind.errors import BuildError, ConfigError
 from latebind.system.run import run
 from latebind.tables.targets import target

@@ -6,10 +6,10 @@ import tarfile
 
 import pytest
 from latebind.audit.audit import audit_paths
-from latebind.audit.policy import Policy
-from latebind.build.ep import ep_files
+from latebind.audit.engine.policy import Policy
 from latebind.build.native import stage_target
 from latebind.config.file import load
+from latebind.ecosystems.plugin.pack import ep_files
 from latebind.tables.targets import target
 
 from tests import epclient

@@ -12,8 +12,8 @@ from latebind.audit.audit import audit_paths
 from latebind.binary import read_image
 from latebind.binary.loaded import read_loaded, with_id
 from latebind.build.imports import import_native
-from latebind.build.kinds.table import plan_files
 from latebind.config.file import load
+from latebind.ecosystems.table import plan_files
 from latebind.errors import InputError
 from latebind.system.archive import sha256
 
@@ -190,7 +190,7 @@ def test_the_audit_of_dist_passes_over_them_and_takes_one_that_is_named(tmp_path
 
 
 def test_where_no_symbols_can_be_made_the_reason_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("latebind.build.symbols.which", lambda _: None)
+    monkeypatch.setattr("latebind.ecosystems.symbols.pack.which", lambda _: None)
     made = packed(client(tmp_path / "tiny", "win-x64", "osx-arm64"))
     assert archives(made) == {}
     assert [(row.kind, row.reason) for row in made.not_made] == [("symbols", "no-symbols")] * 2

@@ -3,9 +3,9 @@
 import re
 
 import pytest
-from latebind.build.ep import write_ep_helper
-from latebind.build.managed import build_managed
 from latebind.config.file import load
+from latebind.ecosystems.nuget.managed import build_managed
+from latebind.ecosystems.plugin.pack import write_ep_helper
 
 from tests.client import write_files
 from tests.conftest import ROOT

@@ -12,10 +12,10 @@ import pytest
 from latebind.audit.audit import audit_here
 from latebind.binary import read_image
 from latebind.build import extension
-from latebind.build.kinds.table import plan_files
 from latebind.build.native import stage_target
 from latebind.build.stage import open_stage
 from latebind.config.file import load
+from latebind.ecosystems.table import plan_files
 from latebind.errors import BuildError
 from latebind.tables.targets import host_rid, target
 

@@ -6,8 +6,8 @@ import zipfile
 import compare
 import pytest
 from latebind.build.native import stage_target
-from latebind.build.pack import pack
 from latebind.config.file import load
+from latebind.pack.pack import pack
 from latebind.tables.targets import target
 
 from tests.client import write_client

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import fuzz
 import pytest
-from latebind.audit.pool import Died
+from latebind.audit.engine.pool import Died
 from latebind.model import AuditReport
 
 from tests.conftest import ROOT

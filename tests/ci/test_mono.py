@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from latebind.nuget import mono
+from latebind.compilers import mono
 
 from tests.dotnet_support import mono_folder
 from tests.programs import run_program

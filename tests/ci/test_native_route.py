@@ -10,9 +10,9 @@ import cibuildwheel as route
 import llvm
 import msgspec
 import pytest
-from latebind.build.cibuildwheel import cibuildwheel_config
 from latebind.build.imports import import_native
 from latebind.config.file import load
+from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config
 from latebind.errors import BuildError
 from latebind.system.archive import sha256
 

@@ -2,7 +2,7 @@
 
 import platforms
 import pytest
-from latebind.audit.platforms import data
+from latebind.audit.engine.platforms import data
 
 
 def test_the_table_is_what_the_sources_that_it_names_give(capsys):

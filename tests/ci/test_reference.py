@@ -8,7 +8,7 @@ import pytest
 import reference_c
 import reference_cli
 import reference_python
-from latebind.audit.catalog import checks
+from latebind.audit.engine.catalog import checks
 from latebind.cli import _parser
 from latebind.config import described as ownruntime
 from latebind.config import document

@@ -5,9 +5,9 @@ import zipfile
 
 import pytest
 from latebind.audit.audit import audit_here
-from latebind.audit.project import project_policy
-from latebind.build.wheel import metadata_fields
+from latebind.audit.engine.project import project_policy
 from latebind.config.file import load
+from latebind.ecosystems.wheel.pack import metadata_fields
 from latebind.errors import ConfigError
 
 from tests.client import CONFIG

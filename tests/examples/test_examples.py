@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 from broken.packages import Packages
-from latebind.build.ep import write_ep_helper
-from latebind.build.managed import build_managed
 from latebind.build.stage import open_stage
 from latebind.config.file import load
+from latebind.ecosystems.nuget.managed import build_managed
+from latebind.ecosystems.plugin.pack import write_ep_helper
 from latebind.tables.targets import host_rid
 from latebind.verify.plan.interpreters import interpreters
 

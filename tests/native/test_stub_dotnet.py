@@ -3,13 +3,13 @@
 import sys
 
 import pytest
-from latebind.build.nuget import pack_nupkgs
-from latebind.nuget import dotnet
+from latebind.compilers import dotnet
+from latebind.ecosystems.nuget.dotnet_project import build_consumer
+from latebind.ecosystems.nuget.pack import pack_nupkgs
+from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.plan.layouts import layout
-from latebind.verify.run.dotnet_project import build_consumer
-from latebind.verify.run.supply import assemble_runtime_nupkg
 
 from tests.dotnet_support import RID, consumer, make_config, make_stage
 from tests.native.emulated import ORT_VERSIONS

@@ -6,9 +6,9 @@ import zipfile
 
 import defusedxml.ElementTree
 import pytest
-from latebind.nuget import dotnet
-from latebind.nuget.nuspec import Nuspec, render_nuspec, render_symbols
-from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
+from latebind.compilers import dotnet
+from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec, render_symbols
+from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 

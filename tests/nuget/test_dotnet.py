@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import defusedxml.ElementTree
 import pytest
-from latebind.nuget import dotnet
+from latebind.compilers import dotnet
 
 from tests.programs import not_run
 

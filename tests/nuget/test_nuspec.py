@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from latebind.errors import BuildError
-from latebind.nuget.nuspec import (
+from latebind.ecosystems.nuget.nuspec import (
     Dependency,
     Nuspec,
     canonical_license,
@@ -17,6 +16,7 @@ from latebind.nuget.nuspec import (
     same_minor,
     semantic_version,
 )
+from latebind.errors import BuildError
 from packaging.version import Version
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"

@@ -9,9 +9,9 @@ import defusedxml.ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from latebind.ecosystems.nuget.nuspec import Nuspec
+from latebind.ecosystems.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.errors import InputError
-from latebind.nuget.nuspec import Nuspec
-from latebind.nuget.opc import CONTENT_TYPES, RELATIONSHIPS, write_nupkg
 from latebind.system.archive import Entry
 
 NUSPEC = Nuspec(id="Demo", version="1.0.0", authors=("A & B",), description="<d>", frameworks=(), tags=("k",))

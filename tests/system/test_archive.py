@@ -5,7 +5,7 @@ import sys
 import zipfile
 
 import pytest
-from latebind.build.hatch import name_unix
+from latebind.ecosystems.wheel.hatch import name_unix
 from latebind.errors import InputError
 from latebind.system import archive
 from latebind.system.archive import Entry, ZipReader, replacing, source_date_epoch, write_text, write_zip

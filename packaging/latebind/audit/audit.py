@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from latebind.audit.catalog import checks
-from latebind.audit.exceptions import ORT_EXCEPTION
-from latebind.audit.hygiene import SLOW_FIX, SLOW_SEVERITY
-from latebind.audit.policy import Policy
-from latebind.audit.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
-from latebind.audit.reading import kind_of, read_package
-from latebind.audit.sources import package_suffix
-from latebind.audit.strings import Sought
-from latebind.audit.subject import Contents
-from latebind.audit.tags import unjudged_platform
-from latebind.audit.twins import TwinFacts, twin_facts
+from latebind.audit.checks.exceptions import ORT_EXCEPTION
+from latebind.audit.checks.hygiene import SLOW_FIX, SLOW_SEVERITY
+from latebind.audit.checks.tags import unjudged_platform
+from latebind.audit.checks.twins import TwinFacts, twin_facts
+from latebind.audit.engine.catalog import checks
+from latebind.audit.engine.policy import Policy
+from latebind.audit.engine.pool import Died, Pool, WorkerLimits, default_jobs, is_slow
+from latebind.audit.readers.contents import Contents
+from latebind.audit.readers.package import kind_of, read_package
+from latebind.audit.readers.sources import package_suffix
+from latebind.audit.readers.strings import Sought
 from latebind.errors import InputError
 from latebind.model import SYMBOLS_MANIFEST, SYMBOLS_SUFFIX, AuditReport, Finding, Skipped, Waived
 from latebind.system.archive import ZipReader
@@ -25,8 +25,8 @@ from latebind.system.archive import ZipReader
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from latebind.audit.registry import Check
-    from latebind.audit.subject import File, SubjectKind
+    from latebind.audit.engine.registry import Check
+    from latebind.audit.readers.contents import File, SubjectKind
 
 _MOST_DEATHS = 5
 

@@ -17,7 +17,7 @@ from latebind.build.stubtable import stub_source
 from latebind.compilers.choose import CMAKE_REQUIREMENT, NINJA_REQUIREMENT, require, toolchain
 from latebind.errors import BuildError
 from latebind.fingerprint import digest
-from latebind.nuget.nuspec import semantic_version
+from latebind.semver import semantic_version
 from latebind.system.log import LOG
 from latebind.system.run import command_text, run, tail
 

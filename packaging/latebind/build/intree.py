@@ -35,9 +35,9 @@ BACKEND_REQUIREMENTS = (
 """What that copy imports: an installer gets these and nothing else."""
 ABI3_REQUIREMENT = "abi3info==2026.9.25"
 """What it imports for modules of the stable ABI; pinned as in latebind's own pyproject.toml."""
-_ROOTS = (BACKEND, "latebind.build.hatch")
+_ROOTS = (BACKEND, "latebind.ecosystems.wheel.hatch")
 _TABLE = "build-system"
-_ENTRY_POINTS = "[hatch]\nlatebind = latebind.build.hatch\n"
+_ENTRY_POINTS = "[hatch]\nlatebind = latebind.ecosystems.wheel.hatch\n"
 _METADATA = f"""\
 Metadata-Version: 2.4
 Name: latebind

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from latebind.config.config import Config
     from latebind.model import Target
 
-ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
-"""The parts of latebind that building and packing cannot reach: the layers in pyproject.toml ensure that."""
-
 
 def stage_target(config: Config, target: Target, workdir: Path) -> Stage:
     """The stage of a target, built when what it is made from has changed since the last build.

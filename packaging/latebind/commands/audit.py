@@ -11,8 +11,8 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     import argparse
 
-    from latebind.audit.baseline import Baseline
-    from latebind.audit.policy import Policy
+    from latebind.audit.engine.baseline import Baseline
+    from latebind.audit.engine.policy import Policy
     from latebind.commands.common import Add
     from latebind.config.config import Config
 
@@ -58,9 +58,9 @@ def _declare_choice(audit: argparse.ArgumentParser) -> None:
 
 def _audit(arguments: argparse.Namespace) -> int:
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
-    from latebind.audit.console import audit_text  # noqa: PLC0415
-    from latebind.audit.render import RENDERERS, audit_json  # noqa: PLC0415
+    from latebind.audit.engine.baseline import baseline_text, read_baseline, without_known  # noqa: PLC0415
+    from latebind.audit.reports.console import audit_text  # noqa: PLC0415
+    from latebind.audit.reports.render import RENDERERS, audit_json  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
 
     if arguments.explain:
@@ -90,7 +90,7 @@ def _audit(arguments: argparse.Namespace) -> int:
 
 def _describe_dist(config: Config, workdir: Path) -> None:
     """Report which packages dist/ lacks or has out of date, with the command that makes them."""
-    from latebind.build.present import inspect_dist  # noqa: PLC0415
+    from latebind.pack.present import inspect_dist  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
 
     present = inspect_dist(config, workdir, workdir / "dist")
@@ -106,8 +106,8 @@ def _explain(code: str) -> None:
     from rich.console import Console  # noqa: PLC0415
     from rich.markdown import Markdown  # noqa: PLC0415
 
-    from latebind.audit.catalog import explain  # noqa: PLC0415
-    from latebind.audit.pages import render_page  # noqa: PLC0415
+    from latebind.audit.engine.catalog import explain  # noqa: PLC0415
+    from latebind.audit.reports.pages import render_page  # noqa: PLC0415
 
     page = render_page(explain(code))
     console = Console()
@@ -121,9 +121,9 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
     """The project's own rules if it is named or its dist/ is audited; else the rules for any package."""
     from dataclasses import replace  # noqa: PLC0415
 
-    from latebind.audit.choice import Choice, read_codes  # noqa: PLC0415
-    from latebind.audit.policy import Policy, runtimes_named  # noqa: PLC0415
-    from latebind.audit.project import project_policy  # noqa: PLC0415
+    from latebind.audit.engine.choice import Choice, read_codes  # noqa: PLC0415
+    from latebind.audit.engine.policy import Policy, runtimes_named  # noqa: PLC0415
+    from latebind.audit.engine.project import project_policy  # noqa: PLC0415
 
     anyone = Choice(profile="runtime" if arguments.preset else "loads")
     policy = project_policy(config) if config else Policy(choice=anyone)
@@ -143,7 +143,7 @@ def _policy(arguments: argparse.Namespace, config: Config | None) -> Policy:
 
 def _known(arguments: argparse.Namespace, config: Config | None) -> Baseline | None:
     """The baseline that --baseline or the project names, unless one is to be written."""
-    from latebind.audit.baseline import read_baseline  # noqa: PLC0415
+    from latebind.audit.engine.baseline import read_baseline  # noqa: PLC0415
 
     file: Path | None = arguments.baseline
     if file is None and config is not None and config.document.audit.baseline:

@@ -11,10 +11,10 @@ from latebind.errors import LatebindError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from latebind.build.pack import PackResult
     from latebind.build.stage import Stage
     from latebind.config.config import Config
     from latebind.model import Rid
+    from latebind.pack.pack import PackResult
 
     Command = Callable[[argparse.Namespace], int]
     Add = Callable[[str, Command, str], argparse.ArgumentParser]
@@ -101,8 +101,8 @@ def _build_stages(config: Config, workdir: Path, rids: list[Rid]) -> list[Stage]
 
 def pack_all(arguments: argparse.Namespace, also: Sequence[str] = ()) -> tuple[Config, Path, PackResult]:
     """Stage the chosen targets and `also`, pack them, and report what dist/ lost."""
-    from latebind.build.pack import pack  # noqa: PLC0415
-    from latebind.build.table import describe_losses  # noqa: PLC0415
+    from latebind.pack.pack import pack  # noqa: PLC0415
+    from latebind.pack.render import describe_losses  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
     from latebind.system.log import LOG  # noqa: PLC0415
     from latebind.tables.targets import target  # noqa: PLC0415

@@ -89,9 +89,9 @@ def _say(found: Found) -> None:
 def _audit_present(root: Path) -> None:
     """Audit the packages that are there, before anything else."""
     from latebind.audit.audit import audit_paths  # noqa: PLC0415
-    from latebind.audit.choice import Choice  # noqa: PLC0415
-    from latebind.audit.console import audit_text  # noqa: PLC0415
-    from latebind.audit.policy import Policy  # noqa: PLC0415
+    from latebind.audit.engine.choice import Choice  # noqa: PLC0415
+    from latebind.audit.engine.policy import Policy  # noqa: PLC0415
+    from latebind.audit.reports.console import audit_text  # noqa: PLC0415
 
     present = [folder for name in ("dist", "wheelhouse") if (folder := root / name).is_dir() and any(folder.iterdir())]
     if present:

@@ -80,8 +80,8 @@ def declare_cibuildwheel(add: Add) -> None:
 
 
 def _plan(arguments: argparse.Namespace) -> int:
-    from latebind.build.kinds.table import plan_files, refused  # noqa: PLC0415
-    from latebind.build.table import not_made  # noqa: PLC0415
+    from latebind.ecosystems.table import plan_files, refused  # noqa: PLC0415
+    from latebind.pack.render import not_made  # noqa: PLC0415
     from latebind.plan import refuse_missing  # noqa: PLC0415
 
     config, workdir = configured(arguments)
@@ -131,7 +131,7 @@ def _show_stages(stages: Sequence[Stage], workdir: Path, form: str) -> int:
 
 
 def _pack(arguments: argparse.Namespace) -> int:
-    from latebind.build.table import to_console, to_json, to_markdown  # noqa: PLC0415
+    from latebind.pack.render import to_console, to_json, to_markdown  # noqa: PLC0415
     from latebind.system.archive import write_text  # noqa: PLC0415
 
     _, workdir, packed = pack_all(arguments)
@@ -160,7 +160,7 @@ def _reproduce(arguments: argparse.Namespace) -> int:
 
 
 def _cibuildwheel(arguments: argparse.Namespace) -> int:
-    from latebind.build.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
+    from latebind.ecosystems.wheel.cibuildwheel import cibuildwheel_config  # noqa: PLC0415
 
     config, _ = configured(arguments)
     print(cibuildwheel_config(config, arguments.package, arguments.latebind), end="")

@@ -130,8 +130,8 @@ def _artifacts(arguments: argparse.Namespace, config: Config, workdir: Path) -> 
     Every target that is in dist/ is packed again with the chosen ones, so that packages keep all their targets.
     Packages that something else put there are verified as they are.
     """
-    from latebind.build.present import inspect_dist  # noqa: PLC0415
-    from latebind.build.table import not_made  # noqa: PLC0415
+    from latebind.pack.present import inspect_dist  # noqa: PLC0415
+    from latebind.pack.render import not_made  # noqa: PLC0415
     from latebind.verify.dist import artifacts_in, listed_in  # noqa: PLC0415
 
     if arguments.dist:

@@ -12,7 +12,7 @@ from packaging.licenses import InvalidLicenseExpression, canonicalize_license_ex
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 
 from latebind import __version__
-from latebind.audit.record import read_headers
+from latebind.audit.readers.record import read_headers
 from latebind.binary import sniff
 from latebind.build.bill import Bill, Library, supplier_of
 from latebind.errors import InputError, LatebindError

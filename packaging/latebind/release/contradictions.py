@@ -9,9 +9,9 @@ from packaging.version import Version
 
 from latebind.build.sbom import read_sbom, version_range
 from latebind.config.described import version_of
-from latebind.nuget.nuspec import semantic_version
 from latebind.release.api import may_break
 from latebind.release.layout import API, CONFIG, PACKAGES, SURFACE, VERIFICATION
+from latebind.semver import semantic_version
 from latebind.tables.kinds import INSTALLED_KINDS
 
 if TYPE_CHECKING:

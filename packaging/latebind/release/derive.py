@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from latebind.audit.audit import audit_paths
-from latebind.audit.markdown import audit_markdown
-from latebind.audit.project import project_policy
-from latebind.audit.render import audit_json
-from latebind.audit.wording import count_line
+from latebind.audit.engine.project import project_policy
+from latebind.audit.engine.wording import count_line
+from latebind.audit.reports.markdown import audit_markdown
+from latebind.audit.reports.render import audit_json
 from latebind.config.file import load
 from latebind.errors import InputError
 from latebind.release import api, layout

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from packaging.utils import InvalidSdistFilename, InvalidWheelFilename, parse_sdist_filename, parse_wheel_filename
 
-from latebind.audit.subject import nupkg_id, nupkg_version
-from latebind.audit.symbols import offered
+from latebind.audit.checks.symbols import offered
+from latebind.audit.readers.contents import nupkg_id, nupkg_version
 from latebind.binary import is_managed, read_images, sniff
 from latebind.build.sbom import SBOM_FILES
 from latebind.errors import InputError

@@ -12,7 +12,7 @@ from packaging.version import Version
 from latebind.errors import InputError
 from latebind.filenames import npm_file, npm_target, npm_version, sdk_file
 from latebind.model import Artifact, Sha256
-from latebind.nuget.nuspec import semantic_version
+from latebind.semver import semantic_version
 from latebind.system.archive import ZipReader, sha256
 from latebind.system.tarball import TarReader
 from latebind.tables.kinds import INSTALLED_KINDS, file_kind

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
+from latebind.ecosystems.npm import registry as npm
 from latebind.errors import InputError, NotRun
 from latebind.tables.targets import host_rid
 from latebind.text import plural
-from latebind.verify.plan import npm
 from latebind.verify.plan.cells import Extent, PlannedCell, expand_cells, questions
 from latebind.verify.plan.index import Answers, ask
 from latebind.verify.plan.installers import Installer, installer

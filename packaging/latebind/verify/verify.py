@@ -10,9 +10,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from latebind.compilers import dotnet, mono
+from latebind.ecosystems.npm.consumer import run_node_cell
+from latebind.ecosystems.nuget.consumer import run_c_cell, run_dotnet_cell
+from latebind.ecosystems.plugin.consumer import run_host_cell
+from latebind.ecosystems.sdk.consumer import run_sdk_cell
+from latebind.ecosystems.wheel.consumer import run_python_cell
 from latebind.errors import LatebindError, NotRun
 from latebind.model import Artifact, Cell, Outcome, Rid, State
-from latebind.nuget import dotnet, mono
 from latebind.plan import refuse_missing
 from latebind.system.log import LOG
 from latebind.system.parallel import each
@@ -24,12 +29,7 @@ from latebind.verify.plan.scenarios import C_NUPKG, FILES, scenario
 from latebind.verify.planning import Options, able, plan_cells, prepare
 from latebind.verify.report.report import NEWER_THAN, Provenance, Report, is_newer_minor, report_of
 from latebind.verify.run.bench import Bench, tried
-from latebind.verify.run.host import run_host_cell
-from latebind.verify.run.node import run_node_cell
-from latebind.verify.run.nupkg import run_c_cell, run_dotnet_cell
-from latebind.verify.run.python import run_python_cell
 from latebind.verify.run.remembered import Memory
-from latebind.verify.run.sdk import run_sdk_cell
 from latebind.verify.run.supply import Supply
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import zipfile
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, bare, contents, good, made_by, shared, wheel
 from tests.audit.corpus import GOOD, Bench

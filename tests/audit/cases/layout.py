@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, good, made_by, nupkg, shared, wheel
 from tests.audit.corpus import Bench, nuspec, pe

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import lief
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, dylib, mac, mac_runtime, made_by, wheel
 from tests.audit.cases.symbols import ONLY_LATENN

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, good, nupkg, wheel
 from tests.audit.corpus import nuspec

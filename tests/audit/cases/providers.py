@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, made_by
 from tests.audit.corpus import pe

@@ -7,7 +7,7 @@ import tarfile
 import zipfile
 from typing import TYPE_CHECKING
 
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, contents, dylib, good, shared
 from tests.audit.corpus import GLIBC, MAC_ARM, WINDOWS, WINDOWS_ARM

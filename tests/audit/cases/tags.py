@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import lief
-from latebind.audit.policy import Policy
+from latebind.audit.engine.policy import Policy
 
 from tests.audit.cases.case import Case, dll, good, made_by, nupkg, wheel
 from tests.audit.corpus import Bench, pe

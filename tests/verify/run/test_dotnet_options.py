@@ -6,9 +6,9 @@ import shutil
 import sys
 
 import pytest
-from latebind.nuget import dotnet
+from latebind.compilers import dotnet
+from latebind.ecosystems.nuget.dotnet_project import build_consumer
 from latebind.system.run import run
-from latebind.verify.run.dotnet_project import build_consumer
 
 from tests import plugin_ep
 from tests.dotnet_support import ROOT, consumer, dotnet_environment

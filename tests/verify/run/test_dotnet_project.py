@@ -6,19 +6,19 @@ import sys
 import zipfile
 
 import pytest
-from latebind.build.nuget import pack_nupkgs
+from latebind.compilers import dotnet
 from latebind.config import file as configfile
+from latebind.ecosystems.nuget.dotnet_project import build_consumer
+from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
+from latebind.ecosystems.nuget.opc import write_nupkg
+from latebind.ecosystems.nuget.pack import pack_nupkgs
+from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg
 from latebind.errors import InputError, ToolError
-from latebind.nuget import dotnet
-from latebind.nuget.nuspec import Nuspec, render_nuspec
-from latebind.nuget.opc import write_nupkg
 from latebind.system.archive import Entry
 from latebind.system.run import run
 from latebind.tables.presets import preset
 from latebind.verify.plan.layouts import layout
 from latebind.verify.run.bench import PhaseError
-from latebind.verify.run.dotnet_project import build_consumer
-from latebind.verify.run.supply import assemble_runtime_nupkg
 
 from tests.dotnet_support import (
     LATENN,

@@ -4,9 +4,9 @@ import json
 import sys
 
 import pytest
+from latebind.ecosystems.wheel.consumer import DRIVER
 from latebind.system.run import run
 from latebind.text import decisive_line, ending
-from latebind.verify.run.python import DRIVER
 
 SCRIPT = """\
 import argparse, json, os, sys, threading

@@ -7,14 +7,14 @@ import sys
 from dataclasses import replace
 
 import pytest
-from latebind.build.nuget import pack_nupkgs
-from latebind.nuget import dotnet, mono
-from latebind.nuget.dotnet import write_nuget_config
+from latebind.compilers import dotnet, mono
+from latebind.compilers.dotnet import write_nuget_config
+from latebind.ecosystems.nuget.dotnet_project import DotnetConsumer, build_consumer
+from latebind.ecosystems.nuget.pack import pack_nupkgs
 from latebind.system.run import run
 from latebind.verify.plan import layouts
 from latebind.verify.plan.layouts import OLDER_FRAMEWORK, Application, layout, one_program
 from latebind.verify.run.bench import PhaseError
-from latebind.verify.run.dotnet_project import DotnetConsumer, build_consumer
 
 from tests.client import members, rewritten
 from tests.dotnet_support import (

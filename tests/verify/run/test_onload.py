@@ -5,7 +5,7 @@ import sys
 
 import pytest
 from broken import loading, natives
-from latebind.verify.run.environment import _ONLOAD as _PROGRAM
+from latebind.ecosystems.wheel.environment import _ONLOAD as _PROGRAM
 
 from tests.programs import run_checked, run_program
 

@@ -6,7 +6,7 @@ import zipfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from latebind.nuget.mono import FRAMEWORK
+from latebind.compilers.mono import FRAMEWORK
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

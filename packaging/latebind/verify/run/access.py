@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from latebind.compilers import dotnet
 from latebind.errors import LatebindError, NotRun
-from latebind.nuget import dotnet
 from latebind.system.run import run
 from latebind.verify.plan.interpreters import everybody_reaches
 

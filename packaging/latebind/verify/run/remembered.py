@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from latebind.verify.plan.cells import PlannedCell
 
 
-_ELSEWHERE = ("audit", "build", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+_ELSEWHERE = ("audit", "build", "pack", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
 """The parts of latebind that verification cannot reach: the layers in pyproject.toml keep them out."""
 
 

@@ -12,27 +12,23 @@ from collections import defaultdict
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from latebind.config.document import ANY_VERSION
 from latebind.errors import InputError
-from latebind.nuget.nuspec import Nuspec, render_nuspec, semantic_version
-from latebind.nuget.opc import write_nupkg
-from latebind.system.archive import Entry, sha256
+from latebind.system.archive import sha256
 from latebind.system.run import run
 from latebind.tables.targets import target
 from latebind.verify.plan.installers import Installer, consumer_environment, foreign_installer, python_of
-from latebind.verify.plan.npm import NPM_INSTALL, NPM_TARBALLS, run_npm
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from latebind.config.config import Config
     from latebind.config.document import RuntimeUse, VerifyData
     from latebind.model import Rid
-    from latebind.tables.presets import RuntimePreset
     from latebind.verify.plan.machine import Machine
 
 _TIME_LIMIT = 900.0
@@ -98,8 +94,8 @@ class Supply:
         requires = choose_requirements(settings, version)
         if not script.is_file():
             raise InputError("the data script does not exist", where=str(script), advice="Set verify.data.script.")
-        made = self.folder / "data" / _key(_neighbours(script), *requires)
-        with self._once(made) as aside:
+        made = self.folder / "data" / hash_parts(_neighbours(script), *requires)
+        with self.once(made) as aside:
             if aside is not None:
                 self._prepare(script, requires, aside)
         return made
@@ -125,9 +121,9 @@ class Supply:
         if not script:
             return None
         path = self.config.root / script
-        key = _key(_neighbours(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins)
+        key = hash_parts(_neighbours(path), data.name, runtime, machine.rid, machine.title, *words, *self.pins)
         made = self.folder / "reference" / key
-        with self._once(made) as aside:
+        with self.once(made) as aside:
             if aside is not None:
                 self._compute(machine, [path, "--reference", *words, "--cases", data], runtime, aside)
         return frozenset(json.loads((made / "result.json").read_text("utf-8"))["passed"])
@@ -146,40 +142,17 @@ class Supply:
         """
         name = use.known.python.distribution
         made = self.folder / "runtimes" / f"{name}-{version}-{rid}"
-        with self._once(made) as aside:
+        with self.once(made) as aside:
             if aside is not None:
                 self.installer.unpack(f"{name}=={version}", aside, rid, self.folder / "runtimes.log")
         return runtime_libraries(use, made, rid)[0]
-
-    def runtime_nupkg(self, use: RuntimeUse, version: str, rid: Rid) -> Path:
-        """The runtime's nupkg around the library of its wheel. Raises as `library` does."""
-        library = self.library(use, version, rid)
-        made = self.folder / "nupkgs" / f"{use.known.python.distribution}-{version}-{rid}"
-        with self._once(made) as aside:
-            if aside is not None:
-                assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
-        return next(made.glob("*.nupkg"))
-
-    def npm_cached(self, app: Path, manifest: Mapping[str, Any], log: Path) -> None:
-        """Have in npm's cache what an application installs; once for each set of dependencies, with the registry.
-
-        Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
-        """
-        tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / NPM_TARBALLS).iterdir())]
-        made = self.folder / "npm" / _key(json.dumps(manifest, sort_keys=True), *tarballs)
-        with self._once(made) as aside:
-            if aside is not None:
-                shutil.copytree(app / NPM_TARBALLS, aside / NPM_TARBALLS)
-                (aside / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
-                run_npm([*NPM_INSTALL, "--prefer-offline"], aside, self.installer.home, log)
-                shutil.rmtree(aside / "node_modules", ignore_errors=True)
 
     def installer_for(self, machine: Machine) -> Installer:
         """What fills environments of a machine from here. Raises NotRun for another machine's without uv."""
         return self.installer if machine.is_host else foreign_installer(machine, self.installer.home)
 
     @contextmanager
-    def _once(self, made: Path) -> Iterator[Path | None]:
+    def once(self, made: Path) -> Iterator[Path | None]:
         """A folder to fill, renamed to `made` afterwards; None when it was made before."""
         with self._locks[made]:
             if made.is_dir():
@@ -231,37 +204,8 @@ def runtime_libraries(use: RuntimeUse, site: Path, rid: Rid) -> list[Path]:
     return found
 
 
-def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Rid, runtime: RuntimePreset) -> Path:
-    """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
-
-    It is for tests where no feed can be reached; its description says so. The library's content is not checked: a
-    scenario may need a broken one. Raises InputError when it cannot be read.
-    """
-    try:
-        data = library.read_bytes()
-        helpers = [path for glob in runtime.nuget.helpers for path in sorted(library.parent.glob(glob))]
-        further = [Entry(name=f"runtimes/{rid}/native/{path.name}", data=path.read_bytes()) for path in helpers]
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
-    nuspec = Nuspec(
-        id=runtime.nuget.ids[0],
-        version=semantic_version(version),
-        authors=("latebind tests",),
-        description=f"{runtime.title} {version}, assembled for tests from the library of its PyPI wheel.",
-        frameworks=("netstandard2.0",),
-    )
-    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
-    files = [
-        Entry(name=f"runtimes/{rid}/native/{name}", data=data),
-        Entry(name="lib/netstandard2.0/_._", data=b""),
-        *further,
-    ]
-    path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
-    write_nupkg(path, nuspec, render_nuspec(nuspec), files)
-    return path
-
-
-def _key(*parts: str) -> str:
+def hash_parts(*parts: str) -> str:
+    """A short name for what is made from these."""
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 

@@ -1,0 +1,1 @@
+"""The checks that concern more than one ecosystem; those of one are in its folder."""

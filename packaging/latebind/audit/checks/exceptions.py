@@ -1,0 +1,57 @@
+"""Check LB113: whether exceptions of the runtime's C++ headers leave a C interface."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.runtime import fits_any
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import File
+    from latebind.binary import Image
+
+ORT_EXCEPTION = "N3Ort9ExceptionE"
+"""The name of Ort::Exception's type in a library that throws it or catches it, in the Itanium C++ ABI."""
+_THROWS, _CATCHES = "__cxa_throw", "__cxa_begin_catch"
+_OF_HOSTS = ("CreateEpFactories", "RegisterCustomOps", "PyInit_", "JNI_", "Java_", "napi_")
+"""Functions that a host calls which has bound the runtime, or in which a binding's own code catches."""
+
+_OF_HEADERS = re.compile(r"_Z(T[ISV]|[A-Z]*(St|S[absiod]|3Ort|9__gnu_cxx)|n[aw]|d[al])")
+"""Symbols that headers of the runtime and of the standard library leave in a library that hides its own."""
+
+
+@check(
+    "LB113",
+    "C interface that ends the process without a runtime",
+    "warning",
+    because="Programs in C, Python or C# cannot catch a C++ exception: without a runtime the process ends.",
+    formats=("elf",),
+    example="libspeech.so exports 12 C functions, throws Ort::Exception, and catches nothing",
+    cure="Catch Ort::Exception in each C function, or let callers ask lb_onnxruntime_available() first.",
+)
+def nothing_caught(file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Without a runtime, the first function of `Ort::` throws, and an exception must not leave a C function.
+
+    Reported only when it is certain that the library catches nothing: it needs a shared C++ library for throwing and
+    not for catching. One that contains its C++ library, or catches anything at all, may do either.
+    """
+    exported = {row.name for row in image.exports}
+    imported = {row.name for row in image.imports}
+    functions = sorted(name for name in exported if not name.startswith(("_", "?")))
+    is_certain = ORT_EXCEPTION in file.markers and _THROWS in imported and _CATCHES not in imported
+    has_host = any(name.startswith(_OF_HOSTS) for name in exported)
+    has_cpp = any(name.startswith("_Z") and not _OF_HEADERS.match(name) for name in exported)
+    is_linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+    if not is_certain or not functions or has_host or has_cpp or is_linked:
+        return
+    yield Hit(
+        message=f"exports {plural(len(functions), 'C function')}, throws Ort::Exception, and catches nothing",
+        evidence=(f"imports {_THROWS}, not {_CATCHES}", f"type {ORT_EXCEPTION}", *some(functions)),
+    )

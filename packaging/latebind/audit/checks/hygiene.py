@@ -1,0 +1,262 @@
+"""Checks LB601-LB605 and LB609-LB612: damage, hostile archives, leftovers and secrets."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.pool import is_slow
+from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.text import human_size, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.model import Severity
+    from latebind.system.archive import ArchiveProblemKind
+
+_UNREADABLE: tuple[ArchiveProblemKind, ...] = ("damaged", "encrypted", "method")
+_UNSAFE: tuple[ArchiveProblemKind, ...] = ("unsafe-name", "link", "bomb", "duplicate", "prefix")
+_DOS_NAME = re.compile(r"(con|prn|aux|nul|com[1-9]|lpt[1-9])(\.|$)", re.IGNORECASE)
+_DOS_CHARACTERS = re.compile(r'[<>:"|?*\x01-\x1f]')
+_LEFTOVERS = re.compile(
+    r"(^|/)(__pycache__|\.git|\.svn|\.hg|\.pytest_cache|\.mypy_cache|__MACOSX)/|\.py[co]$|(^|/)(\.DS_Store|Thumbs\.db)$"
+)
+_SECRET_NAMES = re.compile(
+    r"(^|/)(\.env(\.[^/]*)?|id_(rsa|dsa|ecdsa|ed25519)|\.netrc|\.pypirc|\.git-credentials)$", re.IGNORECASE
+)
+_KEY_STORES = re.compile(r"(^|/)(\.npmrc|[^/]*\.(pfx|p12|snk|keystore|jks))$", re.IGNORECASE)
+"""These often hold no secret: npm settings, certificates, public strong names."""
+_PRIVATE_KEY = re.compile(rb"-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY( BLOCK)?-----")
+_TESTS = re.compile(r"(^|[/_.-])(tests?|testing|examples?|fixtures?|testdata|test_data)([/_.-]|$)", re.IGNORECASE)
+_HARMLESS = (".env.example", ".env.sample", ".env.template")
+
+
+@check(
+    "LB601",
+    "Unreadable archive or file",
+    "error",
+    because="It cannot be installed.",
+    example="a wheel whose download was cut off",
+    cure="Build or download the package again.",
+)
+def unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """An unreadable file cannot be installed, or an installer reads it differently and installs unaudited content."""
+    if package.damage:
+        yield Hit(inner="", message=f"cannot be read: {package.damage.rpartition(': ')[2]}", evidence=(package.damage,))
+    for problem in package.problems:
+        if problem.kind in _UNREADABLE:
+            yield Hit(inner=problem.member, message=f"cannot be read: {problem.detail}", evidence=(problem.kind,))
+    for file in package.files:
+        if file.problem and file.format is None:
+            yield Hit(inner=file.name, message=f"cannot be read: {file.problem}", evidence=(file.problem,))
+
+
+@check(
+    "LB602",
+    "Unsafe archive",
+    "error",
+    because="It attacks the user who unpacks it, or readers disagree about its content.",
+    kinds=ARCHIVES,
+    example="a member named ../../.ssh/authorized_keys",
+    cure="Pack plain files under relative names, each once, with latebind pack or the ecosystem's own tool.",
+)
+def unsafe_archive(package: Contents) -> Iterator[Hit | Skip]:
+    """Members that leave their folder, links, bombs and repeated names attack the user who unpacks the archive.
+
+    Of two members with one name, some readers take the first and some the last, so they see different packages. The
+    same holds for data before the archive, which hides a second file in it.
+    """
+    for problem in package.problems:
+        if problem.kind in _UNSAFE:
+            yield Hit(inner=problem.member, message=problem.detail, evidence=(f"{problem.kind}: {problem.member!r}",))
+
+
+@check(
+    "LB603",
+    "File name that is not portable",
+    "warning",
+    because="It cannot be installed correctly on some systems. A note if the tags exclude them.",
+    kinds=ARCHIVES,
+    example="latenn/Model.onnx and latenn/model.onnx",
+    cure="Rename the file so that it is valid on Windows and differs from others by more than case.",
+)
+def unportable_name(package: Contents) -> Iterator[Hit | Skip]:
+    """On Windows and macOS, names that differ only by case are one file. Windows also reserves some names."""
+    for_linux = package.wheel is not None and all("linux" in platform for platform in package.wheel.platforms)
+    severity: Severity = "note" if for_linux else "warning"
+    for problem in package.problems:
+        if problem.kind == "case-collision":
+            yield Hit(inner=problem.member, message=problem.detail, evidence=(problem.member,), severity=severity)
+    for file in package.files:
+        bad = [part for part in file.name.split("/") if _is_unportable(part)]
+        if bad:
+            yield Hit(
+                inner=file.name,
+                message=f"{bad[0]!r} is not a valid file name on Windows",
+                evidence=(file.name,),
+                severity=severity,
+            )
+
+
+def _is_unportable(part: str) -> bool:
+    return bool(_DOS_NAME.match(part) or _DOS_CHARACTERS.search(part)) or part.endswith((".", " "))
+
+
+@check(
+    "LB604",
+    "Unreadable binary",
+    "error",
+    because="It does not load. A note for test data.",
+    example="an ELF file whose last segment is cut off",
+    cure="Build the binary again, and compare its size and hash with the build's output.",
+)
+def binary_unreadable(package: Contents) -> Iterator[Hit | Skip]:
+    """The file starts like a native binary but is damaged, so it does not load. In a folder of tests it is a note."""
+    for file in package.files:
+        if file.problem and file.format is not None:
+            yield Hit(
+                inner=file.name,
+                message=f"is a damaged {file.format} file: {file.problem.removeprefix('damaged member: ')}",
+                evidence=(f"size {human_size(file.size)}", f"first bytes {file.head[:16].hex()}"),
+                severity="note" if _TESTS.search(file.name) else "error",
+            )
+
+
+SLOW_FIX = "The audit is not finished. If the file is not unusually large, report a bug to latebind and attach it."
+SLOW_SEVERITY: Severity = "warning"
+
+
+@check(
+    "LB605",
+    "Reader crashed on a file",
+    "error",
+    because="The file may be hostile. A warning if the reader was only slow.",
+    example="an ELF file that makes the parser crash or loop",
+    cure="Do not load this file. If your own build made it, report a bug to latebind and attach the file.",
+)
+def reader_died(package: Contents) -> Iterator[Hit | Skip]:
+    """Files are read in worker processes with limits on time and memory.
+
+    If a worker crashes, the file is either hostile or shows a bug in latebind. Either way it was not audited. A reader
+    that only took too long is a warning: the audit of this file is not finished. The limit is on CPU time, so a busy
+    machine does not change the result.
+    """
+    for file in package.files:
+        if file.died:
+            message, slow = f"was not audited: the reader {file.died}", is_slow(file.died)
+            fix, severity = (SLOW_FIX, SLOW_SEVERITY) if slow else ("", None)
+            yield Hit(inner=file.name, message=message, evidence=(file.died,), fix=fix, severity=severity)
+
+
+@check(
+    "LB609",
+    "Leftovers of a build",
+    "note",
+    because="Nothing fails.",
+    kinds=("wheel", "nupkg", "sdist", "npm", "sdk"),
+    example="latenn/__pycache__/__init__.cpython-311.pyc",
+    cure="Exclude the files in the build configuration, and build from a clean checkout.",
+)
+def leftovers(package: Contents) -> Iterator[Hit | Skip]:
+    """Bytecode, version control and desktop files make packages differ from build to build."""
+    for file in package.files:
+        if _LEFTOVERS.search(file.name):
+            yield Hit(inner=file.name, message="is a leftover of the build that no user needs", evidence=(file.name,))
+
+
+@check(
+    "LB610",
+    "Path of the build machine",
+    "note",
+    because="Nothing fails.",
+    example="liblatenn.so contains /home/ci/latenn/src/core.c",
+    cure="Compile with -ffile-prefix-map=$PWD=. (and -fmacro-prefix-map for __FILE__) and strip the result.",
+)
+def build_path(package: Contents) -> Iterator[Hit | Skip]:
+    """Such a path reveals who built the file and where, and makes two builds of the same source differ."""
+    for file in package.native:
+        if file.paths:
+            yield Hit(
+                inner=file.name,
+                message="contains paths of the build machine",
+                evidence=file.paths,
+                fix="Build the library in a neutral folder: it was copied into the package." * file.is_grafted,
+            )
+
+
+@check(
+    "LB611",
+    "Secret included",
+    "error",
+    because="A secret gives others access. A warning for key stores, which may hold none; a note for test data.",
+    kinds=(*ARCHIVES, "folder"),
+    example="latenn/.env",
+    cure="Remove the file, revoke the secrets in it, and delete the published package.",
+)
+def secret(package: Contents) -> Iterator[Hit | Skip]:
+    """Published packages are searched for keys within minutes. The report does not show the content.
+
+    Keys in folders with tests or examples are usually made for that purpose.
+    """
+    for file in package.files:
+        if file.base.lower() in _HARMLESS:
+            continue
+        is_test = _TESTS.search(file.name) is not None
+        if match := _PRIVATE_KEY.search(file.head):
+            severity: Severity = "note" if is_test else "error"
+            message, evidence = "contains a private key", match[0].decode()
+        elif _SECRET_NAMES.search(file.name) or _KEY_STORES.search(file.name):
+            severity = "note" if is_test else "error" if _SECRET_NAMES.search(file.name) else "warning"
+            message, evidence = "has a name typical of files with secrets", file.name
+        else:
+            continue
+        yield Hit(inner=file.name, message=message, evidence=(evidence,), severity=severity)
+
+
+@check(
+    "LB616",
+    "Native library in a nested archive",
+    "note",
+    because="The files inside were not audited, and load only if something unpacks them.",
+    example="latenn/native.zip with libonnxruntime.so",
+    cure="Install the library as a file of the package, where its loader and other tools find it.",
+)
+def nested_library(package: Contents) -> Iterator[Hit | Skip]:
+    """Tools that read packages do not look into archives inside them: linkage and known vulnerabilities go unseen.
+
+    The names come from the directory of a zip, and from the first 128 MiB of a tar (gzip, bzip2 or xz). Archives inside
+    archives are not opened.
+    """
+    for file in package.files:
+        if file.nested:
+            count = plural(len(file.nested), "native file")
+            yield Hit(inner=file.name, message=f"contains {count} that were not audited", evidence=some([*file.nested]))
+
+
+@check(
+    "LB612",
+    "Debug information left in",
+    "note",
+    because="It costs space.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: section .debug_info",
+    cure="Strip the library (cmake --install --strip) and keep its symbols in a separate archive.",
+)
+def debug_info(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Debug information is often most of a library's size, and contains paths of the build machine.
+
+    In a package of the project itself it is a warning, because a debug build has replaced the release build.
+    """
+    own = policy.allowed_exports(file.base or package.path.name, package.project) is not None
+    if image.has_debug_info:
+        seen = "__DWARF segment or debug map" if image.format == "macho" else "section .debug_info"
+        yield Hit(
+            message=f"contains debug information; the file size is {human_size(file.size)}",
+            evidence=(seen,),
+            severity="warning" if own else "note",
+        )

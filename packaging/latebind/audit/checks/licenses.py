@@ -1,0 +1,113 @@
+"""Checks LB505 and LB507: license fields and files (PEP 639), and SBOMs in wheels (PEP 770)."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.version import InvalidVersion, Version
+
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.readers.opc import readable_nuspec
+from latebind.audit.readers.package_json import read_manifest
+from latebind.audit.readers.record import read_headers
+from latebind.errors import InputError
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.audit.readers.contents import Contents
+
+_LICENSE = re.compile(r"(^|/)(licen[cs]es?|copying|notice|unlicense)([._-][^/]*)?(/|$)", re.IGNORECASE)
+_PEP_639 = Version("2.4")
+"""The metadata version that introduced License-Expression and License-File."""
+
+
+@check(
+    "LB505",
+    "License missing",
+    "note",
+    because="Nothing fails.",
+    kinds=("wheel", "nupkg", "npm", "sdk"),
+    example="a wheel without dist-info/licenses/",
+    cure='Set license and license-files in pyproject.toml, or <license type="expression"> in the nuspec.',
+)
+def license_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """Most licenses require that every copy includes their text, and companies reject packages without one."""
+    if package.kind in ("wheel", "sdk"):
+        if not any(_LICENSE.search(file.name) for file in package.files):
+            seen = f"{plural(len(package.files), 'file')}, none named LICENSE, COPYING or NOTICE"
+            yield Hit(message="contains no license file", evidence=(seen,))
+        return
+    if manifest := read_manifest(package):
+        if not manifest.fields.get("license") and not manifest.fields.get("licenses"):
+            yield Hit(inner=manifest.inner, message="names no license", evidence=("missing: license",))
+        return
+    found = readable_nuspec(package)
+    if found is None or package.is_symbols:  # a symbol package accompanies the package that names the license
+        return
+    inner, spec = found
+    named = spec.fields.get("license", "")
+    if not named and not spec.fields.get("licenseUrl"):
+        yield Hit(inner=inner, message="names no license", evidence=("missing: <license>",))
+    elif spec.license_type == "file" and named.replace("\\", "/") not in {file.name for file in package.files}:
+        yield Hit(inner=inner, message=f"names the license file {named}, which is missing", evidence=(named,))
+
+
+@check(
+    "LB507",
+    "Metadata that the index refuses",
+    "warning",
+    because="It installs, but the package index refuses the upload. A note for an SBOM that cannot be read.",
+    kinds=("wheel",),
+    example="License-File: LICENSE in METADATA, and no file latenn-1.0.dist-info/licenses/LICENSE",
+    cure="Write license as an SPDX expression and list license-files in pyproject.toml, then build again.",
+)
+def refused_metadata(package: Contents) -> Iterator[Hit | Skip]:
+    """Metadata 2.4 names the license as an SPDX expression, and lists the files with its text (PEP 639).
+
+    The index compares these fields with the wheel's files during the upload. An SBOM in `.dist-info/sboms` (PEP 770) is
+    JSON in UTF-8; scanners skip what they cannot read.
+    """
+    name = f"{package.dist_info}/METADATA"
+    try:
+        fields = read_headers(package.texts.get(name, b""), name)
+    except InputError:
+        return  # LB502 reports it
+    for message, evidence in _refused(package, fields):
+        yield Hit(inner=name, message=message, evidence=(evidence,))
+    for file, data in package.texts.items():
+        if file.startswith(f"{package.dist_info}/sboms/"):
+            try:
+                json.loads(data)
+            except ValueError as error:
+                yield Hit(inner=file, message=f"is not JSON: {error}", evidence=(file,), severity="note", fix=_SBOM)
+
+
+_SBOM = "Write the SBOM again, as JSON in UTF-8."
+
+
+def _refused(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    """What is wrong, with the line."""
+    written = "".join(fields.get("metadata-version", ())[:1])
+    try:
+        is_new = Version(written) >= _PEP_639
+    except InvalidVersion:
+        return
+    for text in fields.get("license-expression", ()):
+        line = f"License-Expression: {text}"
+        if not is_new:
+            yield f"has License-Expression, which metadata {written} lacks", line
+        if fields.get("license"):
+            yield "has both License and License-Expression", line
+        try:
+            canonicalize_license_expression(text)
+        except InvalidLicenseExpression as error:
+            yield f"names no SPDX license expression: {error}", line
+    files = {file.name for file in package.files}
+    for text in fields.get("license-file", ()) if is_new else ():
+        if f"{package.dist_info}/licenses/{text}" not in files:
+            yield f"names the license file {text}, which is not in licenses/", f"License-File: {text}"

@@ -1,0 +1,205 @@
+"""Checks LB106 and LB107: whether everything a binary needs is available."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.runtime import fits_any
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.supply import dependencies, must_load, other_folder, stops_all, supplier
+from latebind.audit.engine.wording import SYSTEMS, first, needs, some
+from latebind.binary.floors import is_glibc
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Format, Image
+
+_OF_THE_SYSTEM = "Name the system's packages that users have to install (apt, dnf), or add the library to the package."
+_OF_PYTHON = re.compile(r"_?Py")
+_OF_NODE = re.compile(r"_?(napi|node|uv)_|_Z\w*?(2v8|4node)")
+"""What the program itself exports to the files that it loads: CPython, and Node.js with libuv and V8."""
+_OF_A_PART = "Add the library to the package, or name what users have to install for this part."
+
+
+@check(
+    "LB106",
+    "Undefined symbol that nothing provides",
+    "error",
+    because="A module with an open symbol cannot be imported. A warning where another library may define it.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: undefined OrtGetApiBase",
+    cure="Link the library that defines the symbol, or resolve it at run time. -Wl,-z,defs reports it at build time.",
+)
+def undefined_symbol(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Such a library loads only into a process that happens to have the symbol. Anywhere else it fails, often late.
+
+    On Linux, symbols of glibc and of the compiler's run-time library have versions; a symbol without a version must
+    come from the package or from another needed library. Weak symbols may stay undefined. So may `Py*` in Python
+    packages and, in add-ons for Node.js, the symbols that its program exports. A glibc function whose library is not
+    linked is a note, since Python has loaded that library. On macOS the check covers symbols that are looked up in
+    every image (`-undefined dynamic_lookup`). On macOS and Windows it also covers symbols bound to a library of the
+    package that does not export them.
+    """
+    yield from _bound_and_missing(package, image)
+    open_names = {row.name for row in image.open_imports}
+    if not open_names:
+        return
+    of_host = _OF_NODE if file.is_node_addon else _OF_PYTHON if package.modules else None
+    missing = {name for name in open_names - package.exported if of_host is None or not of_host.match(name)}
+    if _has_unknown_library(package, image):
+        # A library outside the package may define anything, except the entry symbol of a runtime.
+        linked = any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes for name in image.needed)
+        entries = {symbol for runtime in policy.runtimes for symbol in runtime.entry_symbols}
+        missing &= set() if linked else entries
+    libc = sorted(name for name in missing if platforms.is_libc_symbol(name)) if image.format == "elf" else []
+    others = sorted(missing - set(libc))
+    if others:
+        yield Hit(
+            message=f"has {plural(len(others), 'undefined symbol')} that nothing provides: {first(others)}",
+            evidence=some(others),
+            severity="error" if must_load(package, file, image) and not dependencies(package) else "warning",
+        )
+    if libc:
+        yield Hit(
+            message=f"uses {', '.join(libc[:3])} without linking the part of glibc that defines it",
+            evidence=some(libc),
+            fix="Link with -ldl, -lpthread or -lm, whichever defines the symbol. glibc before 2.34 needs it.",
+            severity="note",
+        )
+
+
+def _has_unknown_library(package: Contents, image: Image) -> bool:
+    """Whether it needs a library whose symbols are not known: one outside the package or, on macOS, a framework."""
+    inside = {name for row in provided_libraries(package) for name in (row, row.lower())}
+    known = is_glibc if image.format == "elf" else _is_c_library_of_macos
+    return any(posixpath.basename(name) not in inside and not known(name) for name in image.needed)
+
+
+def _is_c_library_of_macos(name: str) -> bool:
+    return name.startswith(("/usr/lib/libSystem.", "/usr/lib/libc++."))
+
+
+def _bound_and_missing(package: Contents, image: Image) -> Iterator[Hit]:
+    """Imports that a library of the package should define but does not, in formats that bind each to a library."""
+    if image.format == "elf":
+        return
+    wanted: dict[str, set[str]] = {}
+    for row in image.imports:
+        if row.library and row.kind != "weak" and row.library != image.soname and not row.name.startswith("#"):
+            wanted.setdefault(row.library, set()).add(row.name)
+    for library, names in wanted.items():
+        base = posixpath.basename(library).lower()
+        suppliers = [other for file, other in package.images if file.base.lower() == base]
+        if not suppliers or any("reexport" in other.link_kinds.values() for other in suppliers):
+            continue  # the names that it passes on from others are not known
+        missing = sorted(names - {row.name for other in suppliers for row in other.exports})
+        if missing:
+            yield Hit(
+                message=f"imports {plural(len(missing), 'symbol')} that {library} does not export: {first(missing)}",
+                evidence=some(missing),
+            )
+
+
+@check(
+    "LB107",
+    "Needed library that is missing",
+    "error",
+    because="Nothing of the package loads without it. A warning if other modules do, a note if a dependency installs "
+    "it.",
+    formats=EVERY_FORMAT,
+    example="libspeech.so: NEEDED libopenblas.so.0",
+    cure="Add the library to the package (auditwheel, delocate and delvewheel do that), or link it statically.",
+)
+def library_missing(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """A binary fails to load when a library is neither in its package nor on every system that its tag covers.
+
+    System libraries are those of manylinux on Linux (PEP 600, as auditwheel applies it), `/usr/lib` and `/System` on
+    macOS, and the DLLs of every Windows 10 on Windows. A library that `Requires-Dist` installs, by its name or by the
+    search path, is a note. So is a library of a driver, which is there if the hardware is. It is a warning where other
+    modules of the package load without it, where desktop systems have the library, and where no tag promises anything.
+    """
+    files = {row.base.lower() for row, _ in package.images}
+    by_soname = {other.soname.lower(): row.base for row, other in package.images if other.soname}
+    for name in image.needed:
+        base = posixpath.basename(name).lower()
+        if base in files or of_system(package, image, name):
+            continue
+        if inside := by_soname.get(name.lower()):  # loaders look for the file name
+            yield Hit(
+                message=f"needs {name}, which the package has as {inside}: it is found only if already loaded",
+                evidence=(needs(image, name),),
+                fix=f"Name the file {name}, or link its users again with the name {inside}.",
+                severity="warning",
+            )
+            continue
+        if any(fits_any(name, runtime.linked_globs) for runtime in policy.runtimes):
+            continue  # LB101
+        yield replace(_judged(package, file, image, name), evidence=(needs(image, name),))
+
+
+def _judged(package: Contents, file: File, image: Image, name: str) -> Hit:
+    """How bad the lack of a library is, where it comes from, and who can supply it."""
+    if (known := _expected(package, file, image, name)) is not None:
+        return known
+    why = f"needs {name}, which is not in the package or on every {SYSTEMS[image.format]} system"
+    promised = package.wheel is not None and any(_promises(image.format, row) for row in package.wheel.platforms)
+    if not promised:
+        return Hit(message=why, severity="warning")
+    if not stops_all(package, file, image):
+        return Hit(message=f"{why}; other parts load without it", fix=_OF_A_PART, severity="warning")
+    return Hit(message=why, severity="warning" if image.link_kinds.get(name) in ("weak", "delay") else "error")
+
+
+def _expected(package: Contents, file: File, image: Image, name: str) -> Hit | None:
+    """Where a library should come from, if that is known."""
+    text = f"needs {name}, expected"
+    if found := supplier(package, file, image, name):
+        if found.extra:
+            message = f"{text} from {found.name}, which only the extra {found.extra} requires"
+            return Hit(message=message, fix=f"Install the package with [{found.extra}].", severity="warning")
+        fix = f"Check that {found.name} installs it, in each version that the package allows."
+        return Hit(message=f"{text} from {found.name}, which the package requires", fix=fix, severity="note")
+    if folder := other_folder(package, file, image):
+        message = f"{text} in {folder}/ of another distribution, which the package does not require"
+        fix = f"Require the distribution that installs {folder}/."
+        return Hit(message=message, fix=fix, severity="warning")
+    base = posixpath.basename(name).lower()
+    if platforms.is_driver(base):
+        fix = "Open it at run time if the package should load without the driver."
+        return Hit(message=f"needs {name}, which is part of a driver", fix=fix, severity="note")
+    if platforms.is_common(base):
+        message = f"needs {name}, which desktop systems have, but many containers lack"
+        return Hit(message=message, fix=_OF_THE_SYSTEM, severity="warning")
+    return None
+
+
+def of_system(package: Contents, image: Image, name: str) -> bool:
+    """Whether every system of the image's format has the library, or Python does, or another check judges it."""
+    if image.format == "macho":
+        return platforms.is_macos(name)
+    if image.format == "elf":
+        return platforms.is_system(posixpath.basename(name))
+    if platforms.is_vc_runtime(name):
+        return True  # LB111 and LB112
+    in_python = platforms.is_python(name) and bool(package.modules)
+    return in_python or platforms.is_windows(name) or name.lower() == "node.exe"
+
+
+def _promises(format_: Format, platform: str) -> bool:
+    """Whether the tag promises that binaries of the format load on its systems."""
+    if format_ == "elf":
+        return platforms.linux_tag(platform) is not None
+    return platforms.tag_format(platform) == format_
+
+
+def provided_libraries(package: Contents) -> set[str]:
+    """The file names and own names of the package's libraries."""
+    return {name for file, image in package.images for name in (file.base, image.soname) if name}

@@ -1,0 +1,88 @@
+"""Checks LB110, LB308 and LB615: install names, minimum versions and signatures on macOS."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import own_name
+from latebind.binary import floors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents
+    from latebind.binary import Image
+
+_DELOCATED = "/DLC/"
+"""delocate gives the libraries that it copies install names in this folder, which no system has."""
+
+
+@check(
+    "LB110",
+    "Absolute install name",
+    "note",
+    because="Only those who link the library notice.",
+    formats=("macho",),
+    example="liblatenn.dylib: install name /Users/ci/build/liblatenn.dylib",
+    cure="Link with -Wl,-install_name,@rpath/liblatenn.dylib (CMake: MACOSX_RPATH ON, the default).",
+)
+def absolute_install_name(image: Image) -> Iterator[Hit | Skip]:
+    """Everything that links the library records its install name, and looks for it only there.
+
+    An absolute path is correct only for system libraries. Any other path leaks the build machine's layout, and anyone
+    who can write to it can inject code.
+    """
+    name = image.soname
+    if name.startswith("/") and not name.startswith(_DELOCATED) and not platforms.is_macos(name):
+        yield Hit(message=f"has the absolute install name {name}", evidence=(own_name(image),))
+
+
+@check(
+    "LB308",
+    "Newer macOS needed than promised",
+    "warning",
+    because="It fails on older systems once it uses a newer function.",
+    formats=("macho",),
+    example="liblatenn.dylib needs macOS 14.0; the tag macosx_11_0_arm64 promises 11.0",
+    cure="Build with MACOSX_DEPLOYMENT_TARGET or CMAKE_OSX_DEPLOYMENT_TARGET set to the floor, or raise the tag.",
+)
+def macos_above_tag(package: Contents, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """dyld loads a library built for a newer macOS, but fails when the library needs a function that is missing.
+
+    Installers look only at the tag, so they install the package on older systems anyway. The floor of arm64 slices is
+    at least 11.0, the first macOS for these machines.
+    """
+    needed = floors.needed_macos(image)
+    if not needed:
+        return
+    names = package.wheel.platforms if package.wheel is not None else ()
+    promises = [(floor, name) for name in names if (floor := platforms.macos_floor(name, image.arch))]
+    if package.wheel is None and (floor := floors.numeric(policy.macos)):
+        promises = [(floor, "the configured floor")]
+    if promises and floors.padded(needed) > floors.padded(min(promises)[0]):
+        floor, place = min(promises)
+        yield Hit(
+            message=f"needs macOS {image.min_os}, but {place} promises {floors.version_text(floor)}",
+            evidence=(f"minimum OS version {image.min_os}", f"promised by {place}"),
+        )
+
+
+@check(
+    "LB615",
+    "Arm64 code without a signature",
+    "error",
+    because="Macs with Apple silicon kill the process that loads it.",
+    formats=("macho",),
+    example="liblatenn.dylib (arm64) has no LC_CODE_SIGNATURE",
+    cure="Sign it as the last step: codesign --force --sign - FILE. Tools that edit a binary remove its signature.",
+)
+def unsigned_arm(image: Image) -> Iterator[Hit | Skip]:
+    """Macs with Apple silicon run only signed code. A process that loads unsigned code is killed.
+
+    An ad-hoc signature, which linkers write by default, is enough. The check does not verify the signature.
+    """
+    if image.arch in ("aarch64", "arm64e") and not image.is_signed:
+        yield Hit(message=f"is {image.arch} code without a signature", evidence=("no LC_CODE_SIGNATURE",))

@@ -1,0 +1,211 @@
+"""Checks LB501-LB503: whether a package's metadata is complete and correct."""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from latebind.audit.checks.dependencies import comparable_version
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.readers.opc import readable_nuspec
+from latebind.audit.readers.record import RecordLine, read_headers, read_record
+from latebind.errors import InputError
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.model import Severity
+
+_OTHER_TAGS = "has different tags from the file name"
+_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+
+
+@check(
+    "LB501",
+    "RECORD missing, incomplete or wrong",
+    "error",
+    because="Without a readable RECORD it cannot be installed. A warning for wrong lines, which strict installers "
+    "refuse.",
+    kinds=("wheel",),
+    example="latenn/liblatenn.so was replaced after RECORD was written",
+    cure="Build the wheel again, or run `wheel unpack` and `wheel pack` after a change.",
+)
+def record_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """RECORD lists every file of a wheel with its hash and size.
+
+    Installers use it to uninstall, and strict ones verify it. A file that is not listed is never uninstalled, and one
+    that differs was changed after the build.
+    """
+    info = package.dist_info
+    name = f"{info}/RECORD"
+    if not info or name not in package.texts:
+        yield Hit(message="has no RECORD", evidence=(f"missing: {name.lstrip('/') or 'RECORD'}",))
+        return
+    try:
+        rows = read_record(package.texts[name], name)
+    except InputError as error:
+        yield Hit(inner=name, message=error.message, evidence=(name,))
+        return
+    for hit in _lines(rows, {file.name: file for file in package.files}, info):
+        yield replace(hit, severity="warning")
+
+
+def _lines(rows: Sequence[RecordLine], files: Mapping[str, File], info: str) -> Iterator[Hit]:
+    name = f"{info}/RECORD"
+    counts = Counter(row.path for row in rows)
+    for path in sorted(path for path, count in counts.items() if count > 1):
+        yield Hit(inner=name, message=f"lists {path} {counts[path]} times", evidence=(path,))
+    for row in rows:
+        if row.path not in files:
+            yield Hit(inner=name, message=f"lists {row.path}, which is not in the wheel", evidence=(row.path,))
+        else:
+            yield from _compare(row, files[row.path], info)
+    for path in sorted(files.keys() - counts.keys()):
+        if path not in (f"{info}/{plain}" for plain in _UNHASHED[1:]):
+            yield Hit(inner=path, message="is in the wheel, but RECORD does not list it", evidence=(path,))
+
+
+def _compare(row: RecordLine, file: File, dist_info: str) -> Iterator[Hit]:
+    if row.path in (f"{dist_info}/{plain}" for plain in _UNHASHED):
+        return
+    method, _, digest = row.digest.partition("=")
+    if file.problem and not file.size:
+        return  # LB601 reports it
+    if not digest or method in ("md5", "sha1"):
+        yield Hit(
+            inner=row.path, message="has no SHA-256 or stronger hash in RECORD", evidence=(f"{row.path},{row.digest}",)
+        )
+    elif method == "sha256":
+        seen = base64.urlsafe_b64encode(bytes.fromhex(file.sha256)).rstrip(b"=").decode()
+        if digest.rstrip("=") != seen and not file.problem:
+            yield Hit(
+                inner=row.path,
+                message="differs from its hash in RECORD",
+                evidence=(f"RECORD: sha256={digest}", f"file: sha256={seen}"),
+            )
+    if row.size and row.size != str(file.size) and not file.problem:
+        yield Hit(
+            inner=row.path,
+            message=f"has {plural(file.size, 'byte')}, but RECORD says {row.size}",
+            evidence=(f"RECORD: {row.size}", f"file: {file.size}"),
+        )
+
+
+@check(
+    "LB502",
+    "Wheel metadata broken or different from the file name",
+    "error",
+    because="Installers refuse it. A note if only the tags inside differ.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-any.whl whose METADATA says Version: 1.1",
+    cure="Build the wheel again. Rename wheels with `wheel tags`, never by hand.",
+)
+def wheel_metadata(package: Contents) -> Iterator[Hit | Skip]:
+    """Installers choose a wheel by its file name and install it by its metadata, so the two must agree."""
+    if package.wheel is None:
+        yield Hit(
+            message="is not a valid wheel name: project-version-python-abi-platform.whl",
+            evidence=(f"file name: {package.path.name}",),
+        )
+        return
+    tops = {file.name.partition("/")[0] for file in package.files}
+    folders = sorted(top for top in tops if top.endswith(".dist-info"))
+    if len(folders) != 1:
+        yield Hit(
+            message=f"has {plural(len(folders), '.dist-info folder')}, but needs exactly 1", evidence=tuple(folders)
+        )
+    for part, judge in (("WHEEL", _judge_wheel), ("METADATA", _judge_metadata)):
+        name = f"{package.dist_info}/{part}"
+        if name not in package.texts:
+            yield Hit(message=f"has no {part}", evidence=(f"missing: {part}",))
+            continue
+        try:
+            fields = read_headers(package.texts[name], name)
+        except InputError as error:
+            yield Hit(inner=name, message=error.message, evidence=(name,))
+            continue
+        for message, evidence in judge(package, fields):
+            severity: Severity = "note" if message == _OTHER_TAGS else "error"
+            shown = (evidence, f"file name: {package.path.name}")
+            yield Hit(inner=name, message=message, evidence=shown, severity=severity)
+
+
+def _judge_wheel(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    name = package.wheel
+    if name is None:
+        return
+    given = {
+        (python, abi, platform)
+        for tag in fields.get("tag", ())
+        for python in tag.split("-")[0].split(".")
+        for abi in "".join(tag.split("-")[1:2]).split(".")
+        for platform in "".join(tag.split("-")[2:3]).split(".")
+    }
+    named = {(python, abi, platform) for python in name.pythons for abi in name.abis for platform in name.platforms}
+    if given != named:
+        yield _OTHER_TAGS, f"Tag: {', '.join(fields.get('tag', ('none',)))}"
+    if not fields.get("wheel-version"):
+        yield "lacks Wheel-Version", "missing: Wheel-Version"
+
+
+def _judge_metadata(package: Contents, fields: Mapping[str, tuple[str, ...]]) -> Iterator[tuple[str, str]]:
+    name = package.wheel
+    for field in ("metadata-version", "name", "version"):
+        if not fields.get(field):
+            yield f"lacks {field.title()}", f"missing: {field.title()}"
+    for text in fields.get("requires-dist", ()):
+        try:
+            Requirement(text)
+        except InvalidRequirement:
+            yield "has a requirement that cannot be read", f"Requires-Dist: {text}"
+    if name is None:
+        return
+    for given in fields.get("name", ())[:1]:
+        if canonicalize_name(given) != name.project:
+            yield f"names the project {given}", f"Name: {given}"
+    for given in fields.get("version", ())[:1]:
+        if comparable_version(given) != comparable_version(name.version):
+            yield f"has the version {given}", f"Version: {given}"
+
+
+@check(
+    "LB503",
+    "Nuspec different from the file name",
+    "error",
+    because="Restoring from a folder or a cache fails.",
+    kinds=("nupkg",),
+    example="Latenn.1.0.0.nupkg whose nuspec says 1.1.0",
+    cure="Pack again. Never rename a nupkg by hand.",
+)
+def nuspec_name(package: Contents) -> Iterator[Hit | Skip]:
+    """Local feeds and caches find a package by its file name, then read the nuspec. NuGet fails if the two differ."""
+    found = readable_nuspec(package)
+    if found is None:
+        return
+    name, spec = found
+    package_id, version = spec.fields.get("id", ""), spec.fields.get("version", "")
+    stem = package.path.name.rpartition(".")[0].removesuffix(".symbols")
+    wanted = {f"{package_id}.{text}".lower() for text in (version, version.partition("+")[0], _normal(version))}
+    if stem.lower() not in wanted:
+        yield Hit(
+            inner=name,
+            message=f"names {package_id} {version}, but the file is {package.path.name}",
+            evidence=(f"id: {package_id}", f"version: {version}", f"file name: {package.path.name}"),
+        )
+
+
+def _normal(text: str) -> str:
+    """A NuGet version as in file names: at least three numbers, without leading zeros or a fourth number of 0."""
+    numbers, dash, label = text.partition("+")[0].partition("-")
+    parts = [part.lstrip("0") or "0" for part in numbers.split(".")]
+    parts += ["0"] * (3 - len(parts))
+    if len(parts) == 4 and parts[3] == "0":  # noqa: PLR2004
+        parts.pop()
+    return ".".join(parts) + dash + label

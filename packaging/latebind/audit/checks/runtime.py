@@ -1,0 +1,233 @@
+"""Checks LB101-LB105: whether a package links, bundles, renames or embeds the runtime."""
+
+from __future__ import annotations
+
+import posixpath
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import ARCHIVES, EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import links, own_name, some
+from latebind.config.ep import EP_EXPORTS
+from latebind.text import human_size, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.tables.presets import RuntimePreset
+
+
+@check(
+    "LB101",
+    "Runtime linked",
+    "error",
+    because="It loads with one release of the runtime only, so the promise of late binding is broken.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so: NEEDED libonnxruntime.so.1; latenn.dll: delay import of onnxruntime.dll",
+    cure="Remove the runtime from target_link_libraries() and open it at run time with lb_bind().",
+)
+def runtime_linked(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
+    """The loader looks for a linked runtime under one exact file name when it loads the library.
+
+    Distributions of the runtime do not agree on that name. The library therefore loads next to one release only, or
+    not at all, and the loader's message names neither the missing package nor its version.
+    """
+    linked = dict(row for row in links(image) if fits_any(row[0], runtime.linked_globs))
+    if _is_own(package, runtime) and all(posixpath.basename(name).lower() in package.bases for name in linked):
+        return
+    if linked and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif linked and not _is_named(file.base, file, runtime):
+        yield Hit(
+            message=f"links {', '.join(linked)}, so it loads only where a file of exactly that name is found",
+            evidence=tuple(linked.values()),
+            fix=f"Remove {runtime.title} from target_link_libraries(){_instead(file, runtime, policy)}",
+        )
+
+
+@check(
+    "LB102",
+    "Symbol version of the runtime needed",
+    "error",
+    because="It loads with one release of the runtime only.",
+    example="libsherpa.so: VERNEED libonnxruntime.so VERS_1.28.2",
+    cure="Resolve the entry symbol with dlsym, as lb_bind() does, so that no symbol version is recorded.",
+)
+def runtime_version_needed(package: Contents, file: File, image: Image, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """A recorded symbol version ties the library to one release of the runtime, even where the file name fits.
+
+    With any other release the dynamic loader fails with `version 'VERS_1.28.2' not found`.
+    """
+    # Versions such as VERS_1.0 are common, and a copy may have any name. Only the entry symbol identifies the runtime.
+    entries = {(row.library, row.version) for row in image.imports if row.name in runtime.entry_symbols}
+    rows = [
+        (library, version)
+        for library, versions in image.version_needs.items()
+        for version in versions
+        if fits_any(library, runtime.linked_globs) or (library, version) in entries
+        if not _is_named(file.base, file, runtime)
+        if not platforms.is_system(library)
+    ]
+    if rows and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif rows:
+        symbols = sorted(row.name for row in image.imports if (row.library, row.version) in rows)
+        wanted = ", ".join(f"{version} of {library}" for library, version in rows)
+        yield Hit(
+            message=f"needs {wanted}: no other release of {runtime.title} fits",
+            evidence=(*(f"VERNEED {library} {version}" for library, version in rows), *some(symbols)),
+        )
+
+
+@check(
+    "LB103",
+    "Runtime bundled",
+    "error",
+    because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
+    kinds=(*ARCHIVES, "folder"),
+    example="latenn.whl!latenn.libs/libonnxruntime-1a2b3c4d.so.1.20.1",
+    cure="Remove the runtime, require the package that supplies it, and exclude it from repair tools.",
+)
+def runtime_bundled(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """A second copy of the runtime adds 15-27 MB, meets the user's own copy in one process, and is never updated.
+
+    A plugin for the runtime, such as an execution provider of ONNX Runtime, is recognized by its exports. It does not
+    count as a copy, even if its file is named like one.
+    """
+    rows = [file for file in package.native if _is_named(file.base, file, runtime) and not _is_own(package, runtime)]
+    if rows and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+        return
+    for file in rows:
+        soname = next((own_name(image) for image in file.images), "")
+        yield Hit(
+            inner=file.name,
+            message=f"bundles a copy of {runtime.title} ({human_size(file.size)})",
+            evidence=tuple(filter(None, (f"file {file.base}", soname, *_entry_symbols(file, runtime)))),
+            fix=f"Remove it{_suppliers(package, runtime)}. If a repair tool added it, pass --exclude '{file.base}'.",
+        )
+
+
+@check(
+    "LB104",
+    "Renamed copy of the runtime",
+    "error",
+    because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
+    formats=EVERY_FORMAT,
+    example="libspeech_rt.so exports OrtGetApiBase",
+    cure="Remove the copy from the package and open the user's own runtime with lb_bind().",
+)
+def runtime_renamed(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
+    """A copy under another name is still a copy.
+
+    Its SONAME, its install name or the entry symbol that it exports gives it away.
+    """
+    if _is_named(file.base or package.path.name, file, runtime) and package.kind != "binary":
+        return
+    proofs = _entry_symbols(file, runtime)
+    if _is_named(posixpath.basename(image.soname), file, runtime):
+        proofs = (own_name(image), *proofs)
+    if proofs and _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    elif proofs:
+        yield Hit(
+            message=f"is a renamed copy of {runtime.title}: {proofs[0]}",
+            evidence=proofs,
+            fix=f"Remove the copy from the package{_instead(file, runtime, policy)}",
+        )
+
+
+@check(
+    "LB105",
+    "Runtime embedded",
+    "error",
+    because="A package that binds late promises not to contain the runtime. Other packages leave this check out.",
+    formats=EVERY_FORMAT,
+    example="_core.abi3.so contains the text of OrtApis::GetApi and exports only PyInit__core",
+    cure="Link the library without the runtime's static archives; open the user's own runtime with lb_bind().",
+)
+def runtime_embedded(
+    package: Contents, file: File, image: Image, runtime: RuntimePreset, policy: Policy
+) -> Iterator[Hit | Skip]:
+    """A statically linked runtime appears in no table of the file.
+
+    It is recognized by strings that only the runtime's own code contains, never by names that its users also contain.
+    """
+    found = [marker for marker in runtime.markers if marker in file.markers]
+    named = any(_is_named(name, file, runtime) for name in (file.base, posixpath.basename(image.soname)))
+    if not found or named or _entry_symbols(file, runtime) or _is_own(package, runtime):
+        return  # LB103 and LB104 report it with better proof
+    if _is_supply(package, runtime):
+        yield _supply_skip(package, runtime)
+    else:
+        yield Hit(
+            message=f"embeds {runtime.title} statically: it contains {plural(len(found), 'string')} of its code",
+            evidence=tuple(f"string {marker!r}" for marker in found),
+            fix=f"Link the library without the runtime's static archives{_instead(file, runtime, policy)}",
+        )
+
+
+def _instead(file: File, runtime: RuntimePreset, policy: Policy) -> str:
+    """How the library gets the runtime's functions when it does not contain or link it: the rest of a fix."""
+    if file.is_provider and runtime.plugin_symbols:
+        return (
+            f": {runtime.title} passes its functions to {EP_EXPORTS[0]}(). If C++ headers still need OrtGetApiBase, "
+            "define ORT_API_MANUAL_INIT, and call Ort::InitApi(ort_api) there."
+        )
+    if runtime.name in policy.drop_ins:
+        return (
+            f". `drop_in` replaces what is found by a search, not a library that is named by its path: `latebind init` "
+            f"lists those. Write -l{runtime.name}, or link latebind::{runtime.name}."
+        )
+    return " and open it at run time with lb_bind()."
+
+
+def fits_any(name: str, globs: Iterable[str]) -> bool:
+    """Whether a name or path matches one of the globs, ignoring case as Windows and macOS do. "" matches none."""
+    small = name.lower()
+    return bool(name) and any(fnmatchcase(small, glob.lower()) for glob in globs)
+
+
+def _is_named(name: str, file: File, runtime: RuntimePreset) -> bool:
+    """Whether the name is that of one of the runtime's libraries and the file's exports do not make it a plugin."""
+    return fits_any(name, runtime.file_globs) and not _is_plugin(file, runtime)
+
+
+def _is_plugin(file: File, runtime: RuntimePreset) -> bool:
+    exported = {row.name for image in file.images for row in image.exports}
+    own = {*runtime.entry_symbols, *runtime.part_symbols}
+    return not exported.isdisjoint(runtime.plugin_symbols) and exported.isdisjoint(own)
+
+
+def _entry_symbols(file: File, runtime: RuntimePreset) -> tuple[str, ...]:
+    rows = {row.name: row for image in file.images for row in image.exports if row.name in runtime.entry_symbols}
+    return tuple(f"exports {name}" for name, row in rows.items() if not row.forward)  # LB101 reports forwards
+
+
+def _is_supply(package: Contents, runtime: RuntimePreset) -> bool:
+    """Whether the package supplies the runtime, and therefore has to contain it."""
+    suppliers = {name.lower() for name in (*runtime.python.extras.values(), *runtime.nuget.ids, runtime.npm)}
+    return package.project.lower() in suppliers - {""}
+
+
+def _is_own(package: Contents, runtime: RuntimePreset) -> bool:
+    """Whether an execution provider may contain the runtime: its vendor's own, but not the one that it plugs into."""
+    return EP_EXPORTS[0] in package.exported and not runtime.plugin_symbols
+
+
+def _supply_skip(package: Contents, runtime: RuntimePreset) -> Skip:
+    return Skip(reason=f"{package.project} supplies {runtime.title}, so it contains it on purpose")
+
+
+def _suppliers(package: Contents, runtime: RuntimePreset) -> str:
+    names = {"nupkg": runtime.nuget.ids, "npm": (runtime.npm,)}.get(package.kind, tuple(runtime.python.extras.values()))
+    names = tuple(filter(None, names))
+    return f" and require one of {', '.join(names)}" if names else ""

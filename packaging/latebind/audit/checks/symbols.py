@@ -1,0 +1,156 @@
+"""Checks LB2xx: what a binary exports."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import first, some
+from latebind.binary import lacking
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Export, Format, Image
+
+# Placement forms replace nothing: [new.delete.placement] of the C++ standard.
+_PLACEMENT = frozenset({"_ZnwmPv", "_ZnamPv", "_ZnwjPv", "_ZnajPv", "_ZdlPvS_", "_ZdaPvS_"})
+_HEAP_OF_TCMALLOC = "12__hot_cold_t"
+"""An argument that only tcmalloc's own forms of the operators have."""
+_ALLOCATION = ("_Znw", "_Zna", "_Zdl", "_Zda")
+# The linker's own names for the edges of sections: older linkers export them, nothing binds to them.
+_EDGES = {"__bss_start", "_edata", "_end", "_init", "_fini", "__end__", "_bss_end__", "__bss_end__", "__bss_start__",
+          "_mh_dylib_header", "_mh_bundle_header", "_mh_execute_header", "__dso_handle"}  # fmt: skip
+_SECTION_EDGES = ("__start_", "__stop_")
+_CXX = ("_Z", "?")  # the Itanium names of GCC and clang, and Microsoft's
+_OWN_ENTRY = ("PyInit_", "PyModExport_")
+
+
+@check(
+    "LB201",
+    "Export that the configuration does not allow",
+    "error",
+    because="The configuration promises which symbols are exported.",
+    formats=EVERY_FORMAT,
+    example='liblatenn.so exports lb_bind; allowed: ["latenn_*"]',
+    cure="Compile with -fvisibility=hidden and mark the interface, or add the symbol to the package's `exports`.",
+)
+def export_outside_policy(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """Every export is an interface that others can bind to, and a name that can clash with another library's.
+
+    Applies if the configuration lists what a package exports.
+    """
+    allowed = policy.allowed_exports(file.base or package.path.name, package.project)
+    if allowed is None:
+        return
+    surplus = [
+        row.name
+        for row in offered(image)
+        if not any(fnmatchcase(row.name, glob) for glob in allowed)
+        if not row.name.startswith(_OWN_ENTRY)
+    ]
+    if surplus:
+        yield Hit(
+            message=f"exports {plural(len(surplus), 'symbol')} that `exports` does not list: {first(surplus)}",
+            evidence=(f"allowed: {', '.join(allowed) or 'none'}", *some(surplus)),
+        )
+
+
+@check(
+    "LB202",
+    "C++ symbols exported",
+    "note",
+    because="They clash only with a second library that has the same names. A warning for operator new and delete.",
+    formats=EVERY_FORMAT,
+    example="libspeech.so exports _Znwm (operator new)",
+    cure="Compile with -fvisibility=hidden -fvisibility-inlines-hidden and link with -Wl,--exclude-libs,ALL. With zig, "
+    "whose linker lacks that option, use a version script.",
+)
+def cxx_exported(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """C++ symbols of two libraries in one process are merged by name, even if they come from different versions.
+
+    An exported `operator new` or `delete` can replace the allocator of the whole process, so it is a warning. Symbols
+    that are passed on from another library, such as libc++ on macOS, do not count. Windows merges nothing, but there
+    too the names bind callers to one compiler and its run-time library.
+    """
+    names = [row.name for row in offered(image) if row.name.startswith(_CXX) and not row.forward]
+    merged = names if image.format != "pe" else []
+    allocation = [
+        name
+        for name in merged
+        if name.startswith(_ALLOCATION) and name not in _PLACEMENT and _HEAP_OF_TCMALLOC not in name
+    ]
+    fix = (
+        "Ask the library's project, or build it with hidden visibility: it was copied into the package."
+        * file.is_grafted
+    )
+    if allocation:
+        yield Hit(
+            message=f"exports operator new or delete, of {plural(len(names), 'C++ symbol')}: {first(allocation)}",
+            evidence=some(allocation),
+            fix=fix,
+            severity="warning",
+        )
+    elif names:
+        yield Hit(message=f"exports {plural(len(names), 'C++ symbol')}: {first(names)}", evidence=some(names), fix=fix)
+
+
+@check(
+    "LB203",
+    "Data exported",
+    "note",
+    because="Only programs that link the variable are affected.",
+    formats=EVERY_FORMAT,
+    example="liblatenn.so exports the variable latenn_version",
+    cure="Make the variable static and export a function that returns its value.",
+)
+def data_exported(image: Image) -> Iterator[Hit | Skip]:
+    """Programs that link an exported variable record its size and address, so it can never grow.
+
+    On Linux, copy relocations split it in two. On Windows, its users must declare it as imported.
+    """
+    names = [row.name for row in offered(image) if row.kind == "data" and not row.name.startswith(_CXX)]
+    if names:
+        which = f"{plural(len(names), 'variable')} whose size must never change"
+        yield Hit(message=f"exports {which}: {first(names)}", evidence=some(names))
+
+
+@check(
+    "LB204",
+    "Export missing",
+    "error",
+    because="Callers cannot find a function that the configuration promises.",
+    example="liblatenn.so does not export latenn_load",
+    cure="Export the symbol, or correct the package's `exports`. A name with a wildcard is allowed but not required.",
+)
+def export_missing(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+    """A name without a wildcard in `exports` is a promise. If the export is missing, loading or the first call fails.
+
+    One library of the package must export it on each platform. Applies if the configuration lists what a package
+    exports.
+    """
+    groups: dict[tuple[tuple[str, ...], str, Format], list[tuple[File, Image]]] = {}
+    for file, image in package.images:
+        listed = policy.allowed_exports(file.base or package.path.name, package.project)
+        if listed is not None and image.file_type == "shared":
+            groups.setdefault((listed, file.folder, image.format), []).append((file, image))
+    for (listed, _, _), rows in groups.items():
+        names = sorted({row.name for _, image in rows for row in offered(image)})
+        missing = lacking(listed, [image for _, image in rows])
+        if missing:
+            yield Hit(
+                message=f"does not export {', '.join(missing)}, which the configuration lists",
+                evidence=some([f"exports {name}" for name in names]) or ("exports nothing",),
+                inner=rows[0][0].name,
+            )
+
+
+def offered(image: Image) -> list[Export]:
+    """The exports of a library. A program's dynamic symbols serve its own libraries."""
+    if image.file_type != "shared" or image.interpreter:
+        return []
+    return [row for row in image.exports if row.name not in _EDGES and not row.name.startswith(_SECTION_EDGES)]

@@ -1,0 +1,295 @@
+"""Checks LB301-LB307: whether binaries keep the promises of the package's tags, RIDs and floors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.layout import promised_rid, rid_folder
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.supply import must_load
+from latebind.audit.readers.package_json import read_manifest
+from latebind.binary import floors
+from latebind.tables import pythonabi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File, WheelName
+    from latebind.binary import Image
+    from latebind.model import Severity
+
+_SHOWN = 8
+_EVERY_SYSTEM = {"elf", "macho", "pe"}
+
+
+@check(
+    "LB301",
+    "Newer glibc needed than promised",
+    "error",
+    because="It does not load on systems that the tag includes.",
+    example="liblatenn.so needs GLIBC_2.34 for pthread_create; the tag promises 2.28",
+    cure="Build for the older glibc (zig -target x86_64-linux-gnu.2.28, or a manylinux image), or raise the floor.",
+)
+def glibc_above_tag(package: Contents, file: File, image: Image, policy: Policy) -> Iterator[Hit | Skip]:
+    """The dynamic loader refuses a library that needs symbol versions that the system's glibc does not have.
+
+    Installers look only at the tag, so they install the package there anyway. A library that no module loads and
+    that the package works without is a warning, unless no other one fits.
+    """
+    versions = floors.glibc_versions(image)
+    if "GLIBC_PRIVATE" in versions:
+        names = _because(image, "GLIBC_PRIVATE")
+        yield Hit(
+            message=f"needs GLIBC_PRIVATE for {_list(names)}, so it loads with one build of glibc only",
+            evidence=names,
+            severity=_floor_severity(package, file, image),
+        )
+    needed, why = floors.needed_glibc(versions)
+    promised = _promised_glibc(package, policy)
+    if needed and promised and needed > promised:
+        names = _because(image, why)
+        yield Hit(
+            message=f"needs {why} for {_list(names)}, but {_promise(package)} glibc {floors.version_text(promised)}",
+            evidence=(f"VERNEED {why}", *names),
+            severity="error" if package.least_glibc > promised else _floor_severity(package, file, image),
+        )
+
+
+def _floor_severity(package: Contents, file: File, image: Image) -> Severity:
+    return "error" if package.kind != "wheel" or must_load(package, file, image) else "warning"
+
+
+@check(
+    "LB302",
+    "Binary of another architecture or system",
+    "error",
+    because="It does not load on the promised platform. A note if other files serve that platform.",
+    kinds=("wheel", "nupkg", "sdk"),
+    example="an aarch64 library in a wheel tagged manylinux_2_28_x86_64",
+    cure="Package the binary built for this tag, or correct the tag or the RID folder.",
+)
+def wrong_architecture(package: Contents) -> Iterator[Hit | Skip]:
+    """Such a file installs without a warning and fails to load: `wrong ELF class`, `not a valid Win32 application`.
+
+    One slice of a universal Mach-O file must fit. Under a universal2 tag, both slices must be present. Files for other
+    systems next to files that fit, such as launchers for several platforms, are a note.
+    """
+    for file in package.native:
+        archs = [image.arch for image in file.images]
+        seen = f"{file.format} {' and '.join(archs)}".strip()
+        for place, wanted_format, wanted_archs in _places(package, file):
+            lacking = [arch for arch in wanted_archs if archs and not _runs_as(arch, archs)]
+            if (wanted_format and wanted_format != file.format) or lacking:
+                yield Hit(
+                    inner=file.name,
+                    message=f"is {seen}, but {place} promises {wanted_format} {' and '.join(wanted_archs)}".rstrip(),
+                    evidence=(f"binary: {seen}", f"promised: {place}"),
+                    severity="error" if _must_fit(package, file) else "note",
+                )
+                break
+
+
+def _must_fit(package: Contents, file: File) -> bool:
+    """Whether the platform needs this particular file: no other fits, Python imports it, or a fitting file needs it."""
+    others = [other for other in package.native if other is not file and not _misses(package, other)]
+    if package.kind != "wheel" or not others:
+        return True
+    stem = file.base.partition(".")[0]
+    serves = any(other.is_module and other.base.partition(".")[0] == stem for other in others)
+    fitting = {other.name for other in others}
+    return (file.is_module and not serves) or bool((package.users.get(file.name, frozenset()) - {file.name}) & fitting)
+
+
+def _misses(package: Contents, file: File) -> bool:
+    archs = [image.arch for image in file.images]
+    return any(
+        (wanted_format and wanted_format != file.format) or not all(_runs_as(arch, archs) for arch in wanted)
+        for _, wanted_format, wanted in _places(package, file)
+    )
+
+
+def unjudged_platform(package: Contents, file: File) -> str:
+    """The tags, the RID, or npm's words that promise the file to a system whose rules are not known, or ""."""
+    if manifest := read_manifest(package):
+        folders = [name for name in file.folder.split("/") if "-" in name and platforms.is_unjudged(name)]
+        systems = manifest.chosen("os")
+        return ", ".join(folders[:1] or (systems if all(map(platforms.is_unjudged, systems)) else ()))
+    names = [rid_folder(file.name)] if package.kind == "nupkg" else list(_platforms(package))
+    return ", ".join(names) if all(map(platforms.is_unjudged, names)) else ""
+
+
+def _runs_as(arch: str, archs: list[str]) -> bool:
+    return arch in archs or (arch == "aarch64" and "arm64x" in archs)
+
+
+@check(
+    "LB303",
+    "Native code in a package for any platform",
+    "warning",
+    because="It fails on the platforms that it has no code for. A note if only WHEEL is inexact.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-any.whl with latenn/liblatenn.so",
+    cure="Tag the wheel with the platform of its binaries, and set Root-Is-Purelib: false.",
+)
+def native_in_any(package: Contents, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """Installers install a wheel tagged `any` on every system, and put a pure wheel in a folder without native code.
+
+    Code for Linux, macOS and Windows in one wheel is a note.
+    """
+    native = [file.name for file in package.native]
+    if not native:
+        return
+    if "any" in wheel.platforms:
+        formats = {file.format for file in package.native}
+        yield Hit(
+            inner=native[0],
+            message="is native code in a wheel tagged any",
+            evidence=tuple(native[:_SHOWN]),
+            severity="note" if formats >= _EVERY_SYSTEM else "warning",
+        )
+    for name, text in package.texts.items():
+        if name.endswith("/WHEEL") and b"root-is-purelib: true" in text.lower():
+            yield Hit(
+                inner=name,
+                message="has Root-Is-Purelib: true, but the wheel contains native code",
+                evidence=("Root-Is-Purelib: true", *native[:_SHOWN]),
+                severity="note",
+            )
+
+
+@check(
+    "LB304",
+    "Newer C++ run-time library needed than promised",
+    "error",
+    because="It does not load on systems that the tag includes.",
+    kinds=("wheel",),
+    example="libspeech.so needs GLIBCXX_3.4.30; manylinux_2_28 promises 3.4.24",
+    cure="Build in a manylinux image, whose compiler links newer parts statically, or link libstdc++ statically.",
+)
+def cxx_above_tag(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A manylinux floor implies a version of libstdc++. Systems at the floor lack newer GLIBCXX or CXXABI versions."""
+    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    if not tags:
+        return
+    limits = platforms.cxx_limits(min(tags, key=lambda tag: tag.floor))
+    for prefix, limit in limits.items():
+        versions = [
+            name
+            for library, rows in image.version_needs.items()
+            if library.lower() not in package.bases  # a copy of its own has every version that it needs
+            for name in rows
+            if floors.numeric(name.removeprefix(f"{prefix}_")) > limit and name.startswith(f"{prefix}_")
+        ]
+        if versions:
+            worst = max(versions, key=lambda name: floors.numeric(name.rpartition("_")[2]))
+            names = _because(image, worst)
+            yield Hit(
+                message=f"needs {worst} for {_list(names)}, but the tag promises {prefix}_{floors.version_text(limit)}",
+                evidence=(*(f"VERNEED {name}" for name in sorted(versions)), *names),
+                severity=_floor_severity(package, file, image),
+            )
+
+
+@check(
+    "LB305",
+    "Binary for another C library",
+    "error",
+    because="It does not load on the promised systems. A note if other files serve them.",
+    kinds=("wheel", "nupkg", "sdk"),
+    example="a library that needs libc.musl-x86_64.so.1 in runtimes/linux-x64/native",
+    cure="Package a build for the C library that the tag or RID names. musl has its own tags and RIDs.",
+)
+def wrong_libc(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Binaries for glibc do not load on musl systems, and binaries for musl do not load on glibc systems."""
+    if image.libc == "unknown":
+        return
+    rid = promised_rid(package, file)
+    promised = {tag.libc for name in _platforms(package) if (tag := platforms.linux_tag(name))}
+    if rid.startswith("linux"):
+        promised = {"musl" if rid.startswith("linux-musl") else "glibc"}
+    if promised and image.libc not in promised:
+        place = rid or ", ".join(_platforms(package))
+        yield Hit(
+            message=f"is linked against {image.libc}, but {place} promises {', '.join(sorted(promised))}",
+            evidence=tuple(f"NEEDED {name}" for name in image.needed) or (f"interpreter {image.interpreter}",),
+            severity="error" if not _has_other_libc(package, promised) or file.is_module else "note",
+        )
+
+
+def _has_other_libc(package: Contents, promised: set[str]) -> bool:
+    """Whether another file of the package serves the promised C library."""
+    return package.kind == "wheel" and any(other.libc in promised for _, other in package.images)
+
+
+@check(
+    "LB306",
+    "Extension module in a wheel for every Python",
+    "error",
+    because="Other Pythons install the wheel and cannot import the module. A warning if the file name fits every "
+    "Python.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged py3-none",
+    cure="Tag the wheel for the CPython that the module was built for, or build against the stable ABI (abi3).",
+)
+def module_in_generic_wheel(file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """An extension module loads only in the CPython it was built for, but the tag `none` promises every Python."""
+    is_tied = pythonabi.module_abi(file.base).startswith("cp")
+    if image.python_module and "none" in wheel.abis:
+        yield Hit(
+            message=f"is the Python module {image.python_module}, but the wheel's ABI tag is none",
+            evidence=(f"exports PyInit_{image.python_module}", f"file {file.base}"),
+            severity="error" if is_tied and "any" not in wheel.platforms else "warning",
+        )
+
+
+@check(
+    "LB307",
+    "Platform tag without a floor",
+    "warning",
+    because="Package indexes refuse it, and it may need a newer system than the user has.",
+    kinds=("wheel",),
+    example="latenn-1.0-py3-none-linux_x86_64.whl",
+    cure="Tag the wheel manylinux_X_Y with latebind pack or auditwheel repair.",
+)
+def tag_without_floor(wheel: WheelName) -> Iterator[Hit | Skip]:
+    """Package indexes refuse plain linux tags, which promise nothing about the systems that can run the code."""
+    plain = [name for name in wheel.platforms if name.startswith("linux_")]
+    if plain:
+        yield Hit(message=f"is tagged {', '.join(plain)}, which promises no version of glibc", evidence=tuple(plain))
+
+
+def _platforms(package: Contents) -> tuple[str, ...]:
+    return package.wheel.platforms if package.wheel is not None else ()
+
+
+def _promised_glibc(package: Contents, policy: Policy) -> floors.Version:
+    """The lowest floor that the package promises; the configured one if it has no tag; () for none."""
+    tags = [tag for name in _platforms(package) if (tag := platforms.linux_tag(name)) and tag.libc == "glibc"]
+    if tags:
+        return min(tag.floor for tag in tags)
+    return floors.numeric(policy.glibc) if package.wheel is None else ()
+
+
+def _promise(package: Contents) -> str:
+    return (
+        f"the tag {'.'.join(_platforms(package))} promises" if package.wheel is not None else "the configured floor is"
+    )
+
+
+def _places(package: Contents, file: File) -> list[tuple[str, str, tuple[str, ...]]]:
+    """The tags or the RID folder that promise a format and architectures for the file."""
+    if rid := promised_rid(package, file):
+        return [(rid, platforms.rid_format(rid), tuple(filter(None, [platforms.rid_arch(rid)])))]
+    rows = [(name, platforms.tag_format(name), platforms.tag_archs(name)) for name in _platforms(package)]
+    return [row for row in rows if row[1]]
+
+
+def _because(image: Image, version: str) -> tuple[str, ...]:
+    return floors.because(image, version)[:_SHOWN]
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(names[:3])

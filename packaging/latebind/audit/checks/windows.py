@@ -1,0 +1,90 @@
+"""Checks LB111, LB112 and LB614: run-time libraries and debug paths of Windows binaries."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.supply import must_load
+from latebind.audit.engine.wording import first, needs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+
+# python.org's CPython 3.9 and newer installs these two next to python.exe, but not msvcp140.dll.
+_WITH_PYTHON = ("vcruntime140.dll", "vcruntime140_1.dll")
+
+
+@check(
+    "LB111",
+    "Visual C++ run-time library needed",
+    "warning",
+    because="It fails where the redistributable is not installed.",
+    formats=("pe",),
+    example="latenn.dll: import of MSVCP140.dll",
+    cure="Link it statically (CMake: CMAKE_MSVC_RUNTIME_LIBRARY MultiThreaded), or add the DLL to the package. "
+    "Until then, users have to install Microsoft's Visual C++ Redistributable.",
+)
+def vc_runtime_needed(package: Contents, image: Image) -> Iterator[Hit | Skip]:
+    """Windows does not include the Visual C++ run-time library. Without the redistributable, loading fails.
+
+    The message, `The specified module could not be found`, names a different file. If an older copy is loaded already,
+    newer code crashes. In a wheel, the two DLLs that CPython itself installs are a note.
+    """
+    rows = [name for name in image.needed if platforms.is_vc_runtime(name) and name.lower() not in package.bases]
+    rows = [name for name in rows if not platforms.is_debug_runtime(name)]  # LB112
+    if rows:
+        with_python = package.kind == "wheel" and all(name.lower() in _WITH_PYTHON for name in rows)
+        yield Hit(
+            message="needs the run-time library of Visual C++, which "
+            + ("CPython installs" if with_python else "Windows does not include")
+            + f": {first(rows)}",
+            evidence=tuple(needs(image, name) for name in rows),
+            severity="note" if with_python else "warning",
+        )
+
+
+@check(
+    "LB112",
+    "Debug run-time library needed",
+    "error",
+    because="It loads on developers' machines only.",
+    formats=("pe",),
+    example="latenn.dll: import of VCRUNTIME140D.dll",
+    cure="Build the Release configuration (cmake --build . --config Release).",
+)
+def debug_runtime_needed(package: Contents, file: File, image: Image) -> Iterator[Hit | Skip]:
+    """Only Visual Studio installs the debug run-time library, and it may not be redistributed.
+
+    It is a warning if the package also works without the debug build.
+    """
+    rows = [name for name in image.needed if platforms.is_debug_runtime(name)]
+    if rows:
+        evidence = tuple(needs(image, name) for name in rows)
+        yield Hit(
+            message=f"needs {', '.join(rows)}, which only developers' machines have",
+            evidence=evidence,
+            severity="error" if must_load(package, file, image) else "warning",
+        )
+
+
+@check(
+    "LB614",
+    "Path of the debug database",
+    "note",
+    because="Nothing fails.",
+    formats=("pe",),
+    example=r"latenn.dll: PDB path D:\a\latenn\build\latenn.pdb",
+    cure="Link with /PDBALTPATH:%_PDB%, so that only the file's name is recorded.",
+)
+def pdb_path(image: Image) -> Iterator[Hit | Skip]:
+    """The linker records the full path of the PDB, which reveals who built the DLL and where.
+
+    It also makes two builds of the same source differ. A debugger needs only the file name.
+    """
+    if "\\" in image.pdb or "/" in image.pdb:
+        yield Hit(message="records the full path of its debug database", evidence=(f"PDB path {image.pdb}",))

@@ -1,0 +1,1 @@
+"""What a check is, which checks there are, which of them apply, and what they know about platforms."""

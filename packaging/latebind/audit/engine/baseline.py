@@ -1,0 +1,99 @@
+"""Reads, writes and applies a baseline: a file of findings that are known and no longer reported one by one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.audit.engine.cause import finding_identity, package_of, stable
+from latebind.errors import InputError
+from latebind.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from latebind.audit.engine.choice import Choice
+    from latebind.model import AuditReport, Finding
+
+_FORMAT = 1
+
+
+class _Entry(msgspec.Struct, frozen=True, order=True, forbid_unknown_fields=True):
+    """A known finding. `message` is only for readers."""
+
+    code: str
+    subject: str
+    fingerprint: str
+    message: str
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.code, self.subject, self.fingerprint
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    latebind_audit_baseline: int
+    findings: tuple[_Entry, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baseline:
+    """The known findings of a file."""
+
+    name: str
+    entries: tuple[_Entry, ...]
+
+
+def read_baseline(path: Path) -> Baseline:
+    """Read a baseline. Raises InputError for a file that cannot be read, or is not a baseline in this format."""
+    advice = f"Write a new one: latebind audit --write-baseline {path}"
+    try:
+        file = msgspec.json.decode(path.read_bytes(), type=_File)
+    except OSError as error:
+        raise InputError(f"the baseline cannot be read: {error.strerror}", where=str(path), advice=advice) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"is not a baseline of latebind audit: {error}", where=str(path), advice=advice) from error
+    if file.latebind_audit_baseline != _FORMAT:
+        text = f"is a baseline of format {file.latebind_audit_baseline}, and this latebind reads format {_FORMAT}"
+        raise InputError(text, where=str(path), advice=advice)
+    return Baseline(name=path.name, entries=file.findings)
+
+
+def baseline_text(findings: Iterable[Finding]) -> str:
+    """The text of a baseline with these findings, one per line."""
+    rows = sorted({entry.key: entry for entry in map(_entry, findings)}.values())
+    lines = ",\n".join(f"    {json.dumps(msgspec.to_builtins(row), ensure_ascii=False)}" for row in rows)
+    inner = f"\n{lines}\n  " if lines else ""
+    return encodable(f'{{\n  "latebind_audit_baseline": {_FORMAT},\n  "findings": [{inner}]\n}}\n')
+
+
+def without_known(report: AuditReport, baseline: Baseline, choice: Choice) -> AuditReport:
+    """The report without the findings of the baseline.
+
+    Its `gone` lists the entries that no longer occur, if their package was audited and their check was chosen.
+    """
+    entries = {entry.key: entry for entry in baseline.entries}
+    keys = {row: _entry(row).key for row in report.findings}
+    audited = [stable(name, name) for name in report.packages]
+    seen = set(keys.values()) | {_entry(row.finding).key for row in report.waived}
+    gone = sorted(
+        f"{baseline.name}: {entry.code} {entry.subject} {entry.message}"
+        for key, entry in entries.items()
+        if key not in seen and choice.takes(entry.code) and package_of(entry.subject, audited) in audited
+    )
+    return replace(
+        report,
+        findings=tuple(row for row in report.findings if keys[row] not in entries),
+        known=tuple(row for row in report.findings if keys[row] in entries),
+        gone=tuple(gone),
+    )
+
+
+def _entry(row: Finding) -> _Entry:
+    package = row.subject.partition("!")[0]
+    subject, message = (encodable(stable(text, package)) for text in (row.subject, row.message))
+    return _Entry(code=row.code, subject=subject, fingerprint=finding_identity(row), message=message)

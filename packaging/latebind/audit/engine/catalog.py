@@ -1,0 +1,132 @@
+"""Collects the checks: latebind's own modules, and those that installed distributions provide by entry point."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from importlib.metadata import entry_points
+from operator import eq
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import Check
+from latebind.errors import LatebindError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from importlib.metadata import EntryPoint
+
+GROUP = "latebind.checks"
+"""The entry point group of third-party checks. Each entry point names a module, or one check in it."""
+OWN_PREFIX = "LB"
+FAMILIES: Mapping[str, str] = {
+    "LB1": "Linkage",
+    "LB2": "Symbols",
+    "LB3": "Tags and floors",
+    "LB4": "Layout",
+    "LB5": "Metadata",
+    "LB6": "Hygiene",
+    "LB7": "Runtime identifiers",
+    "LB8": "Execution providers",
+    "LB9": "npm packages",
+}
+_SHARED = (
+    "runtime",
+    "exceptions",
+    "linkage",
+    "searchpaths",
+    "symbols",
+    "tags",
+    "layout",
+    "twins",
+    "metadata",
+    "licenses",
+    "dependencies",
+    "hygiene",
+    "hardening",
+    "android",
+    "macos",
+    "windows",
+)
+"""The modules of latebind.audit.checks."""
+_OF_ECOSYSTEMS = (
+    "wheel.module_checks",
+    "wheel.sdist_checks",
+    "nuget.checks",
+    "nuget.build_file_checks",
+    "nuget.rule_checks",
+    "nuget.rid_checks",
+    "sdk.checks",
+    "plugin.checks",
+    "npm.checks",
+)
+"""The modules of latebind.ecosystems with checks. They are imported by name: what they check is above the engine."""
+
+
+@cache
+def own_checks() -> Mapping[str, Check]:
+    """latebind's own checks by code, sorted."""
+    found: dict[str, Check] = {}
+    modules = [f"audit.checks.{name}" for name in _SHARED] + [f"ecosystems.{name}" for name in _OF_ECOSYSTEMS]
+    for module in modules:
+        for row in _declared(importlib.import_module(f"latebind.{module}")):
+            if row.code in found or row.code[:3] not in FAMILIES:
+                raise AssertionError(row.code)
+            found[row.code] = row
+    return dict(sorted(found.items()))
+
+
+@cache
+def checks() -> Mapping[str, Check]:
+    """All checks by code, sorted: latebind's own and those of installed distributions.
+
+    Raises LatebindError, naming the distribution, for one whose checks cannot be loaded or whose codes clash.
+    """
+    found = dict(own_checks())
+    for entry in sorted(entry_points(group=GROUP), key=lambda row: (row.name, row.value)):
+        for row in _provided(entry):
+            if known := found.get(row.code):
+                raise LatebindError(
+                    f"{row.origin} and {known.origin or 'latebind'} both provide a check {row.code}",
+                    advice=f"Uninstall one of them: python -m pip uninstall {row.origin}",
+                )
+            found[row.code] = row
+    return dict(sorted(found.items()))
+
+
+def _provided(entry: EntryPoint) -> Iterator[Check]:
+    distribution = entry.dist.name if entry.dist is not None else entry.value
+    try:
+        loaded = entry.load()
+    except Exception as error:
+        raise LatebindError(
+            f"the checks of {distribution} cannot be loaded: {type(error).__name__}: {error}",
+            where=f"entry point {GROUP}: {entry.name} = {entry.value}",
+            advice=f"Update or uninstall it: python -m pip uninstall {distribution}",
+        ) from error
+    for row in _declared(loaded):
+        if row.code.startswith(OWN_PREFIX):
+            raise LatebindError(
+                f"{distribution} declares a check {row.code}, but codes with {OWN_PREFIX} are latebind's own",
+                where=f"entry point {GROUP}: {entry.name} = {entry.value}",
+                advice="Give its checks a prefix of their own, such as ACME001.",
+            )
+        yield row.provided_by(distribution)
+
+
+def _declared(place: object) -> Iterator[Check]:
+    """The checks of a module, or the one check that `place` is."""
+    values = vars(place).values() if isinstance(place, ModuleType) else (place,)
+    yield from dict.fromkeys(value for value in values if isinstance(value, Check))
+
+
+def explain(code: str) -> Check:
+    """The check with that code, in upper or lower case. Raises LatebindError, which names the nearest and all codes."""
+    known = checks()
+    if code.upper() in known:
+        return known[code.upper()]
+    near = max(known, key=lambda row: sum(map(eq, row, code.upper())))  # the first with the most equal characters
+    raise LatebindError(
+        f"{code} is not a check",
+        advice=f"Did you mean {near}, {known[near].title}? All codes: {', '.join(known)}.",
+    )

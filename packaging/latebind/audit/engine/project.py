@@ -1,0 +1,51 @@
+"""Derives the audit policy of a project from its configuration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.choice import Choice, read_codes
+from latebind.audit.engine.policy import Policy, Waiver
+
+if TYPE_CHECKING:
+    from latebind.config.config import Config
+
+
+def project_policy(config: Config) -> Policy:
+    """Its runtimes and minimums, the exports of each package, its twins, floors, waivers and choice of checks.
+
+    Raises LatebindError for a code that matches no check.
+    """
+    audit = config.document.audit
+    exports: dict[str, tuple[str, ...]] = {}
+    twins, peers = [], {}
+    for name, package in config.packages.items():
+        names = {
+            "wheel": config.wheel_name(name),
+            "nupkg": package.nuget.id if package.nuget else "",
+            "npm": package.npm.name if package.npm else "",
+        }
+        twins.append({kind: project for kind, project in names.items() if project})
+        if names["npm"] and (use := config.runtime_of(name)):
+            peers[names["npm"]] = use.name
+        exports.update(dict.fromkeys(twins[-1].values(), package.exports))
+    if held := config.sdk_packages:
+        every = (glob for name in held for glob in config.packages[name].exports)
+        exports[f"{config.project.name}-sdk"] = tuple(dict.fromkeys(every))
+    return Policy(
+        runtimes=tuple(use.known for use in config.document.runtime),
+        minimums={use.name: use.minimum for use in config.document.runtime},
+        drop_ins=frozenset(use.name for use in config.document.runtime if use.drop_in),
+        peers=peers,
+        exports=exports,
+        twins=tuple(row for row in twins if len(row) > 1),
+        glibc=config.document.targets.glibc,
+        macos=config.document.targets.macos,
+        waivers=tuple(Waiver(code=row.code, subject=row.subject, reason=row.reason) for row in audit.waive),
+        choice=Choice(
+            profile=audit.profile,
+            select=read_codes(audit.select, f"{config.file.name}: audit.select"),
+            ignore=read_codes(audit.ignore, f"{config.file.name}: audit.ignore"),
+        ),
+        fail_on=audit.fail_on,
+    )

@@ -1,0 +1,186 @@
+"""Declares checks: `@check` turns a function into a `Check`, which runs it with the values that it names."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
+
+from latebind.audit.engine.profiles import profiles_of
+from latebind.errors import LatebindError
+from latebind.model import Finding, Profile, Severity, Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from typing import Any
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import SubjectKind
+    from latebind.binary import Format
+
+ALL_KINDS: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary")
+ARCHIVES: tuple[SubjectKind, ...] = ("wheel", "nupkg", "sdist", "npm", "archive", "sdk")
+EVERY_FORMAT: tuple[Format, ...] = ("elf", "macho", "pe")
+
+Scope = Literal["binary", "package", "set"]
+PARAMETERS: Mapping[Scope, tuple[str, ...]] = {
+    "binary": ("package", "file", "image", "wheel", "policy", "runtime"),
+    "package": ("package", "wheel", "policy", "runtime"),
+    "set": ("packages", "policy", "runtime"),
+}
+"""What a check of each scope may name as its parameters; see docs/howto/checks.md."""
+_CODE = re.compile(r"[A-Z]{2,10}[0-9]{3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """A problem that a check found. The registry makes a Finding of it."""
+
+    message: str
+    evidence: tuple[str, ...] = ()
+    fix: str = ""
+    """How to fix this case; "" for the check's own `cure`."""
+    inner: str | None = None
+    """The file inside the package; None for the file that is checked."""
+    severity: Severity | None = None
+    """The severity of this case, where it differs from the check's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skip:
+    """Why a check could not judge its subject."""
+
+    reason: str
+    inner: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One rule: its code, where it applies, why it exists, and the function that decides."""
+
+    code: str
+    title: str
+    severity: Severity
+    because: str
+    """Why it has this severity, and when it has another one."""
+    scope: Scope
+    kinds: tuple[SubjectKind, ...]
+    formats: tuple[Format, ...]
+    rationale: str
+    example: str
+    cure: str
+    run: Callable[..., Iterable[Hit | Skip]]
+    parameters: tuple[str, ...]
+    """The values that `run` asks for, by name."""
+    origin: str = ""
+    """The distribution that provides the check; "" for latebind itself."""
+
+    @property
+    def profiles(self) -> tuple[Profile, ...]:
+        """The profiles that apply it."""
+        return profiles_of(self.code)
+
+    def judge(
+        self, subject: Callable[[str], str], inner: str, policy: Policy, **values: object
+    ) -> Iterator[Finding | Skipped]:
+        """Run the check. `subject` names a file inside the package, `inner` is the file that is checked.
+
+        Raises LatebindError, naming the check and its distribution, when a third-party check fails.
+        """
+        try:
+            for given in self._calls(policy, values):
+                for seen in self.run(**given):
+                    yield self._row(seen, subject(inner if seen.inner is None else seen.inner))
+        except Exception as error:
+            if not self.origin:
+                raise
+            raise LatebindError(
+                f"check {self.code} of {self.origin} failed with {type(error).__name__}: {error}"
+            ) from error
+
+    def _calls(self, policy: Policy, values: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+        """The arguments of each call: one call, or one per runtime; none if `run` names `wheel` and there is none."""
+        given = {name: values[name] for name in self.parameters if name in values}
+        if "policy" in self.parameters:
+            given["policy"] = policy
+        if "wheel" in given and given["wheel"] is None:
+            return
+        if "runtime" not in self.parameters:
+            yield given
+            return
+        for runtime in policy.runtimes:
+            yield {**given, "runtime": runtime}
+
+    def _row(self, seen: Hit | Skip, subject: str) -> Finding | Skipped:
+        if isinstance(seen, Skip):
+            return Skipped(check=self.code, subject=subject, reason=seen.reason)
+        return Finding(
+            code=self.code,
+            severity=seen.severity or self.severity,
+            subject=subject,
+            message=seen.message,
+            evidence=seen.evidence,
+            fix=seen.fix or self.cure,
+        )
+
+    def provided_by(self, distribution: str) -> Check:
+        """The same check, with the distribution that provides it."""
+        return replace(self, origin=distribution)
+
+
+def check(  # noqa: PLR0913  # the declaration of a check is a table row
+    code: str,
+    title: str,
+    severity: Severity,
+    *,
+    example: str,
+    cure: str,
+    because: str = "",
+    scope: Scope | None = None,
+    kinds: tuple[SubjectKind, ...] = ALL_KINDS,
+    formats: tuple[Format, ...] = ("elf",),
+) -> Callable[[Callable[..., Iterable[Hit | Skip]]], Check]:
+    """Declare the decorated function as a check. Its docstring is the rationale that users read.
+
+    The function is called with the values that its parameters name; PARAMETERS lists those of each scope. By default
+    the parameters decide the scope.
+    Raises LatebindError for a code of another form and for a parameter that the scope does not have.
+    """
+
+    def declare(run: Callable[..., Iterable[Hit | Skip]]) -> Check:
+        parameters = tuple(inspect.signature(run).parameters)
+        chosen = scope or _scope_of(parameters)
+        unknown = [name for name in parameters if name not in PARAMETERS[chosen]]
+        if unknown:
+            raise LatebindError(
+                f"check {code} asks for {unknown[0]!r}, which a {chosen} check is not given",
+                advice=f"Name any of these as parameters: {', '.join(PARAMETERS[chosen])}.",
+            )
+        if not _CODE.fullmatch(code):
+            raise LatebindError(
+                f"{code!r} is not a valid check code", advice="Write 2 to 10 capital letters and 3 digits: ACME001."
+            )
+        return Check(
+            code=code,
+            title=title,
+            severity=severity,
+            because=because,
+            scope=chosen,
+            kinds=kinds,
+            formats=formats,
+            rationale=inspect.cleandoc(run.__doc__ or ""),
+            example=example,
+            cure=cure,
+            run=run,
+            parameters=parameters,
+        )
+
+    return declare
+
+
+def _scope_of(parameters: tuple[str, ...]) -> Scope:
+    """The scope that has a check's parameters: only a binary check gets a file, and only a set check all packages."""
+    if "packages" in parameters:
+        return "set"
+    return "binary" if {"file", "image"} & {*parameters} else "package"

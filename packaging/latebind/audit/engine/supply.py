@@ -1,0 +1,188 @@
+"""Where a needed library that is not in the package comes from, and what fails without it.
+
+Only METADATA, package.json and file names are read: a dependency itself is not downloaded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import posixpath
+import re
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from packaging.markers import UndefinedEnvironmentName
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from latebind.audit.engine import platforms
+from latebind.audit.readers.package_json import read_manifest
+from latebind.audit.readers.record import read_headers
+from latebind.errors import InputError
+from latebind.tables import pythonabi
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.audit.readers.contents import Contents, File, WheelName
+    from latebind.binary import Image
+
+_ORIGINS = ("${ORIGIN}", "$ORIGIN", "@loader_path")
+_SYSTEMS = {
+    "elf": ("linux", "Linux", "posix"),
+    "macho": ("darwin", "Darwin", "posix"),
+    "pe": ("win32", "Windows", "nt"),
+}
+_MACHINES = {"pe": {"x86_64": "AMD64", "i686": "x86", "aarch64": "ARM64"}, "macho": {"aarch64": "arm64"}}
+_EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
+_NPM_KEYS = ("dependencies", "optionalDependencies", "peerDependencies")
+_SHORTEST = 4
+"""Shorter names of distributions occur in too many file names."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supplier:
+    """A distribution that is installed next to the package: always, or with an extra."""
+
+    name: str
+    extra: str = ""
+    is_pinned: bool = False
+    """Whether it must have the package's own version."""
+
+
+def requirement_rows(package: Contents) -> tuple[tuple[str, Requirement], ...]:
+    """The readable requirements, each with its text; LB502 reports the others."""
+    return _requirements(package.texts.get(f"{package.dist_info}/METADATA", b""))
+
+
+@lru_cache(maxsize=1)  # many files of one package ask in a row
+def _requirements(metadata: bytes) -> tuple[tuple[str, Requirement], ...]:
+    rows: list[tuple[str, Requirement]] = []
+    with contextlib.suppress(InputError):
+        for text in read_headers(metadata, "METADATA").get("requires-dist", ()):
+            with contextlib.suppress(InvalidRequirement):
+                rows.append((text, Requirement(text)))
+    return tuple(rows)
+
+
+def dependencies(package: Contents) -> tuple[Supplier, ...]:
+    """What installers install with the package on any system that its tags cover."""
+    if manifest := read_manifest(package):
+        names = (name for key in _NPM_KEYS for name in manifest.table(key))
+        return tuple(Supplier(name=name.rpartition("/")[2]) for name in names)
+    metadata = package.texts.get(f"{package.dist_info}/METADATA", b"")
+    return _dependencies(package.wheel, metadata) if package.wheel else ()
+
+
+@lru_cache(maxsize=1)
+def _dependencies(wheel: WheelName, metadata: bytes) -> tuple[Supplier, ...]:
+    found: list[Supplier] = []
+    environments = list(_environments(wheel))
+    for text, row in _requirements(metadata):
+        extra = match[1] if (match := _EXTRA.search(text)) else ""
+        if row.marker is None or any(_applies(row, {**one, "extra": extra}) for one in environments):
+            pinned = any(part.operator == "==" and part.version == wheel.version for part in row.specifier)
+            found.append(Supplier(name=canonicalize_name(row.name), extra=extra, is_pinned=pinned))
+    return tuple(sorted(found, key=lambda one: bool(one.extra)))
+
+
+def _applies(row: Requirement, environment: Mapping[str, str]) -> bool:
+    try:
+        return row.marker is None or row.marker.evaluate(dict(environment))
+    except UndefinedEnvironmentName:
+        return True
+
+
+def _environments(wheel: WheelName) -> Iterator[Mapping[str, str]]:
+    """The environments of the wheel's tags (PEP 508), for each CPython that it may be installed for."""
+    floors = [floor for name in wheel.pythons if (floor := pythonabi.floor_of(name))]
+    is_for_many = not floors or not {"abi3", "abi3t", "none"}.isdisjoint(wheel.abis)
+    pythons = [(3, minor) for minor in range(9, 16)] if is_for_many else floors
+    for platform in wheel.platforms:
+        system = platforms.tag_format(platform)
+        name, title, kind = _SYSTEMS.get(system, _SYSTEMS["elf"])
+        for arch in platforms.tag_archs(platform) or ("x86_64",):
+            for major, minor in pythons:
+                yield {
+                    "sys_platform": name,
+                    "platform_system": title,
+                    "os_name": kind,
+                    "platform_machine": _MACHINES.get(system, {}).get(arch, arch),
+                    "python_version": f"{major}.{minor}",
+                    "python_full_version": f"{major}.{minor}.0",
+                    "implementation_name": "cpython",
+                    "platform_python_implementation": "CPython",
+                    "implementation_version": f"{major}.{minor}.0",
+                    "platform_release": "",
+                    "platform_version": "",
+                }
+
+
+def other_folder(package: Contents, file: File, image: Image) -> str:
+    """The folder of another distribution to which a search path leads, or ""."""
+    return next(_other_tops(package, file, image), "")
+
+
+def supplier(package: Contents, file: File, image: Image, name: str) -> Supplier | None:
+    """The dependency that installs a needed library, by its name, its project or the search path; None for none."""
+    base = posixpath.basename(name).lower()
+    tops = {plain_letters(top) for top in _other_tops(package, file, image)}
+    is_of_system = platforms.is_common(base)
+    for row in dependencies(package):
+        if _supplies(row.name, base) or any(_is_folder_of(top, row.name) for top in tops):
+            return row
+        if _is_sibling(package, row) and not is_of_system:
+            return row
+    return None
+
+
+def _supplies(distribution: str, base: str) -> bool:
+    for globs, names in platforms.data().distributions.items():
+        if any(fnmatchcase(base, glob) for glob in globs.split()) and any(
+            fnmatchcase(distribution, glob) for glob in names
+        ):
+            return True
+    letters = plain_letters(distribution)
+    return len(letters) >= _SHORTEST and letters in plain_letters(base)
+
+
+def _is_sibling(package: Contents, row: Supplier) -> bool:
+    """Whether a dependency is of the same project: pinned to the same version, with the same first word."""
+    first = package.project.partition("-")[0]
+    return row.name != package.project and (row.is_pinned or row.name.partition("-")[0] == first)
+
+
+def _other_tops(package: Contents, file: File, image: Image) -> Iterator[str]:
+    """The folders of site-packages to which a search path leads and which are not the package's."""
+    own = {row.name.partition("/")[0] for row in package.files}
+    for path in (*image.rpath, *image.runpath, *image.needed):
+        origin = next((start for start in _ORIGINS if path.startswith(start)), None)
+        if origin:
+            leads = posixpath.normpath(posixpath.join(file.folder, path[len(origin) :].lstrip("/")))
+            top = leads.partition("/")[0]
+            if top not in own and top not in ("..", "."):
+                yield top
+
+
+def _is_folder_of(top: str, distribution: str) -> bool:
+    letters = plain_letters(distribution)
+    return bool(top) and (letters.startswith(top) or top.startswith(letters))
+
+
+def plain_letters(text: str) -> str:
+    """A name without case, hyphens and dots: what a project's names on different feeds have in common."""
+    return "".join(character for character in text.lower() if character.isalnum())
+
+
+def must_load(package: Contents, file: File, image: Image) -> bool:
+    """Whether the file is a Python module, a module loads it, or nothing of the package works without it."""
+    users = package.users.get(file.name, frozenset({file.name}))
+    return bool(users & package.modules) or stops_all(package, file, image)
+
+
+def stops_all(package: Contents, file: File, image: Image) -> bool:
+    """Whether nothing of the package can be used on a system where this file does not load."""
+    users = package.users.get(file.name, frozenset({file.name}))
+    return package.entries[image.format] <= users

@@ -1,0 +1,1 @@
+"""Reads packages: their files, images, metadata and texts. Nothing here judges."""

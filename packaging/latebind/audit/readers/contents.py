@@ -1,0 +1,257 @@
+"""What checks receive: a package with its files and their images, already read."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
+
+from latebind.audit.readers.package_json import read_manifest
+from latebind.binary import floors
+from latebind.config.ep import EP_EXPORTS
+from latebind.filenames import SDK_FILE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from latebind.binary import Format, Image
+    from latebind.system.archive import ArchiveProblem
+
+_PART = re.compile(r"(.+)\.runtime\.(?:win|linux|osx|android|ios|freebsd)[\w.]*(?:-\w+)+", re.IGNORECASE)
+
+GRAFTED = re.compile(r"(?:-[0-9a-f]{8}(?:[0-9a-f]{24})?)+(?:\.so[.\d]*|(?=\.))")
+"""The hash that auditwheel, delvewheel and others add to a library's name, different in each build; on Linux also the
+library's version."""
+
+BUILD_FOLDERS = ("build/", "buildtransitive/", "buildmultitargeting/", "buildcrosstargeting/")
+"""Where NuGet looks for build files, in lower case."""
+
+SubjectKind = Literal["wheel", "nupkg", "sdist", "npm", "archive", "sdk", "folder", "binary"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class File:
+    """One file of a package."""
+
+    name: str
+    """Its path inside the package; "" for a bare binary."""
+    size: int
+    mode: int = 0o644
+    sha256: str = ""
+    head: bytes = b""
+    """The first bytes."""
+    format: Format | None = None
+    is_managed: bool = False
+    images: tuple[Image, ...] = ()
+    """One; for universal Mach-O files, one per architecture."""
+    markers: tuple[str, ...] = ()
+    """The policy's markers that the file contains."""
+    paths: tuple[str, ...] = ()
+    """The first paths of a build machine that the file contains."""
+    nested: tuple[str, ...] = ()
+    """The native files of an archive inside the package, which are not audited."""
+    names: tuple[str, ...] = ()
+    """The names in an execution provider's library; or the helpers of a .NET assembly, and the names in its texts."""
+    problem: str = ""
+    """Why the file or its image could not be read."""
+    died: str = ""
+    """How the reader's process ended while it read this file; "" if it did not."""
+
+    @cached_property
+    def base(self) -> str:
+        """The file's name without folders."""
+        return posixpath.basename(self.name)
+
+    @property
+    def own_name(self) -> str:
+        """What the library calls itself, its SONAME or install name without folders; where it doesn't, its file name.
+
+        Windows identifies a library by its file name only.
+        """
+        sonames = (posixpath.basename(image.soname) for image in self.images if image.format != "pe")
+        return next((name for name in sonames if name), self.base)
+
+    @property
+    def folder(self) -> str:
+        """The folder inside the package, "" at its root."""
+        return posixpath.dirname(self.name)
+
+    @property
+    def is_grafted(self) -> bool:
+        """Whether a repair tool, such as auditwheel, has copied this library into the package."""
+        return self.folder.endswith((".libs", ".dylibs")) or GRAFTED.search(self.base) is not None
+
+    @cached_property
+    def is_provider(self) -> bool:
+        """Whether ONNX Runtime registers it as an execution provider; a runtime's own libraries do not count."""
+        exported = {row.name for image in self.images for row in image.exports}
+        return EP_EXPORTS[0] in exported and exported.isdisjoint({"OrtGetApiBase", "GetProvider", "Provider_GetHost"})
+
+    @property
+    def is_module(self) -> bool:
+        """Whether this is an extension module of Python."""
+        return any(image.python_module for image in self.images)
+
+    @property
+    def is_node_addon(self) -> bool:
+        """Whether Node.js loads this file with require()."""
+        return self.base.endswith(".node")
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this is a native binary and not a .NET assembly."""
+        return self.format is not None and not self.is_managed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WheelName:
+    """The parts of a wheel's file name."""
+
+    project: str
+    version: str
+    pythons: tuple[str, ...]
+    abis: tuple[str, ...]
+    platforms: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """One thing that is audited: a package, a folder or a binary, with its files and their images."""
+
+    path: Path
+    kind: SubjectKind
+    files: tuple[File, ...] = ()
+    problems: tuple[ArchiveProblem, ...] = ()
+    texts: Mapping[str, bytes] = field(default_factory=dict)
+    """The bytes of the metadata files, by name."""
+    wheel: WheelName | None = None
+    links: tuple[str, ...] = ()
+    """Symbolic links of a folder, which are not followed."""
+    damage: str = ""
+    """Why the package cannot be opened; "" if it can."""
+
+    def subject(self, inner: str = "") -> str:
+        """`package-file!inner/path`; the path alone for a bare binary."""
+        if self.kind in ("binary", "folder"):
+            return posixpath.join(self.path.as_posix(), inner) if inner else self.path.as_posix()
+        return f"{self.path.name}!{inner}" if inner else self.path.name
+
+    @property
+    def project(self) -> str:
+        """The distribution, NuGet id or npm name (of the whole, for a part), `<name>-sdk` for an SDK, or ""."""
+        if self.wheel is not None:
+            return self.wheel.project
+        if self.sdk is not None:
+            return f"{self.sdk['name']}-sdk"
+        if self.kind == "npm":
+            manifest = read_manifest(self)
+            return manifest.platform[0] or manifest.text("name") if manifest else ""
+        return whole_id(nupkg_id(self.path.name)) if self.kind == "nupkg" else ""
+
+    @cached_property
+    def sdk(self) -> re.Match[str] | None:
+        """Name, version and RID in the name of an SDK archive; None for anything else."""
+        return SDK_FILE.fullmatch(self.path.name) if self.kind == "sdk" else None
+
+    @property
+    def is_symbols(self) -> bool:
+        """Whether this is a NuGet symbol package."""
+        return self.path.suffix.lower() == ".snupkg"
+
+    @property
+    def native(self) -> Iterator[File]:
+        """The native binaries."""
+        return (file for file in self.files if file.is_native)
+
+    @cached_property
+    def providers(self) -> tuple[File, ...]:
+        """The execution providers for ONNX Runtime."""
+        return tuple(file for file in self.native if file.is_provider)
+
+    @cached_property
+    def least_glibc(self) -> tuple[int, ...]:
+        """The glibc that the least demanding binary needs; () where one needs none."""
+        needed = (floors.needed_glibc(floors.glibc_versions(image))[0] for _, image in self.images)
+        return min((version or () for version in needed), default=())
+
+    @cached_property
+    def images(self) -> tuple[tuple[File, Image], ...]:
+        """Each image that was read, with its file."""
+        return tuple((file, image) for file in self.files for image in file.images)
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """Every name that any image of the package exports."""
+        return frozenset(row.name for _, image in self.images for row in image.exports)
+
+    @cached_property
+    def bases(self) -> frozenset[str]:
+        """The names of all files without folders, in lower case, as Windows compares them."""
+        return frozenset(file.base.lower() for file in self.files)
+
+    @cached_property
+    def users(self) -> Mapping[str, frozenset[str]]:
+        """The files that load a file of the package, directly or through others, with the file itself."""
+        places: dict[str, set[str]] = {}
+        for file, image in self.images:
+            for name in (file.base, posixpath.basename(image.soname)):
+                places.setdefault(name.lower(), set()).add(file.name)
+        needed: dict[str, set[str]] = {file.name: set() for file, _ in self.images}
+        for file, image in self.images:
+            for name in image.needed:
+                needed[file.name] |= places.get(posixpath.basename(name).lower(), set())
+        found: dict[str, set[str]] = {}
+        for start in needed:
+            seen, waiting = {start}, [start]
+            while waiting:
+                fresh = needed[waiting.pop()] - seen
+                seen |= fresh
+                waiting += fresh
+            for name in seen:
+                found.setdefault(name, set()).add(start)
+        return {name: frozenset(rows) for name, rows in found.items()}
+
+    @cached_property
+    def modules(self) -> frozenset[str]:
+        """The files that are Python modules."""
+        return frozenset(file.name for file, image in self.images if image.python_module)
+
+    @cached_property
+    def entries(self) -> Mapping[str, frozenset[str]]:
+        """For each format, the files that users load: its Python modules, or what no other file needs."""
+        found: dict[str, frozenset[str]] = {}
+        for form in {image.format for _, image in self.images}:
+            rows = [(file, image) for file, image in self.images if image.format == form and image.is_linked]
+            modules = frozenset(file.name for file, image in rows if image.python_module)
+            used = {posixpath.basename(name).lower() for _, image in rows for name in image.needed}
+            free = (file.name for file, image in rows if not used & {file.base.lower(), image.soname.lower()})
+            found[form] = modules or frozenset(free) or frozenset(file.name for file, _ in rows)
+        return found
+
+    @cached_property
+    def dist_info(self) -> str:
+        """The wheel's `.dist-info` folder, or ""."""
+        names = {file.name.partition("/")[0] for file in self.files}
+        return next((name for name in sorted(names) if name.endswith(".dist-info")), "")
+
+
+def nupkg_id(file_name: str) -> str:
+    """`Latenn.OnnxRuntime` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`: everything before the first numeric part."""
+    parts = file_name.split(".")
+    number = next((index for index, part in enumerate(parts) if part[:1].isdigit() and index), len(parts) - 1)
+    return ".".join(parts[:number])
+
+
+def nupkg_version(file_name: str) -> str:
+    """`1.2.3-rc.1` of `Latenn.OnnxRuntime.1.2.3-rc.1.nupkg`."""
+    stem = file_name.rpartition(".")[0]
+    return stem[len(nupkg_id(file_name)) + 1 :]
+
+
+def whole_id(package_id: str) -> str:
+    """`Latenn` of `Latenn.runtime.linux-x64`, the part of a split package for one target; else the id itself."""
+    match = _PART.fullmatch(package_id)
+    return match[1] if match else package_id

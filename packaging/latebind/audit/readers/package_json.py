@@ -1,0 +1,105 @@
+"""Reads package.json of an npm package: its name, the platforms that it is for, the files that it names."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from latebind.audit.readers.contents import Contents
+
+MANIFEST = "package.json"
+_PLATFORM = re.compile(
+    r"(?P<whole>.+?)[/-](?P<os>aix|android|darwin|freebsd|linux|netbsd|openbsd|sunos|win32)"
+    r"-(?P<cpu>arm|arm64|ia32|loong64|mips64el|ppc64|riscv64|s390x|x64)(-[a-z]+)*"
+)
+"""The names of packages for one platform, which end with Node's process.platform and process.arch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Manifest:
+    """A package.json at the root of an npm package. `inner` is its path in the tarball."""
+
+    inner: str
+    fields: Mapping[str, Any]
+
+    def text(self, key: str) -> str:
+        """The value of a key if it is a string, else ""."""
+        value = self.fields.get(key)
+        return value if isinstance(value, str) else ""
+
+    def table(self, key: str) -> Mapping[str, Any]:
+        """The value of a key if it is an object, else an empty one."""
+        value = self.fields.get(key)
+        return value if isinstance(value, dict) else {}
+
+    def chosen(self, key: str) -> tuple[str, ...]:
+        """The values of os, cpu or libc; () where the field restricts nothing."""
+        value = self.fields.get(key)
+        rows = [value] if isinstance(value, str) else value if isinstance(value, list) else []
+        return () if "any" in rows else tuple(row for row in rows if isinstance(row, str))
+
+    @property
+    def platform(self) -> tuple[str, str, str]:
+        """The main package, the system and the processor in the package's name; three empty strings for other names."""
+        match = _PLATFORM.fullmatch(self.text("name"))
+        return (match["whole"], match["os"], match["cpu"]) if match else ("", "", "")
+
+    @property
+    def parts(self) -> dict[str, str]:
+        """The packages for one platform that it requires, with their ranges."""
+        rows = self.table("optionalDependencies").items()
+        return {name: str(text) for name, text in rows if (match := _PLATFORM.fullmatch(name)) and self._is_own(match)}
+
+    def _is_own(self, match: re.Match[str]) -> bool:
+        return match["whole"] == self.text("name")
+
+
+def admits(chosen: tuple[str, ...], value: str) -> bool:
+    """Whether a field admits a value, as npm decides it (npm-install-checks): `!win32` is all but win32."""
+    if f"!{value}" in chosen:
+        return False
+    return value in chosen or all(row.startswith("!") for row in chosen)
+
+
+def manifest_path(package: Contents) -> str:
+    """The path of package.json in the tarball, below the one folder that npm strips; "" if there is none."""
+    return next((name for name in sorted(package.texts) if name.count("/") == 1 and name.endswith(f"/{MANIFEST}")), "")
+
+
+def read_manifest(package: Contents) -> Manifest | None:
+    """The package.json of an npm package; None when it is missing or not a JSON object, which LB901 reports."""
+    inner = manifest_path(package) if package.kind == "npm" else ""
+    fields = _parsed(package.texts[inner]) if inner else None
+    return Manifest(inner=inner, fields=fields) if isinstance(fields, dict) else None
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: bytes) -> object:
+    """Cached, since several checks ask for the same one."""
+    try:
+        return json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def installed_files(package: Contents) -> dict[str, str]:
+    """The files as npm installs them, without the first folder; each with its path in the tarball."""
+    return {file.name.partition("/")[2]: file.name for file in package.files}
+
+
+def exported_files(value: object, conditions: tuple[str, ...] = ()) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The plain files that `exports` names, each with its conditions."""
+    if isinstance(value, str):
+        if "*" not in value and not value.endswith("/"):
+            yield value, conditions
+    elif isinstance(value, dict):
+        for key, row in value.items():
+            yield from exported_files(row, conditions if key.startswith(".") else (*conditions, key))
+    elif isinstance(value, list):
+        yield from (found for row in value[:1] for found in exported_files(row, conditions))

@@ -1,0 +1,1 @@
+"""Reports of an audit: console, JSON, SARIF, JUnit, Markdown, GitHub."""

@@ -1,0 +1,142 @@
+"""Renders an audit report as text for people: a few lines for each cause, then one line with the counts."""
+
+from __future__ import annotations
+
+from itertools import accumulate, groupby
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.cause import package_of, sections
+from latebind.audit.engine.wording import CUT, count_line, demangled, others, place
+from latebind.text import plural, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from latebind.audit.engine.cause import Cause
+    from latebind.model import AuditReport, Skipped
+
+_MOST_CAUSES, _MOST_WORDS, _LONGEST = (5, 2, 1), 6, 110
+"""How many causes of a check are shown: the first of these numbers that makes the package's section short enough."""
+_MOST_LINES = 36
+"""The limit for a package's section. With the name and the last line, a report on one package stays below 40 lines."""
+_INDENT = " " * 10
+
+
+def audit_text(report: AuditReport, *, verbose: bool = False) -> str:
+    """The errors of each package, then its warnings, grouped by cause.
+
+    `verbose` adds notes, all places, all evidence and skipped checks.
+    """
+    lines: list[str] = []
+    for package, found in sections(report).items():
+        shown = [row for row in found if verbose or row.severity != "note"]
+        lines += [package] if shown and len(report.packages) > 1 else []
+        lines += _section(shown, report, verbose=verbose)
+    lines += _titled("waived", _waived(report))
+    lines += _titled("in the baseline, but not found", report.gone if verbose else _few(report.gone))
+    if verbose:
+        lines += _titled("skipped", _skipped(report.skipped))
+    lines.append(count_line(report, notes_hidden=not verbose))
+    # A line feed in a hostile name would start a line that looks like a finding.
+    return "".join(printable(line).replace("\n", "\\n") + "\n" for line in lines)
+
+
+def _section(shown: Iterable[Cause], report: AuditReport, *, verbose: bool) -> list[str]:
+    """The causes of a package by check and fix. Without `verbose` at most _MOST_LINES."""
+    groups = [list(rows) for _, rows in groupby(shown, key=lambda row: (row.severity, row.first.code, row.first.fix))]
+    if verbose:
+        return [line for rows in groups for line in _check(rows, len(rows), _everything, report)]
+    for most in _MOST_CAUSES:
+        blocks = [[*_check(rows, most, _summary, report)] for rows in groups]
+        if sum(map(len, blocks)) <= _MOST_LINES:
+            break
+    ends = list(accumulate(map(len, blocks)))
+    fits = len(ends) if not ends or ends[-1] <= _MOST_LINES else sum(end < _MOST_LINES for end in ends)
+    lines = [line for block in blocks[:fits] for line in block]
+    if rest := groups[fits:]:
+        codes = ", ".join(dict.fromkeys(rows[0].first.code for rows in rest))
+        lines.append(_short(f"  … {plural(sum(map(len, rest)), 'more cause')} of {codes}: -v"))
+    return lines
+
+
+def _check(
+    rows: Sequence[Cause], most: int, details: Callable[[Cause, AuditReport], Iterator[str]], report: AuditReport
+) -> Iterator[str]:
+    """The first causes of one check that have the same fix, and the fix."""
+    some = rows if len(rows) <= most + 1 else rows[:most]
+    for row in some:
+        yield f"  {row.severity:7} {row.first.code} {row.first.message}"
+        yield from details(row, report)
+    if rest := rows[len(some) :]:
+        words = _differing([row.first.message for row in rows])[len(some) :]
+        listed = f": {', '.join(words[:_MOST_WORDS])}" if all(words) else ""
+        yield _short(f"{_INDENT}and {len(rest)} more of {rows[0].first.code} (-v){listed}")
+    yield f"{_INDENT}fix: {rows[0].first.fix}"
+
+
+def _summary(row: Cause, report: AuditReport) -> Iterator[str]:
+    where = place(row.first.subject, report) or "the package"
+    if where != "the package" or len(row.subjects) > 1:
+        yield f"{_INDENT}in {where}{others(row, report)}"
+    quoted = f"{row.first.message}\n{row.first.subject}"  # a message cuts long names
+    for text in row.first.evidence[:1]:
+        if demangled(text.rpartition(" ")[2])[:CUT] not in quoted:
+            yield _short(f"{_INDENT}saw: {text}")
+
+
+def _everything(row: Cause, report: AuditReport) -> Iterator[str]:
+    for finding in row.findings:
+        where = place(finding.subject, report)
+        package = package_of(finding.subject, report.packages)
+        if package != package_of(row.first.subject, report.packages):
+            where = f"{package}!{where}" if where else package
+        own = f": {finding.message}" if finding.message != row.first.message else ""
+        if where or own:
+            yield f"{_INDENT}in {where}{own}"
+        yield from (f"{_INDENT}  saw: {text}" for text in finding.evidence if text not in finding.message)
+
+
+def _differing(messages: Sequence[str]) -> list[str]:
+    """Each message without the first and last words that all of them share."""
+    rows = [message.split() for message in messages]
+    least = min(map(len, rows))
+    before = next((n for n in range(least) if len({row[n] for row in rows}) > 1), least)
+    after = next((n for n in range(least - before) if len({row[-1 - n] for row in rows}) > 1), least - before)
+    return [" ".join(row[before : len(row) - after]).rstrip(",:") for row in rows]
+
+
+def _titled(title: str, lines: Sequence[str]) -> list[str]:
+    return [title, *(f"  {line}" for line in lines)] if lines else []
+
+
+def _few(lines: Sequence[str]) -> list[str]:
+    few = _MOST_CAUSES[0]
+    more = len(lines) - few
+    return [*map(_short, lines[:few]), *([f"and {more} more (-v)"] if more > 0 else [])]
+
+
+def _waived(report: AuditReport) -> list[str]:
+    """One line for each check and reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in report.waived:
+        groups.setdefault((row.finding.code, row.reason), []).append(row.finding.subject)
+    return [
+        f"{code} {subjects[0]}{f' and {len(subjects) - 1} more' if len(subjects) > 1 else ''}: {reason}"
+        for (code, reason), subjects in groups.items()
+    ]
+
+
+def _skipped(rows: tuple[Skipped, ...]) -> list[str]:
+    """One line for each subject and reason, with the names of up to four checks, else their number."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        groups.setdefault((row.subject, row.reason), []).append(row.check)
+    few = 4
+    return [
+        f"{', '.join(names) if len(names) <= few else plural(len(names), 'check')} {subject}: {reason}"
+        for (subject, reason), names in groups.items()
+    ]
+
+
+def _short(line: str) -> str:
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

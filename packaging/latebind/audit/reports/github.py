@@ -1,0 +1,43 @@
+"""Renders an audit report as annotations for GitHub Actions.
+
+The format is that of workflow commands (docs.github.com, "Workflow commands", "Setting an error message"): `%`, line
+ends and, in properties, `:` and `,` are escaped.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.cause import causes
+from latebind.audit.engine.wording import count_line, others
+from latebind.text import plural, printable
+
+if TYPE_CHECKING:
+    from latebind.model import AuditReport
+
+_LEVELS = {"error": "error", "warning": "warning", "note": "notice"}
+_MOST = 10
+"""GitHub shows this many annotations per level and step, and drops the rest."""
+
+
+def audit_github(report: AuditReport) -> str:
+    """One annotation per cause, up to the number that GitHub shows, then a line with the counts."""
+    lines: list[str] = []
+    for severity, level in _LEVELS.items():
+        rows = [row for row in causes(report.findings) if row.severity == severity]
+        for cause in rows[:_MOST]:
+            row = cause.first
+            message = "\n".join(filter(None, [row.message, *row.evidence, row.fix]))
+            title = f"{row.code} {row.subject}{others(cause, report)}"
+            lines.append(f"::{level} title={_property(title)}::{_data(message)}")
+        if len(rows) > _MOST:
+            lines.append(f"{plural(len(rows) - _MOST, 'more cause')} of severity {severity}: see the report")
+    return "".join(f"{line}\n" for line in [*lines, count_line(report)])
+
+
+def _data(text: str) -> str:
+    return printable(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

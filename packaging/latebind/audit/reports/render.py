@@ -1,0 +1,98 @@
+"""Renders an audit report as JSON, defines its schema, and lists all renderers."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from latebind.audit.engine.cause import cause_id
+from latebind.audit.reports.console import audit_text
+from latebind.audit.reports.github import audit_github
+from latebind.audit.reports.junit import audit_junit
+from latebind.audit.reports.markdown import audit_markdown
+from latebind.audit.reports.sarif import audit_sarif
+from latebind.model import SEVERITIES
+from latebind.text import encodable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from latebind.model import AuditReport, Finding
+
+
+def audit_json(report: AuditReport) -> str:
+    """The report as one JSON document, ending with a line feed. Its shape is `audit_schema()`."""
+    document = {
+        "subjects": report.subjects,
+        "choice": report.choice,
+        "findings": [_finding(row) for row in report.findings],
+        "waived": [{**_finding(row.finding), "reason": row.reason} for row in report.waived],
+        "skipped": [{"check": row.check, "subject": row.subject, "reason": row.reason} for row in report.skipped],
+        "baseline": {"known": [_finding(row) for row in report.known], "gone": list(report.gone)},
+    }
+    return encodable(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
+
+
+def audit_schema() -> dict[str, Any]:
+    """The JSON Schema of `audit_json`."""
+    text = {"type": "string"}
+    finding = {
+        "code": {"type": "string", "pattern": "^[A-Z]{2,10}[0-9]{3}$"},
+        "severity": {"enum": list(SEVERITIES)},
+        "subject": {**text, "description": "package-file!inner/path, or the path of a bare file"},
+        "message": text,
+        "evidence": {"type": "array", "items": text},
+        "fix": text,
+        "cause": {**text, "description": "the same in all findings of one check for one reason"},
+    }
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "latebind audit report",
+        **_object(
+            {
+                "subjects": {"type": "integer", "minimum": 0},
+                "choice": {**text, "description": "the checks that were applied"},
+                "findings": {"type": "array", "items": _object(finding)},
+                "waived": {"type": "array", "items": _object({**finding, "reason": text})},
+                "skipped": {"type": "array", "items": _object({"check": text, "subject": text, "reason": text})},
+                "baseline": _object(
+                    {
+                        "known": {"type": "array", "items": _object(finding)},
+                        "gone": {"type": "array", "items": text},
+                    }
+                ),
+            }
+        ),
+    }
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _finding(row: Finding) -> dict[str, Any]:
+    return {
+        "code": row.code,
+        "severity": row.severity,
+        "subject": row.subject,
+        "message": row.message,
+        "evidence": list(row.evidence),
+        "fix": row.fix,
+        "cause": cause_id(row),
+    }
+
+
+RENDERERS: Mapping[str, Callable[[AuditReport], str]] = {
+    "text": audit_text,
+    "json": audit_json,
+    "sarif": audit_sarif,
+    "junit": audit_junit,
+    "markdown": audit_markdown,
+    "github": audit_github,
+}
+"""The values of `--format`."""

@@ -1,0 +1,1 @@
+"""npm packages: one for each target and a main one."""

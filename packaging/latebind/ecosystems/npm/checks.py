@@ -1,0 +1,251 @@
+"""Checks LB9xx: npm packages with native files, by their package.json."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.platforms import npm_cpu, npm_systems
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.audit.readers.package_json import (
+    MANIFEST,
+    Manifest,
+    admits,
+    exported_files,
+    installed_files,
+    manifest_path,
+    read_manifest,
+)
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.model import Severity
+
+_NAME = re.compile(r"(@[a-z0-9~-][a-z0-9._~-]*/)?[a-z0-9~-][a-z0-9._~-]*", re.IGNORECASE)
+"""The names that npm installs; new packages need lower-case names."""
+_VERSION = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?")
+_FILE = re.compile(r"(?P<name>.+?)-(?P<version>\d+\.\d+\.\d+.*)\.tgz")
+_ON_INSTALL = ("preinstall", "install", "postinstall")
+_ON_GIT = ("prepublish", "preprepare", "prepare", "postprepare")
+_OF_NODE = frozenset({"import", "require", "default", "node", "module-sync", "node-addons"})
+"""The conditions by which Node.js chooses a file in `exports`."""
+_MAIN_ENDS = ("", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node")
+_TYPE_ENDS = ("", ".d.ts", ".ts", "/index.d.ts")
+
+
+@check(
+    "LB901",
+    "package.json missing, broken or of another package",
+    "error",
+    because="npm does not install it. A warning if only the file's name differs.",
+    kinds=("npm",),
+    example="acme-tiny-1.2.3.tgz has version 1.2.2 in package.json",
+    cure="Make the tarball with latebind pack or npm pack.",
+)
+def manifest_broken(package: Contents) -> Iterator[Hit | Skip]:
+    """npm reads name and version from package.json in the tarball's one folder, whatever the file is called."""
+    inner, manifest = manifest_path(package), read_manifest(package)
+    if manifest is None:
+        what = "is not a JSON object" if inner else f"has no {MANIFEST} in its folder"
+        yield Hit(inner=inner, message=what, evidence=(inner or f"missing: package/{MANIFEST}",))
+        return
+    name, version = manifest.text("name"), manifest.text("version")
+    if not _NAME.fullmatch(name):
+        yield Hit(inner=inner, message=f"has {name!r} as its name, which npm refuses", evidence=(f"name: {name}",))
+    if not _VERSION.fullmatch(version):
+        text = f"has {version!r} as its version, which is not SemVer"
+        yield Hit(inner=inner, message=text, evidence=(f"version: {version}",))
+    match = _FILE.fullmatch(package.path.name)
+    plain = name.rpartition("/")[2]
+    usual = {f"{one}-{version}.tgz" for one in (name.removeprefix("@").replace("/", "-"), plain)}
+    if match and package.path.name not in usual:
+        message = f"is {name} {version}, which the file name does not say"
+        yield Hit(inner=inner, message=message, evidence=(f"file {package.path.name}",), severity="warning")
+
+
+@check(
+    "LB902",
+    "Platform fields contradict the native files",
+    "error",
+    because="npm installs it where nothing in it loads. A warning for a field that is missing, a note if other files "
+    "fit.",
+    kinds=("npm",),
+    example='"cpu": ["x64"] and an aarch64 library',
+    cure="Write os and cpu as in process.platform and process.arch of the system that the files are for.",
+)
+def platform_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """To choose a package for a platform, npm looks only at `os` and `cpu`. The package's name also ends with both."""
+    manifest = read_manifest(package)
+    if manifest is None:
+        return
+    fields = {key: manifest.chosen(key) for key in ("os", "cpu")}
+    for key, value in zip(("os", "cpu"), manifest.platform[1:], strict=True):
+        evidence = (f"name: {manifest.text('name')}", f"{key}: {', '.join(fields[key]) or 'missing'}")
+        if value and not fields[key]:
+            text = f"has no {key}, so every system installs it"
+            yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+        elif value and not admits(fields[key], value):
+            text = f"is for {key} {', '.join(fields[key])}, and its name says {value}"
+            yield Hit(inner=manifest.inner, message=text, evidence=evidence)
+    misfits = {file.name: seen for file in package.native if (seen := _misfit(file, fields))}
+    fits = len(misfits) < len([file for file in package.native if file.images])
+    for name, seen in misfits.items():
+        promised = " and ".join(f"{key} {', '.join(value)}" for key, value in fields.items() if value)
+        yield Hit(
+            inner=name,
+            message=f"is {seen}, but {MANIFEST} says {promised}",
+            evidence=(f"binary: {seen}", *(f"{key}: {', '.join(value)}" for key, value in fields.items())),
+            severity="note" if fits else "error",
+        )
+
+
+def _misfit(file: File, fields: dict[str, tuple[str, ...]]) -> str:
+    """The format and CPUs of a native file that no system admitted by the fields loads, else ""."""
+    if not file.images:
+        return ""
+    systems = npm_systems(file.format or "")
+    cpus = {npm_cpu(image.arch) for image in file.images}
+    on_os = any(admits(fields["os"], name) for name in systems)
+    if on_os and ("" in cpus or any(admits(fields["cpu"], name) for name in cpus)):
+        return ""
+    return f"{file.format} {' and '.join(image.arch for image in file.images)}"
+
+
+@check(
+    "LB903",
+    "C library not the one that package.json names",
+    "error",
+    because="It does not load where npm installs it. A warning if package.json names none, a note if other files fit.",
+    kinds=("npm",),
+    example='a library that needs libc.so.6 in a package with "libc": ["musl"]',
+    cure='Write "libc": ["glibc"] or ["musl"] in the package for one platform of Linux.',
+)
+def libc_wrong(package: Contents) -> Iterator[Hit | Skip]:
+    """Binaries for glibc do not load on musl systems, such as Alpine, nor the other way round.
+
+    If `libc` does not say which one a package is for, npm installs it on every Linux.
+    """
+    manifest = read_manifest(package)
+    if manifest is None or not admits(manifest.chosen("os"), "linux"):
+        return
+    rows = [(file, image.libc, image.needed) for file, image in package.images if image.libc != "unknown"]
+    chosen, seen = manifest.chosen("libc"), {libc for _, libc, _ in rows}
+    fits = not chosen or any(admits(chosen, libc) for libc in seen)
+    for file, libc, needed in rows if chosen else ():
+        if not admits(chosen, libc):
+            severity: Severity = "note" if fits else "error"
+            text = f"is linked against {libc}, but {MANIFEST} says libc {', '.join(chosen)}"
+            evidence = tuple(f"NEEDED {name}" for name in needed) or (f"libc {libc}",)
+            yield Hit(inner=file.name, message=text, evidence=evidence, severity=severity)
+    if not chosen and len(seen) == 1 and manifest.platform[1] == "linux":
+        (libc,) = seen
+        text = f"has no libc, so systems without {libc} install it too"
+        evidence = tuple(file.name for file, _, _ in rows[:3])
+        yield Hit(inner=manifest.inner, message=text, evidence=evidence, severity="warning")
+
+
+@check(
+    "LB904",
+    "Install script",
+    "warning",
+    because="npm 12 and --ignore-scripts skip it. A note for scripts that run only when installing from git.",
+    kinds=("npm",),
+    example='"postinstall": "node install.js"',
+    cure="Put the native file into packages of one platform each, and find it with require.resolve().",
+)
+def install_script(package: Contents) -> Iterator[Hit | Skip]:
+    """A package that needs its script does not work where scripts are blocked, which is the safe setting.
+
+    A binding.gyp at the root counts as a script: npm runs node-gyp for it.
+    """
+    manifest = read_manifest(package)
+    if manifest is None:
+        return
+    scripts = manifest.table("scripts")
+    severities: dict[str, Severity] = {**dict.fromkeys(_ON_INSTALL, "warning"), **dict.fromkeys(_ON_GIT, "note")}
+    for name, severity in severities.items():
+        if scripts.get(name):
+            yield Hit(
+                inner=manifest.inner,
+                message=f"has the script {name}",
+                evidence=(f"{name}: {scripts[name]}",),
+                severity=severity,
+            )
+    path = installed_files(package).get("binding.gyp", "")
+    if path and not {"install", "preinstall"} & scripts.keys() and manifest.fields.get("gypfile") is not False:
+        yield Hit(inner=path, message="makes npm run node-gyp", evidence=("binding.gyp and no script install",))
+
+
+@check(
+    "LB905",
+    "Files that npm does not install as they are",
+    "warning",
+    because="The installed package differs from the tarball.",
+    kinds=("npm",),
+    example="package/libtiny.so is a link to libtiny.so.1",
+    cure="Make the tarball with latebind pack or npm pack.",
+)
+def not_installed(package: Contents) -> Iterator[Hit | Skip]:
+    """npm leaves out links, and unpacks all folders of the tarball into one.
+
+    Packages below node_modules are installed only if `bundleDependencies` names them; otherwise they are dead weight.
+    """
+    if package.links:
+        what = f"{plural(len(package.links), 'link')} that npm leaves out: {', '.join(package.links[:3])}"
+        yield Hit(message=f"has {what}", evidence=some([*package.links]))
+    tops = sorted({file.name.partition("/")[0] for file in package.files})
+    if len(tops) > 1:
+        yield Hit(message=f"has {len(tops)} folders, which npm unpacks into one", evidence=some(tops))
+    manifest = read_manifest(package)
+    names = [file.name for file in package.files if "/node_modules/" in file.name]
+    bundled = manifest and (manifest.fields.get("bundleDependencies") or manifest.fields.get("bundledDependencies"))
+    if names and not bundled:
+        yield Hit(inner=names[0], message="is below node_modules, and no dependency is bundled", evidence=some(names))
+
+
+@check(
+    "LB906",
+    "Entry point missing",
+    "error",
+    because="Importing the package fails. A warning for types, and for what Node.js does not use.",
+    kinds=("npm",),
+    example='"main": "./index.cjs", which the tarball lacks',
+    cure="Correct main, exports, types and bin in package.json, or add the file.",
+)
+def entry_point_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """Node.js opens the file that `exports` names for the kind of import or, without `exports`, the file in `main`."""
+    manifest = read_manifest(package)
+    if manifest is None:
+        return
+    there = installed_files(package).keys()
+    for key, named, ends, severity in _named(manifest):
+        path = named.removeprefix("./").rstrip("/")
+        if path and ".." not in path.split("/") and not any(f"{path}{end}" in there for end in ends):
+            if key == "main" and "index.js" in there:
+                severity = "warning"  # noqa: PLW2901  # Node.js falls back to it
+            yield Hit(
+                inner=manifest.inner,
+                message=f"names {named} as {key}, which is missing",
+                evidence=(f"{key}: {named}",),
+                severity=severity,
+            )
+
+
+def _named(manifest: Manifest) -> Iterator[tuple[str, str, tuple[str, ...], Severity]]:
+    """Each file that package.json names as an entry point: the key, the file, its possible suffixes, the severity."""
+    if main := manifest.text("main"):
+        yield "main", main, _MAIN_ENDS, "warning" if "exports" in manifest.fields else "error"
+    for key in ("types", "typings"):
+        if named := manifest.text(key):
+            yield key, named, _TYPE_ENDS, "warning"
+    exports = manifest.fields.get("exports")
+    for named, conditions in dict.fromkeys(exported_files(exports)):
+        yield "exports", named, ("",), "error" if _OF_NODE.issuperset(conditions) else "warning"
+    commands = manifest.fields.get("bin")
+    for command in commands.values() if isinstance(commands, dict) else (commands,):
+        if isinstance(command, str):
+            yield "bin", command, ("", ".js"), "error"

@@ -1,0 +1,182 @@
+"""Runs an npm package's test case: a Node.js program, for which npm installs the project's tarballs and the runtime.
+
+npm may use its cache alone and runs no scripts, so what is installed is what the packages ask for.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from latebind.ecosystems.npm.registry import NPM_INSTALL, NPM_TARBALLS, node, node_environment, run_npm
+from latebind.errors import InputError, NotRun
+from latebind.filenames import npm_file, npm_target
+from latebind.system.archive import sha256
+from latebind.tables.targets import target, targets
+from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.protocol import run_consumer
+from latebind.verify.run.supply import hash_parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from latebind.config.document import RuntimeUse
+    from latebind.model import Outcome
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.protocol import ConsumerRun
+    from latebind.verify.run.supply import Supply
+
+
+class _Program(msgspec.Struct, frozen=True):
+    """What is read of a program's package.json."""
+
+    main: str
+    dependencies: dict[str, str] = {}
+    optional: dict[str, str] = msgspec.field(default_factory=dict, name="optionalDependencies")
+
+
+def run_node_cell(bench: Bench) -> Outcome:
+    """Install, run and judge.
+
+    Raises NotRun without Node.js, without the packages, or when npm's registry does not answer; PhaseError when
+    installing fails, and when the program wrote no result.
+    """
+    app = bench.work / bench.situation.folder
+    tarballs = _lay_out(bench, app)
+    if first := bench.situation.first:
+        assert_first(_ended(bench, _installed(bench, app, tarballs, first)).result.version, first)
+    program = _installed(bench, app, tarballs, bench.cell.version)
+    library = _spoiled(bench, app)
+    ended = _ended(bench, program)
+    wanted = Expectation(
+        scenario=bench.scenario,
+        roots=tuple(str(root) for root in (app, *bench.situation.roots)),
+        values=bench.values(library),
+        reference=bench.reference(),
+        at_least=bench.at_least(),
+        binds=bench.binds(),
+    )
+    return judge(bench.cell, wanted, ended)
+
+
+def _lay_out(bench: Bench, app: Path) -> dict[str, Path]:
+    """Copy the program and the project's tarballs into the folder of the application; the tarballs by their names."""
+    source = bench.config.root / bench.config.document.verify.node
+    shutil.copytree(source, app, ignore=shutil.ignore_patterns("node_modules"))
+    (app / NPM_TARBALLS).mkdir()
+    ours = _ours(bench)
+    for path in ours.values():
+        shutil.copyfile(path, app / NPM_TARBALLS / path.name)
+    return ours
+
+
+def _ours(bench: Bench) -> dict[str, Path]:
+    """The project's npm packages by name, also of other targets, without the one that the situation leaves out.
+
+    Raises NotRun when the main one or that of the target is missing.
+    """
+    version, made = bench.config.project.version, {row.path.name: row.path for row in bench.artifacts}
+    found: dict[str, Path] = {}
+    for name, package in bench.config.packages.items():
+        if package.npm is None or name == bench.situation.without:
+            continue
+        main = package.npm.name
+        needed = (main, npm_target(main, bench.cell.target))
+        for one in (main, *(npm_target(main, rid) for rid in targets())):
+            file = npm_file(one, version)
+            if file in made:
+                found[one] = made[file]
+            elif one in needed:
+                raise NotRun("not-built", f"{file} was not made")
+    return found
+
+
+def _installed(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> Path:
+    """Install the packages, and a version of the runtime ("" for none), from npm's cache. The program to start."""
+    manifest = _manifest(bench, app, tarballs, version)
+    (app / "package.json").write_text(json.dumps(manifest, indent=2), encoding="utf-8")
+    with failing_at("install"):
+        _fill_cache(bench.supply, app, manifest, bench.log)
+        run_npm([*NPM_INSTALL, "--offline"], app, bench.supply.installer.home, bench.log)
+    program = app / str(manifest["main"])
+    if not program.is_file():
+        raise InputError("does not exist", where=str(program), advice='Correct "main" of verify.node\'s package.json.')
+    return program
+
+
+def _fill_cache(supply: Supply, app: Path, manifest: Mapping[str, Any], log: Path) -> None:
+    """Have in npm's cache what an application installs; once for each set of dependencies, with the registry.
+
+    Raises NotRun `no-node` or `no-index`, ToolError when something cannot be had.
+    """
+    tarballs = [f"{path.name} {sha256(path)}" for path in sorted((app / NPM_TARBALLS).iterdir())]
+    folder = supply.folder / "npm" / hash_parts(json.dumps(manifest, sort_keys=True), *tarballs)
+    with supply.once(folder) as aside:
+        if aside is not None:
+            shutil.copytree(app / NPM_TARBALLS, aside / NPM_TARBALLS)
+            (aside / "package.json").write_text(json.dumps(manifest), encoding="utf-8")
+            run_npm([*NPM_INSTALL, "--prefer-offline"], aside, supply.installer.home, log)
+            shutil.rmtree(aside / "node_modules", ignore_errors=True)
+
+
+def _manifest(bench: Bench, app: Path, tarballs: Mapping[str, Path], version: str) -> dict[str, Any]:
+    """The program's package.json with the tarballs and the runtime in it.
+
+    Packages of one target are optional, so that npm itself chooses by their `os`, `cpu` and `libc`.
+    """
+    file = app / "package.json"
+    try:
+        manifest: dict[str, Any] = json.loads(file.read_bytes())
+        own = msgspec.convert(manifest, _Program)
+    except (OSError, ValueError, RecursionError) as error:  # msgspec's are ValueErrors
+        advice = 'Write at least {"main": "smoke.mjs"}.'
+        raise InputError(f"is not the package.json of a program: {error}", where=str(file), advice=advice) from error
+    main = {package.npm.name for package in bench.config.packages.values() if package.npm is not None}
+    needed, optional = dict(own.dependencies), dict(own.optional)
+    for name, path in tarballs.items():
+        (needed if name in main else optional)[name] = f"file:{NPM_TARBALLS}/{path.name}"
+    if bench.use is not None and bench.use.known.npm:
+        needed.pop(bench.use.known.npm, None)
+        if version:
+            needed[bench.use.known.npm] = version
+    return {**manifest, "private": True, "dependencies": needed, "optionalDependencies": optional}
+
+
+def _spoiled(bench: Bench, app: Path) -> str:
+    """The runtime's installed library, broken as the scenario asks for; "" without one."""
+    use = bench.use
+    if use is None or not use.known.npm or not bench.cell.version:
+        return ""
+    found = _libraries(app / "node_modules" / use.known.npm, use, bench)
+    if not found:
+        raise InputError(f"{use.known.npm} {bench.cell.version} holds no library for {bench.cell.target}")
+    bench.situation.break_files(found)
+    return str(found[0])
+
+
+def _libraries(folder: Path, use: RuntimeUse, bench: Bench) -> list[Path]:
+    """The runtime's library for the target, under each of its names."""
+    row = target(bench.cell.target)
+    system, _, arch = row.npm.partition("-")
+    names: tuple[str, ...] = getattr(use.known.names, row.system)
+    return [path for name in names for path in sorted(folder.glob(f"bin/*/{system}/{arch}/{name}"))]
+
+
+def _ended(bench: Bench, program: Path) -> ConsumerRun:
+    """Run the program, and read what it wrote."""
+    home, result = bench.work / "home", bench.work / "result.json"
+    home.mkdir(exist_ok=True)
+    words: list[str | Path] = ["--cases", bench.data(), "--out", result, *bench.consumer_words()]
+    return run_consumer(
+        [node(), program, *words],
+        name="the Node.js program",
+        result=result,
+        cwd=home,
+        env={**node_environment(home), **bench.situation.environment},
+        log=bench.log,
+    )

@@ -1,0 +1,140 @@
+"""Packs staged native files as npm packages: one for each target, and the main one, which finds its target's."""
+
+from __future__ import annotations
+
+import json
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from latebind.binary import read_images
+from latebind.build.notices import package_notices
+from latebind.build.promise import refuse_broken
+from latebind.build.sbom import sbom, sbom_file
+from latebind.ecosystems.npm.manifest import (
+    GENERATED_FILES,
+    copied_types,
+    entry_points,
+    list_needs,
+    metadata,
+    npm_settings,
+)
+from latebind.errors import BuildError
+from latebind.filenames import npm_file, npm_target, npm_version
+from latebind.system.archive import Entry
+from latebind.system.tarball import write_tar
+from latebind.system.tree import list_tree
+from latebind.tables.targets import npm_platform
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+
+
+def pack_npm(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> list[Path]:
+    """Write the npm packages of a package into `outdir`, the main one last; equal inputs give equal bytes.
+
+    Raises BuildError: no library for a target, a library that breaks a promise of the configuration, a file of
+    `npm.source` in the place of a generated one.
+    """
+    for stage in stages:
+        refuse_broken(config, package, stage)
+    return [*(_target(config, package, stage, outdir) for stage in stages), _main(config, package, stages, outdir)]
+
+
+def npm_sources(config: Config, package: str) -> list[Path]:
+    """The project's own files for the main package."""
+    source = npm_settings(config, package).source
+    return list_tree(config.root / source, without=frozenset({"node_modules"})) if source else []
+
+
+def _target(config: Config, package: str, stage: Stage, outdir: Path) -> Path:
+    """The package of one target: its libraries, and the fields by which npm chooses it."""
+    whole = npm_settings(config, package).name
+    name, platform = npm_target(whole, stage.rid), npm_platform(stage.rid)
+    about = config.project.description or config.project.name
+    described = f"{about.rstrip('.')} (native files for {platform.name}; install {whole} instead)"
+    fields: dict[str, Any] = {"os": [platform.os], "cpu": [platform.cpu]}
+    if platform.libc:
+        fields["libc"] = [platform.libc]
+    fields["preferUnplugged"] = True  # Yarn's Plug'n'Play keeps packages zipped, where no library can be loaded
+    libraries = stage.libraries(config.packages[package].component)
+    files = [Entry(name=path.name, data=path.read_bytes()) for path in libraries]
+    files += [Entry(name=row, data=data) for row, data in package_notices(config, [package], [stage]).items()]
+    bill = sbom(config, package, [stage], _purl(config, name))
+    return _write(config, outdir, metadata(config, package, name, described) | fields, [*files, _bill(config, bill)])
+
+
+def _main(config: Config, package: str, stages: Sequence[Stage], outdir: Path) -> Path:
+    """The package that users install: the module that finds the library, and the project's own files."""
+    npm, project = npm_settings(config, package), config.project
+    version = npm_version(project.version)
+    parts = {npm_target(npm.name, stage.rid): stage for stage in stages}
+    found = {npm_platform(stage.rid).name: (name, _library(config, package, stage)) for name, stage in parts.items()}
+    modules = [
+        Entry(name=file, data=render(f"npm/{template}", name=npm.name, version=version, files=found).encode())
+        for file, template in GENERATED_FILES.items()
+    ]
+    root = config.root / npm.source
+    own = {path.relative_to(root).as_posix(): path for path in npm_sources(config, package)}
+    _refuse_generated(config, package, own, [*GENERATED_FILES, "package.json"])
+    own |= {name: own[types] for name, types in copied_types(own).items()}
+    fields = {
+        **metadata(config, package, npm.name, project.description or project.name),
+        **entry_points(own),
+        **list_needs(config, package),
+        "optionalDependencies": dict.fromkeys(sorted(parts), version),
+    }
+    bill = sbom(config, package, (), _purl(config, npm.name), parts=[_purl(config, name) for name in parts])
+    files = [Entry(name=name, data=path.read_bytes()) for name, path in own.items()]
+    return _write(config, outdir, fields, [*modules, *files, _bill(config, bill)])
+
+
+def _library(config: Config, package: str, stage: Stage) -> str:
+    """The library that exports what the package lists; the first one where several do."""
+    row = config.packages[package]
+    libraries = stage.libraries(row.component)
+    for path in libraries if len(libraries) > 1 else ():
+        names = {one.name for image in read_images(path.read_bytes(), str(path)) for one in image.exports}
+        if any(fnmatchcase(name, glob) for name in names for glob in row.exports):
+            return path.name
+    return libraries[0].name
+
+
+def _refuse_generated(config: Config, package: str, own: dict[str, Path], generated: Sequence[str]) -> None:
+    for name in generated:
+        if name in own:
+            raise BuildError(
+                f"{name} is in the folder npm.source of package {package}, and latebind writes it",
+                where=str(own[name].relative_to(config.root)),
+                advice=f"Remove it; what package.json requires is in package.{package}.npm.dependencies."
+                if name == "package.json"
+                else "Give it another name.",
+            )
+
+
+def _write(config: Config, outdir: Path, fields: dict[str, Any], files: Sequence[Entry]) -> Path:
+    project = config.project
+    shared = {Path(name).name: config.root / name for name in (project.license_file, project.readme) if name}
+    named = {"README.md" if name == Path(project.readme).name else name: path for name, path in shared.items()}
+    there = {row.name for row in files}
+    everything = [
+        *files,
+        *(Entry(name=name, data=path.read_bytes()) for name, path in named.items() if name not in there),
+        Entry(name="package.json", data=(json.dumps(fields, indent=2, ensure_ascii=False) + "\n").encode()),
+    ]
+    path = outdir / npm_file(fields["name"], project.version)
+    write_tar(path, [Entry(name=f"package/{row.name}", data=row.data) for row in everything])
+    return path
+
+
+def _bill(config: Config, data: bytes) -> Entry:
+    return Entry(name=sbom_file(config), data=data)
+
+
+def _purl(config: Config, name: str) -> str:
+    """The package URL of an npm package, where the scope's @ is escaped (purl-spec, type npm)."""
+    return f"pkg:npm/{name.replace('@', '%40')}@{npm_version(config.project.version)}"

@@ -1,0 +1,1 @@
+"""NuGet packages, for .NET and for C and C++ with MSBuild."""

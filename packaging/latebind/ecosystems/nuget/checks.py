@@ -1,0 +1,101 @@
+"""Checks LB411, LB412 and LB416: build files that NuGet ignores, and packages that feeds refuse."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.readers.opc import readable_nuspec
+from latebind.ecosystems.nuget.opc import FEED_LIMIT
+from latebind.text import human_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents
+
+_BUILD_FILE = re.compile(
+    r"((?:build|buildTransitive|buildMultiTargeting|buildCrossTargeting)/(?:[^/]+/)?)([^/]+)(\.props|\.targets)",
+    re.IGNORECASE,
+)
+_OF_SYMBOLS = (".pdb", ".nuspec", ".xml", ".psmdcp", ".rels", ".p7s")
+"""learn.microsoft.com/nuget/create-packages/symbol-packages-snupkg, "symbol package constraints"."""
+_PORTABLE = b"BSJB"
+
+
+@check(
+    "LB411",
+    "Build file that NuGet does not import",
+    "error",
+    because="The file has no effect, so what it copies is not found.",
+    kinds=("nupkg",),
+    example="build/net461/native.targets in Latenn.1.0.0.nupkg",
+    cure="Name the file after the package: build/net461/Latenn.targets. It may import others.",
+)
+def build_file_ignored(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet imports `<id>.props` and `<id>.targets` of a build folder and silently ignores every other file.
+
+    Files that the ignored file should have copied are then missing when the application runs. `nuget pack` warns with
+    NU5129.
+    """
+    found = readable_nuspec(package)
+    if found is None:
+        return
+    wanted = found[1].fields.get("id", "")
+    places: dict[tuple[str, str], list[str]] = {}
+    for file in package.files:
+        match = _BUILD_FILE.fullmatch(file.name)
+        if match:
+            places.setdefault((match[1], match[3].lower()), []).append(match[2])
+    for (folder, suffix), names in sorted(places.items()):
+        if wanted.lower() not in {name.lower() for name in names}:
+            yield Hit(
+                inner=f"{folder}{names[0]}{suffix}",
+                message=f"is ignored: NuGet imports {folder}{wanted}{suffix}",
+                evidence=tuple(f"{folder}{name}{suffix}" for name in names),
+            )
+
+
+@check(
+    "LB412",
+    "File not allowed in a symbol package",
+    "error",
+    because="The symbol server refuses the package.",
+    kinds=("nupkg",),
+    example="lib/netstandard2.0/Latenn.dll in Latenn.1.0.0.snupkg",
+    cure="Pack only portable PDBs, and publish the symbols of native libraries elsewhere.",
+)
+def symbols_refused(package: Contents) -> Iterator[Hit | Skip]:
+    """The symbol server accepts portable PDBs of managed code, and refuses a package that contains anything else."""
+    for file in package.files if package.is_symbols else ():
+        name = file.name.lower()
+        if not name.endswith(_OF_SYMBOLS) and file.name != "[Content_Types].xml":
+            yield Hit(inner=file.name, message="is not allowed in a symbol package", evidence=(file.name,))
+        elif name.endswith(".pdb") and not file.head.startswith(_PORTABLE):
+            head = file.head[:16].decode("ascii", "replace")
+            yield Hit(inner=file.name, message="is not a portable PDB", evidence=(f"begins with {head!r}",))
+
+
+@check(
+    "LB416",
+    "Package too large for the feed",
+    "warning",
+    because="NuGet's public feed refuses it; it installs from other feeds.",
+    kinds=("nupkg",),
+    example="Latenn.1.0.0.nupkg of 431.2 MB, with libraries for seven targets",
+    cure='Make one package for each target: split = "auto" below [package.NAME.nuget], or Id.runtime.RID packages '
+    "and one that depends on all of them.",
+)
+def package_too_large(package: Contents) -> Iterator[Hit | Skip]:
+    """NuGet's public feed takes packages of up to 250 MB, and so do many other feeds.
+
+    Native libraries for several targets make a package large, and each user needs only those for one target.
+    """
+    size = package.path.stat().st_size
+    if size > FEED_LIMIT:
+        largest = sorted(package.files, key=lambda file: -file.size)[:3]
+        yield Hit(
+            message=f"has {human_size(size)}, and NuGet's public feed takes {human_size(FEED_LIMIT)}",
+            evidence=tuple(f"{file.name}: {human_size(file.size)}" for file in largest) or (f"{size} bytes",),
+        )

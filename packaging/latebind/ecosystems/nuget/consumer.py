@@ -1,0 +1,212 @@
+"""Runs a nupkg's test case: a .NET or C consumer of a local feed with the project's packages and the runtime's."""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.nuget.dotnet_project import ANSWERS, DotnetConsumer, build_consumer, run_built
+from latebind.ecosystems.nuget.runtime_package import assemble_runtime_nupkg, runtime_nupkg
+from latebind.errors import InputError, NotRun
+from latebind.filenames import nupkg_file
+from latebind.model import Outcome, State
+from latebind.tables.targets import target
+from latebind.verify.plan.layouts import Application, layout
+from latebind.verify.run.access import lock_application
+from latebind.verify.run.bench import assert_first, failing_at
+from latebind.verify.run.judge import judge_program
+from latebind.verify.run.native import build_here, clean_environment
+from latebind.verify.run.protocol import run_consumer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.ecosystems.nuget.dotnet_project import BuiltConsumer
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.protocol import ConsumerResult, ConsumerRun
+
+ASSEMBLED = "the runtime's nupkg was assembled for this test from its PyPI wheel"
+
+
+def run_dotnet_cell(bench: Bench) -> Outcome:
+    """Restore, build, run and judge.
+
+    Raises NotRun without a .NET SDK or without the nupkgs, LatebindError when something other than them failed.
+    """
+    consumer = _consumer(bench)
+    work = bench.work / bench.situation.folder
+    if consumer.layout.start == "nothing":
+        with failing_at("install"):
+            built = build_consumer(consumer, work, log=bench.log)
+        wrong = _unproven(bench, consumer, built)
+        outcome = Outcome(cell=bench.cell, state=State.PASSED, summary="the files are those of the packages")
+    else:
+        built, ended = _run(bench, consumer, work)
+        wrong = [] if bench.scenario.negative else _unproven(bench, consumer, built, ended.result)
+        outcome = _judged(bench, ended, str(_runtime_in(bench, built) or ""))
+    if outcome.state is State.FAILED or wrong:
+        reason = "\n".join(filter(None, [outcome.reason, *wrong]))
+        phase = "install" if consumer.layout.start == "nothing" else "load"  # what is unproven: where files are
+        facts = {"phase": phase, **outcome.facts}
+        return replace(outcome, state=State.FAILED, reason=reason, summary="", facts=facts)
+    facts = {**outcome.facts, "framework": built.framework, "sdk": built.sdk}
+    if built.mono:
+        facts |= {"mono": built.mono}
+    if _is_on_feed(bench):
+        facts |= {"runtime_package": ASSEMBLED}
+    return replace(outcome, facts=facts)
+
+
+def run_c_cell(bench: Bench) -> Outcome:
+    """Unpack, configure, compile, run and judge.
+
+    Raises NotRun without CMake or a compiler (`no-compiler`) or without the nupkgs, PhaseError when building fails and
+    when the consumer wrote no result.
+    """
+    cases = bench.data()
+    source = bench.config.root / bench.config.document.verify.c
+    with failing_at("install"):
+        packages = unpack(_feed(bench), bench.work / "packages")
+        words = (f"-DPACKAGES={packages}", f"-DRID={bench.cell.target}")
+        program = build_here(source, bench.work / "build", *words, log=bench.log)
+    result = bench.work / "result.json"
+    argv: list[str | Path] = [program, cases, result, packages, *bench.consumer_words()]
+    ended = run_consumer(
+        argv, name="the C consumer", result=result, cwd=bench.work, env=clean_environment(), log=bench.log
+    )
+    outcome = _judged(bench, ended)
+    if outcome.state is not State.PASSED or not bench.cell.version:
+        return outcome
+    return replace(outcome, facts={**outcome.facts, "runtime_package": ASSEMBLED})
+
+
+def _feed(bench: Bench) -> list[Path]:
+    """The project's nupkgs, and the runtime's where the test case has one. Raises NotRun when one was not made."""
+    packages = [artifact.path for artifact in bench.artifacts if artifact.kind == "nupkg"]
+    version = bench.config.project.version
+    wanted = {nupkg_file(row.nuget.id, version) for row in bench.config.packages.values() if row.nuget is not None}
+    if not wanted <= {path.name for path in packages}:
+        raise NotRun("not-built", "not every nupkg of the project was made")
+    return [*packages, *_runtime_package(bench)]
+
+
+def _runtime_package(bench: Bench) -> list[Path]:
+    """The runtime's nupkg: the same for all test cases, unless the scenario breaks the library in it."""
+    if bench.use is None or not _is_on_feed(bench):
+        return []
+    version, rid = bench.cell.version, bench.cell.target
+    if bench.situation.spoil is None:
+        return [runtime_nupkg(bench.supply, bench.use, version, rid)]
+    library = bench.supply.library(bench.use, version, rid)
+    spoiled = bench.work / "spoiled" / library.name
+    spoiled.parent.mkdir()
+    spoiled.write_bytes(bench.situation.spoil(library.read_bytes()))
+    return [assemble_runtime_nupkg(spoiled, version, bench.work / "runtime", rid=rid, runtime=bench.use.known)]
+
+
+def _is_on_feed(bench: Bench) -> bool:
+    """Whether the test case has a runtime that NuGet has, too, so that its application restores it."""
+    return bench.use is not None and bool(bench.cell.version) and bool(bench.use.known.nuget.ids)
+
+
+def _judged(bench: Bench, ended: ConsumerRun, library: str = "") -> Outcome:
+    outcome, assembly = judge_program(bench, ended, library), ended.result.assembly
+    if not assembly.framework:
+        return outcome
+    return replace(outcome, facts={**outcome.facts, "assembly": f"{assembly.path} ({assembly.framework})".strip()})
+
+
+# ---- .NET ----------------------------------------------------------------------------------------------------------
+
+
+def _consumer(bench: Bench) -> DotnetConsumer:
+    properties = {}
+    left_out = bench.config.packages[bench.situation.without].nuget if bench.situation.without else None
+    if left_out is not None:
+        properties["WithoutPackage"] = left_out.id
+    if len(bench.config.document.runtime) > 1 and bench.use is not None:
+        properties["RuntimeName"] = bench.use.name
+    return DotnetConsumer(
+        project=bench.config.root / bench.config.document.verify.dotnet,
+        packages=_feed(bench),
+        version=bench.config.project.version,
+        environment=clean_environment(),
+        layout=layout(bench.cell.consumer),
+        rid=bench.cell.target,
+        runtime_version=bench.cell.version if _is_on_feed(bench) else "",
+        variables=bench.situation.environment,
+        properties=properties,
+    )
+
+
+def _run(bench: Bench, consumer: DotnetConsumer, work: Path) -> tuple[BuiltConsumer, ConsumerRun]:
+    """Build and run, from the folder that the situation's relative paths start at."""
+    home = bench.work / "home"
+    home.mkdir(exist_ok=True)
+    words = (*bench.consumer_words(), *bench.situation.action)
+    cases = bench.data()
+    first = bench.situation.first
+    if first and bench.use is not None:
+        older = runtime_nupkg(bench.supply, bench.use, first, bench.cell.target)
+        before = replace(consumer, packages=[*consumer.packages, older], runtime_version=first)
+        with failing_at("install"):
+            built = build_consumer(before, work, log=bench.log)
+        ended = run_built(
+            before, built, cases, work, arguments=words, log=bench.log, cwd=home, advice=bench.crash_advice
+        )
+        assert_first(ended.result.version, first)
+    with failing_at("install"):
+        built = build_consumer(consumer, work, log=bench.log)
+    (work / ANSWERS).mkdir(exist_ok=True)
+    user = lock_application(bench, built.out, work / ANSWERS, _runtime_in(bench, built), consumer.environment)
+    ended = run_built(
+        consumer, built, cases, work, arguments=words, log=bench.log, cwd=home, user=user, advice=bench.crash_advice
+    )
+    return built, ended
+
+
+def _unproven(
+    bench: Bench, consumer: DotnetConsumer, built: BuiltConsumer, result: ConsumerResult | None = None
+) -> list[str]:
+    """What the layout promises and the packages that the consumer asks for do not hold."""
+    ids = {name: row.nuget.id.lower() for name, row in bench.config.packages.items() if row.nuget is not None}
+    restored = {name for name, one in ids.items() if (built.cache / one).is_dir()}
+    missing = [name for name in bench.config.needed(bench.package) if name not in restored] if bench.use else []
+    if missing and bench.situation.without not in missing:
+        return [f"the consumer restored nothing of the package {name}" for name in missing]
+    ours = {artifact.path.name for artifact in bench.artifacts}
+    cached = {path.name for path in built.cache.glob("*/*/*.nupkg")}  # NuGet keeps them in lower case
+    application = Application(
+        packages=[path for path in consumer.packages if path.name not in ours or path.name.lower() in cached],
+        rid=consumer.rid,
+        out=built.out,
+        cache=built.cache,
+        libraries=result.libraries if result else (),
+        parts=len(restored) + bool(consumer.runtime_version),
+        framework=result.assembly.framework if result else "",
+    )
+    return [wrong for proof in consumer.layout.proofs for wrong in proof(application)]
+
+
+def _runtime_in(bench: Bench, built: BuiltConsumer) -> Path | None:
+    """The runtime's library as the application has it; None when it has none."""
+    if bench.use is None:
+        return None
+    names = getattr(bench.use.known.names, target(bench.cell.target).system)
+    return next((path for name in names for path in sorted(built.out.rglob(name))), None)
+
+
+# ---- C -------------------------------------------------------------------------------------------------------------
+
+
+def unpack(packages: Sequence[Path], folder: Path) -> Path:
+    """Unpack each package into a folder of its id in lower case, without the version."""
+    for package in packages:
+        with zipfile.ZipFile(package) as archive:
+            nuspec = next((name for name in archive.namelist() if name.endswith(".nuspec") and "/" not in name), "")
+            if not nuspec:
+                raise InputError("the package has no nuspec", where=str(package))
+            archive.extractall(folder / nuspec.removesuffix(".nuspec").lower())
+    return folder

@@ -1,0 +1,198 @@
+"""Compiles a package's managed project with the `dotnet` that is there; never writes into the source tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from xml.sax.saxutils import escape
+
+import defusedxml.ElementTree
+
+from latebind.build.stage import swap_in
+from latebind.compilers import dotnet
+from latebind.errors import BuildError, ToolError
+from latebind.semver import semantic_version
+from latebind.system.archive import write_text
+from latebind.system.run import run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+_TIME_LIMIT = 600.0
+_SPECIAL = re.compile(r"[%$@'();?*]")
+"""Characters that mean something in MSBuild's lists; %XX escapes them."""
+
+SOURCES = "/_/"
+"""What symbols call the folder of a managed project."""
+_LINK_TARGETS = """<Project>
+  <PropertyGroup Condition="'$(DebugType)' != 'none'">
+    <SourceLink>{file}</SourceLink>
+  </PropertyGroup>
+</Project>
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagedBuild:
+    """A managed project compiled for one framework. `symbols` and `documentation` are None where it makes none."""
+
+    framework: str
+    """The short name of the target framework: `netstandard2.0`."""
+    assembly: Path
+    documentation: Path | None
+    symbols: Path | None
+
+
+def build_managed(  # noqa: PLR0913  # a project, a version, two places, and what a caller may vary
+    project: Path,
+    output: Path,
+    *,
+    version: str,
+    environment: Mapping[str, str],
+    home: Path,
+    sources: Sequence[str] = (),
+    apart: Iterable[Path] = (),
+    source_link: str = "",
+) -> tuple[ManagedBuild, ...]:
+    """Compile the one .csproj of a folder for each of its frameworks, deterministically, in the project's order.
+
+    What is made goes below the folder `output`, into one folder for each framework. `version` is the project's,
+    PEP 440. `home` keeps NuGet's cache and settings. `sources` are the package feeds that the project needs; with
+    none, nothing is fetched and the property LatebindFallbackSdk=true makes the project compile against the
+    reference assemblies that the SDK carries. `apart` are folders whose files are not the project's, though they may
+    be below its own folder. `source_link` is the Source Link data of the sources, which the symbols call `SOURCES`. An
+    earlier `output` stays when this fails.
+
+    Raises NotRun (`no-dotnet`) without a .NET SDK, BuildError with the compiler's words.
+    """
+    csproj = _project_file(project)
+    frameworks, name = _identity(csproj)
+    program = dotnet.find(environment)
+    env = dotnet.private(environment, home)
+    home.mkdir(parents=True, exist_ok=True)
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".managed-", dir=output.parent) as folder:
+        work = Path(folder)
+        feeds = work / "NuGet.config"
+        dotnet.write_nuget_config(feeds, sources)
+        common = {
+            "Version": semantic_version(version),
+            "Deterministic": "true",
+            "RestoreConfigFile": str(feeds),
+            "LatebindFallbackSdk": "false" if sources else "true",
+            **_written_properties(work, _props(project, apart), source_link),
+        }
+        # One build for each framework: a build of several takes no single output folder.
+        for framework in frameworks:
+            made, obj = work / "out" / framework, work / "obj" / framework
+            command: list[str | Path] = [program, "build", csproj, "--nologo", "-c", "Release", "-o", made]
+            properties = common | _own_properties(framework, obj, project)
+            try:
+                run([*command, *_defines(properties)], cwd=project, env=env, timeout=_TIME_LIMIT)
+            except ToolError as error:
+                raise BuildError(f"the managed project does not compile: {error.message}", where=str(csproj)) from error
+            _take(made, work / "taken" / framework, name)
+        swap_in(work / "taken", output)
+    return tuple(_result(output / framework, name, framework) for framework in frameworks)
+
+
+def _own_properties(framework: str, obj: Path, project: Path) -> dict[str, str]:
+    """What differs between the builds of one project; the output has the same bytes wherever project and `obj` are."""
+    return {
+        "TargetFramework": framework,
+        # The default is a source file in the system's temporary folder, whose path the symbols name.
+        "TargetFrameworkMonikerAssemblyAttributesPath": str(obj / "TargetFramework.cs"),
+        "PathMap": _path_map({obj: "/_obj/", project.resolve(): SOURCES}),
+        "BaseIntermediateOutputPath": f"{obj}/",
+    }
+
+
+def _written_properties(work: Path, props: str, source_link: str) -> dict[str, str]:
+    """The properties that name files of MSBuild's settings, which are written to a folder.
+
+    The data for Source Link is that of latebind, and not that of an SDK or package, which reads the repository itself.
+    The compiler refuses it for a project that makes no symbols.
+    """
+    write_text(work / "latebind.props", props)
+    named = {"CustomBeforeMicrosoftCommonProps": str(work / "latebind.props")}
+    if not source_link:
+        return named
+    write_text(work / "sourcelink.json", source_link)
+    write_text(work / "latebind.targets", _LINK_TARGETS.format(file=escape(str(work / "sourcelink.json"))))
+    return {**named, "CustomAfterMicrosoftCommonTargets": str(work / "latebind.targets"), "EnableSourceLink": "false"}
+
+
+def _props(project: Path, apart: Iterable[Path]) -> str:
+    """MSBuild's settings that keep folders out of the files that an SDK-style project takes without naming them."""
+    inside = [
+        os.path.relpath(folder, project.resolve()) for folder in apart if folder.is_relative_to(project.resolve())
+    ]
+    excluded = "".join(
+        f";{escape(_SPECIAL.sub(lambda found: f'%{ord(found[0]):X}', name))}/**" for name in sorted(inside)
+    )
+    return f"""<Project>
+  <PropertyGroup>
+    <DefaultItemExcludes>$(DefaultItemExcludes){excluded}</DefaultItemExcludes>
+  </PropertyGroup>
+</Project>
+"""
+
+
+def _take(out: Path, taken: Path, name: str) -> None:
+    """Keep what belongs in a package; .deps.json and copies of references do not."""
+    taken.mkdir(parents=True)
+    for suffix in (".dll", ".xml", ".pdb"):
+        file = out / f"{name}{suffix}"
+        if file.is_file():
+            shutil.copyfile(file, taken / file.name)
+
+
+def _result(output: Path, name: str, framework: str) -> ManagedBuild:
+    assembly, documentation, symbols = (output / f"{name}{suffix}" for suffix in (".dll", ".xml", ".pdb"))
+    if not assembly.is_file():
+        raise BuildError(f"the managed project made no {assembly.name}", advice="Set AssemblyName to what it makes.")
+    return ManagedBuild(
+        framework=framework,
+        assembly=assembly,
+        documentation=documentation if documentation.is_file() else None,
+        symbols=symbols if symbols.is_file() else None,
+    )
+
+
+def _project_file(folder: Path) -> Path:
+    found = sorted(folder.glob("*.csproj"))
+    if len(found) != 1:
+        what = "no .csproj" if not found else f"{len(found)} .csproj files"
+        raise BuildError(
+            f"the managed project's folder holds {what}", where=str(folder), advice="Set package.<name>.nuget.managed."
+        )
+    return found[0]
+
+
+def _identity(csproj: Path) -> tuple[tuple[str, ...], str]:
+    """Target frameworks and assembly name as the project file states them."""
+    try:
+        root = defusedxml.ElementTree.parse(csproj).getroot()
+    except (defusedxml.ElementTree.ParseError, ValueError) as error:  # ValueError: entities, which have no use here
+        raise BuildError(f"not readable as XML: {error}", where=str(csproj)) from error
+    if root is None:
+        raise BuildError("an empty project file", where=str(csproj))
+    stated = root.findtext(".//TargetFrameworks") or root.findtext(".//TargetFramework") or ""
+    frameworks = tuple(dict.fromkeys(name.strip() for name in stated.split(";") if name.strip()))
+    if not frameworks or "$(" in stated:
+        raise BuildError("no plain <TargetFramework> or <TargetFrameworks> is stated", where=str(csproj))
+    return frameworks, (root.findtext(".//AssemblyName") or csproj.stem).strip()
+
+
+def _path_map(folders: Mapping[Path, str]) -> str:
+    """The compiler's PathMap: what it writes of each folder instead of its path. %2C is MSBuild's comma."""
+    return "%2C".join(f"{folder}/={name}" for folder, name in folders.items())
+
+
+def _defines(properties: Mapping[str, str]) -> list[str]:
+    return [f"-p:{key}={value}" for key, value in properties.items()]

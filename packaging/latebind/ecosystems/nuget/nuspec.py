@@ -1,0 +1,156 @@
+"""Checks the metadata of a nupkg in NuGet's own terms, and renders it as a nuspec.
+
+NuGet's schema rejects unknown elements and a missing id, but neither a wrong version nor a wrong license. This module
+refuses those and names the correct form.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from urllib.parse import quote
+
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
+from packaging.version import Version
+
+from latebind.errors import BuildError
+from latebind.semver import semantic_version
+from latebind.templates import render
+
+MAX_ID = 100
+"""The longest id that feeds take (NuGet.Packaging, PackageIdValidator)."""
+
+_ID = re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*")
+_SEMVER = re.compile(r"(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(\.[1-9]\d*)?(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?")
+_FRAMEWORK = re.compile(r"netstandard(\d+\.\d+)|netcoreapp(\d+\.\d+)|net(\d+\.\d+)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A package that another needs, in NuGet's range notation: `1.19.0` means "that or newer"."""
+
+    id: str
+    range: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nuspec:
+    """All that a nuspec holds. `frameworks` are the short names of the folders in lib/: `netstandard2.0`."""
+
+    id: str
+    version: str
+    authors: tuple[str, ...]
+    description: str
+    frameworks: tuple[str, ...]
+    license: str = ""
+    readme: str = ""
+    icon: str = ""
+    repository: str = ""
+    commit: str = ""
+    tags: tuple[str, ...] = ()
+    dependencies: tuple[Dependency, ...] = ()
+
+
+def render_nuspec(nuspec: Nuspec) -> bytes:
+    """The nuspec as XML.
+
+    Raises BuildError with every problem: an id, a version, a license, a tag or a text that feeds would refuse.
+    """
+    return _rendered("nuget.nuspec.j2", nuspec)
+
+
+def render_symbols(nuspec: Nuspec) -> bytes:
+    """The nuspec of a package's symbol package, with the elements that `dotnet pack` writes there.
+
+    Raises BuildError like render_nuspec().
+    """
+    return _rendered("symbols.nuspec.j2", nuspec)
+
+
+def _rendered(template: str, nuspec: Nuspec) -> bytes:
+    problems = list(_problems(nuspec))
+    if problems:
+        raise BuildError("; ".join(problems), where=f"{nuspec.id}.nuspec")
+    spdx = canonical_license(nuspec.license)
+    values = {
+        **asdict(nuspec),
+        "license": spdx,
+        "license_url": license_url(spdx),
+        "frameworks": [long_framework(framework) for framework in nuspec.frameworks],
+        "dependencies": sorted(nuspec.dependencies, key=lambda dependency: dependency.id.lower()),
+    }
+    return render(template, **values).encode()
+
+
+def same_minor(version: str) -> str:
+    """The range of a sibling package: this version or a newer one of the same minor version.
+
+    The same rule as the wheels' `~=`: the binary interface between siblings is checked at run time, and a patch
+    release of one must not force one of all. NuGet takes the lowest version in a range, so a fresh install gets
+    the pair that was verified. The upper end has no `-0`, the lowest prerelease: NuGet counts that as a prerelease
+    dependency, which a stable package may not have (NU5104). It picks 1.3.0-alpha only where a project asks for it.
+    """
+    release = Version(version).release
+    major, minor = (*release, 0)[:2]
+    return f"[{semantic_version(version)}, {major}.{minor + 1}.0)"
+
+
+def exactly(version: str) -> str:
+    """The range of exactly that version, for the parts of a split package; `version` is in NuGet's form."""
+    return f"[{version}]"
+
+
+def canonical_license(expression: str) -> str:
+    """An SPDX expression in its canonical form, "" for none.
+
+    Raises BuildError when it is not one.
+    """
+    if not expression:
+        return ""
+    try:
+        return str(canonicalize_license_expression(expression))
+    except InvalidLicenseExpression as error:
+        raise BuildError(
+            f"{expression!r} is not an SPDX licence expression: {error}",
+            where="project.license",
+            advice="Use identifiers of the SPDX list: MIT, Apache-2.0, MIT OR Apache-2.0.",
+        ) from error
+
+
+def license_url(expression: str) -> str:
+    """The license address for older clients; feeds refuse an expression without it.
+
+    NuGet/NuGetGallery#6530 and #6679: it must be exactly this, with spaces as %20.
+    """
+    return f"https://licenses.nuget.org/{quote(expression, safe='()')}" if expression else ""
+
+
+def long_framework(short: str) -> str:
+    """The name of a framework in a dependency group: netstandard2.0 → .NETStandard2.0.
+
+    Raises BuildError for a name that NuGet does not know.
+    """
+    match = _FRAMEWORK.fullmatch(short)
+    if match is None:
+        raise BuildError(f"{short!r} is not a target framework", advice="Use netstandard2.0, netcoreapp3.1 or net8.0.")
+    standard, core, _ = match.groups()
+    return f".NETStandard{standard}" if standard else f".NETCoreApp{core}" if core else short
+
+
+def _problems(nuspec: Nuspec) -> list[str]:
+    """Problems that the schema accepts, but feeds or clients do not."""
+    ids = [nuspec.id, *(dependency.id for dependency in nuspec.dependencies)]
+    found = [f"the id {id_!r} is not one: letters, digits, single . and -" for id_ in ids if not _ID.fullmatch(id_)]
+    found += [f"the id {id_} is longer than {MAX_ID}" for id_ in ids if len(id_) > MAX_ID]
+    if not _SEMVER.fullmatch(nuspec.version):
+        found.append(f"the version {nuspec.version!r} is not normalised")
+    if not any(author.strip() for author in nuspec.authors):
+        found.append("there are no authors (project.authors)")
+    if any("," in author for author in nuspec.authors):
+        found.append("an author's name holds a comma, which separates authors")
+    if not nuspec.description.strip():
+        found.append("there is no description (project.description)")
+    found += [f"the tag {tag!r} holds a space, which separates tags" for tag in nuspec.tags if re.search(r"\s", tag)]
+    if nuspec.repository and not nuspec.repository.startswith(("https://", "http://")):
+        found.append(f"the repository {nuspec.repository!r} is not a web address")
+    return found

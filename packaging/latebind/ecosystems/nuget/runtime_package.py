@@ -1,0 +1,60 @@
+"""Assembles the runtime's own NuGet package from its wheel, for tests where no feed can be reached."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.nuget.nuspec import Nuspec, render_nuspec
+from latebind.ecosystems.nuget.opc import write_nupkg
+from latebind.errors import InputError
+from latebind.semver import semantic_version
+from latebind.system.archive import Entry
+from latebind.tables.targets import target
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from latebind.config.document import RuntimeUse
+    from latebind.model import Rid
+    from latebind.tables.presets import RuntimePreset
+    from latebind.verify.run.supply import Supply
+
+
+def runtime_nupkg(supply: Supply, use: RuntimeUse, version: str, rid: Rid) -> Path:
+    """The runtime's nupkg around the library of its wheel, made once. Raises as Supply.library()."""
+    library = supply.library(use, version, rid)
+    folder = supply.folder / "nupkgs" / f"{use.known.python.distribution}-{version}-{rid}"
+    with supply.once(folder) as aside:
+        if aside is not None:
+            assemble_runtime_nupkg(library, version, aside, rid=rid, runtime=use.known)
+    return next(folder.glob("*.nupkg"))
+
+
+def assemble_runtime_nupkg(library: Path, version: str, outdir: Path, *, rid: Rid, runtime: RuntimePreset) -> Path:
+    """Write the runtime's own NuGet package, in its official layout, around the library of its PyPI wheel.
+
+    It is for tests where no feed can be reached; its description says so. The library's content is not checked: a
+    scenario may need a broken one. Raises InputError when it cannot be read.
+    """
+    try:
+        data = library.read_bytes()
+        helpers = [path for glob in runtime.nuget.helpers for path in sorted(library.parent.glob(glob))]
+        further = [Entry(name=f"runtimes/{rid}/native/{path.name}", data=path.read_bytes()) for path in helpers]
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", where=str(library)) from error
+    nuspec = Nuspec(
+        id=runtime.nuget.ids[0],
+        version=semantic_version(version),
+        authors=("latebind tests",),
+        description=f"{runtime.title} {version}, assembled for tests from the library of its PyPI wheel.",
+        frameworks=("netstandard2.0",),
+    )
+    name = getattr(runtime.names, target(rid).system)[-1]  # official packages use the name without a version, the last
+    files = [
+        Entry(name=f"runtimes/{rid}/native/{name}", data=data),
+        Entry(name="lib/netstandard2.0/_._", data=b""),
+        *further,
+    ]
+    path = outdir / f"{nuspec.id}.{nuspec.version}.nupkg"
+    write_nupkg(path, nuspec, render_nuspec(nuspec), files)
+    return path

@@ -1,0 +1,1 @@
+"""Wheels and NuGet packages of plugin execution providers for ONNX Runtime."""

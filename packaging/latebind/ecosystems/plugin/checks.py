@@ -1,0 +1,281 @@
+"""Checks LB8xx: packages of plugin execution providers for ONNX Runtime, recognized by what their library exports."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.layout import native_place
+from latebind.audit.checks.symbols import offered
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.audit.readers.opc import readable_nuspec
+from latebind.config.ep import EP_EXPORTS
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.engine.policy import Policy
+    from latebind.audit.readers.contents import Contents, File
+    from latebind.binary import Image
+    from latebind.tables.presets import RuntimePreset
+
+_LIBRARY = re.compile(r"[\w.+-]+\.(so(\.\d+)*|dll|dylib)")
+_NAME = re.compile(r"[A-Za-z]\w*ExecutionProvider")
+_PYTHON_HELPERS = ("get_library_path", "get_ep_names")
+_DOTNET_HELPERS = ("GetLibraryPath", "GetEpNames")
+_RANGE = re.compile(r"onnx ?runtime\W{0,8}(\w+ ){0,6}\W{0,4}\d+\.\d+", re.IGNORECASE)
+_MAX_MODULE = 1 << 20
+
+
+@check(
+    "LB801",
+    "Execution provider without an entry point",
+    "error",
+    because="ONNX Runtime refuses to register the library.",
+    formats=EVERY_FORMAT,
+    example="libacme_ep.so exports CreateEpFactories and ReleaseEpFactories",
+    cure="Export CreateEpFactories and ReleaseEpFactory with C linkage.",
+)
+def entry_missing(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """ONNX Runtime looks up both functions when an application registers the library, and both names are exact."""
+    if not file.is_provider:
+        return
+    exported = {row.name for row in image.exports}
+    if EP_EXPORTS[1] not in exported:
+        near = sorted(name for name in exported if "EpFactor" in name)  # the other entry point, at least
+        yield Hit(message=f"does not export {EP_EXPORTS[1]}", evidence=tuple(f"exports {name}" for name in near))
+
+
+@check(
+    "LB802",
+    "Execution provider exports more than its entry points",
+    "warning",
+    because="It works until another library of the process has a symbol of the same name.",
+    formats=EVERY_FORMAT,
+    example="libacme_ep.so exports 2,638 other symbols",
+    cure="Hide everything else: latebind_ep() in CMake, a version script, an exports list, or a .def file.",
+)
+def exports_more(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """A process may hold several execution providers, each with its own copy of the same C++ libraries.
+
+    On Linux, symbols of one library replace those of the same name in another that is loaded later.
+    """
+    if more := sorted({row.name for row in offered(image)} - {*EP_EXPORTS}) if file.is_provider else []:
+        yield Hit(message=f"exports {plural(len(more), 'other symbol')}", evidence=some(more))
+
+
+@check(
+    "LB803",
+    "Helper of an execution provider missing",
+    "warning",
+    because="Users can still register the library if they find out its path.",
+    kinds=("wheel", "nupkg"),
+    example="onnxruntime_ep_acme/__init__.py does not define get_library_path",
+    cure="Make the packages from an `ep` table with latebind pack, or add the functions.",
+)
+def helper_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """Applications ask the package for the path of its library and the names of its providers.
+
+    In Python that is `get_library_path()` and `get_ep_names()` of the module; in .NET `GetLibraryPath()` and
+    `GetEpNames()` of an assembly. All four are from ONNX Runtime's guide for plugin execution providers.
+    """
+    found = package.providers
+    if not found or package.is_symbols:
+        return
+    if package.kind == "nupkg":
+        known = {name for file in package.files for name in file.names if file.is_managed}
+        missing = [name for name in _DOTNET_HELPERS if name not in known]
+        inner = found[0].name
+    else:
+        inner = _module_name(found[0])
+        tree = _parsed(package.texts.get(inner, b""))
+        known = {name for node in ast.walk(tree) for name in _defined(node)} if tree else set()
+        missing = [] if "*" in known else [name for name in _PYTHON_HELPERS if name not in known]
+    if missing:
+        what = "no assembly has" if package.kind == "nupkg" else "the module lacks"
+        yield Hit(inner=inner, message=f"{what} {' and '.join(missing)}", evidence=(f"library {found[0].name}",))
+
+
+@check(
+    "LB804",
+    "Helper names a library that the package lacks",
+    "error",
+    because="Registering the library fails for every user.",
+    kinds=("wheel",),
+    example="get_library_path() returns libacme_ep.so, but the wheel holds libacme_ep.so.1",
+    cure="Name the file that the wheel for this platform contains.",
+)
+def helper_names_other(package: Contents) -> Iterator[Hit | Skip]:
+    """The module of a wheel gives the path of its library, whose file name differs between platforms."""
+    for file in package.providers[:1]:
+        inner = _module_name(file)
+        named = _named(package, inner, _LIBRARY)
+        if named and not any(name.lower() in package.bases for name in named):
+            yield Hit(
+                inner=inner,
+                message=f"names {', '.join(named)}, and the wheel holds {file.base}",
+                evidence=(f"library {file.name}",),
+            )
+
+
+@check(
+    "LB805",
+    "Helper and library disagree on the provider's name",
+    "warning",
+    because="Applications that select by that name find no device, unless the library composes the name at run time.",
+    kinds=("wheel", "nupkg"),
+    example="get_ep_names() returns AcmeExecutionProvider; the library contains AcmeNpuExecutionProvider",
+    cure="Return the name that the library's factory returns.",
+)
+def names_disagree(package: Contents) -> Iterator[Hit | Skip]:
+    """Applications look for `device.ep_name == get_ep_name()`. A name that is not in the library matches none."""
+    inside = {name for row in package.providers for name in row.names}
+    for inner, named in _names_given(package) if inside else ():
+        wrong = [name for name in named if not any(other.endswith(name) for other in inside)]
+        if wrong:
+            yield Hit(
+                inner=inner,
+                message=f"names {', '.join(wrong)}, which {package.providers[0].base} does not contain",
+                evidence=tuple(f"string {name!r}" for name in sorted(inside)),
+            )
+
+
+def _names_given(package: Contents) -> Iterator[tuple[str, list[str]]]:
+    """The module of a wheel, or each assembly of a nupkg that has a helper, with the names of providers in it."""
+    if package.kind == "wheel":
+        inner = _module_name(package.providers[0])
+        yield inner, _named(package, inner, _NAME)
+        return
+    for file in package.files:
+        if file.is_managed:
+            yield file.name, [name for name in file.names if _NAME.fullmatch(name)]
+
+
+@check(
+    "LB806",
+    "Execution provider requires a package of the runtime",
+    "warning",
+    because="It fails for users of another package of the runtime.",
+    kinds=("nupkg",),
+    example="the nuspec depends on Microsoft.ML.OnnxRuntime",
+    cure="Remove the dependency; write the supported versions into the description.",
+)
+def runtime_required(package: Contents, runtime: RuntimePreset) -> Iterator[Hit | Skip]:
+    """Applications choose one of several packages of ONNX Runtime, and the library registers with any of them.
+
+    A dependency adds the plain package next to the user's own choice. For wheels, LB506 reports the same.
+    """
+    nuspec = readable_nuspec(package) if package.providers else None
+    ids = {name.lower() for name in runtime.nuget.ids}
+    for row in nuspec[1].dependencies if nuspec else ():
+        if row.id.lower().removesuffix(".managed") in ids:
+            yield Hit(message=f"depends on {row.id} {row.version}", evidence=(f"{row.id} {row.version}",))
+
+
+@check(
+    "LB807",
+    "Supported versions of the runtime not documented",
+    "warning",
+    because="Users learn them nowhere else. An error if a minimum is configured but not named.",
+    kinds=("wheel", "nupkg"),
+    example="METADATA names no version of ONNX Runtime",
+    cure='Write "Supports ONNX Runtime 1.23 or newer" into the description.',
+)
+def range_undocumented(package: Contents, policy: Policy) -> Iterator[Hit | Skip]:
+    """An execution provider requires no distribution of the runtime, so its description must say what it supports."""
+    if not package.providers:
+        return
+    names = [name for name in package.texts if name.endswith((".dist-info/METADATA", ".nuspec"))]
+    text = "\n".join(package.texts[name].decode("utf-8", "replace") for name in names)
+    minimum = policy.minimums.get("onnxruntime", "")
+    inner = names[0] if names else ""
+    if minimum and not re.search(rf"(?<![\d.]){re.escape(minimum)}(?!\d|\.\d)", text):
+        message = f"does not name {minimum}, the configured minimum"
+        yield Hit(inner=inner, message=message, evidence=(f"minimum = {minimum}",), severity="error")
+    elif not _RANGE.search(text):
+        yield Hit(inner=inner, message="names no version of ONNX Runtime", evidence=tuple(names))
+
+
+@check(
+    "LB808",
+    "Execution provider missing for a RID",
+    "error",
+    because="On that system the helper finds nothing.",
+    kinds=("nupkg",),
+    example="runtimes/win-arm64/native/ holds only acme_runtime.dll",
+    cure="Add the provider's library for the RID, or remove its folder.",
+)
+def missing_for_rid(package: Contents) -> Iterator[Hit | Skip]:
+    """Every RID with native files needs the library itself; its companions are useless without it."""
+    own = {native_place(file.name)[0] for file in package.providers} - {""}
+    seen: set[str] = set()
+    for file in package.native if own else ():
+        rid, _ = native_place(file.name)
+        if rid and rid not in own | seen:
+            seen.add(rid)
+            yield Hit(
+                inner=file.name,
+                message=f"{rid} has native files and no execution provider",
+                evidence=(f"providers: {', '.join(sorted(own))}",),
+            )
+
+
+@check(
+    "LB809",
+    "Execution provider leaves destructors behind",
+    "warning",
+    because="The process ends by SIGSEGV if an object with a destructor was made before the library was unloaded.",
+    example="libacme_ep.so registers destructors with __cxa_atexit, and never calls __cxa_finalize",
+    cure="Link with -z nodelete, as latebind_ep() does in CMake, or with the startup files of GCC or Clang.",
+)
+def destructors_left(file: File, image: Image) -> Iterator[Hit | Skip]:
+    """ONNX Runtime unloads a library when its provider is unregistered.
+
+    On Linux the library's own startup files must then run the destructors of its static objects, by __cxa_finalize.
+    Without that call, as in libraries that zig links, the process runs them when it ends, after the code is gone. musl
+    never unloads a library.
+    """
+    names = {row.name for row in image.imports}
+    is_left = "__cxa_atexit" in names and "__cxa_finalize" not in names
+    if file.is_provider and is_left and not image.stays_loaded and image.libc != "musl":
+        message = "runs no destructors when it is unloaded, and the process runs them without its code"
+        yield Hit(message=message, evidence=("imports __cxa_atexit, not __cxa_finalize", "no flag DF_1_NODELETE"))
+
+
+def _module_name(library: File) -> str:
+    """The module of the wheel that helps to find the library."""
+    return f"{library.name.partition('/')[0]}/__init__.py"
+
+
+@lru_cache(maxsize=1)
+def _parsed(text: bytes) -> ast.Module | None:
+    """The syntax tree of a module, None when it is empty or cannot be parsed. Several checks ask for the same one."""
+    if not text or len(text) > _MAX_MODULE:
+        return None
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _named(package: Contents, inner: str, form: re.Pattern[str]) -> list[str]:
+    """The string constants of a module that have a form, sorted."""
+    tree = _parsed(package.texts.get(inner, b""))
+    nodes = ast.walk(tree) if tree else iter(())
+    texts = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    return sorted(text for text in texts if form.fullmatch(text))
+
+
+def _defined(node: ast.AST) -> list[str]:
+    """The names that a statement defines, with "*" for an import of everything."""
+    if isinstance(node, ast.FunctionDef):
+        return [node.name]
+    if isinstance(node, ast.ImportFrom):
+        return [row.asname or row.name for row in node.names]
+    if isinstance(node, ast.Assign):
+        return [row.id for row in node.targets if isinstance(row, ast.Name)]
+    return []

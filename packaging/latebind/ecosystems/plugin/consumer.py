@@ -1,0 +1,97 @@
+"""Runs an execution provider's test case with a host in C: it registers the provider, computes, releases all, and ends.
+
+The host is compiled by this machine's compiler or by zig, and opens the installed runtime by its path.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.binary import read_images
+from latebind.binary.read import PEEK, sniff
+from latebind.config.ep import EP_EXPORTS
+from latebind.ecosystems.wheel.consumer import wheels_of
+from latebind.ecosystems.wheel.environment import installed
+from latebind.errors import InputError, NotRun
+from latebind.model import Outcome, State
+from latebind.system.resources import folder
+from latebind.tables.targets import target
+from latebind.text import ending, is_crash
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.judge import judge_program
+from latebind.verify.run.native import build_for, clean_environment
+from latebind.verify.run.protocol import run_consumer, with_output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.config.ep import EpConfig
+    from latebind.ecosystems.wheel.environment import Installed
+    from latebind.verify.run.bench import Bench
+
+_SOURCE = Path(__file__).with_name("host")
+_ADVICE = (
+    "Nothing of a provider may use ONNX Runtime after ReleaseEpFactory(): release what it holds there, and end its "
+    "threads; static objects with destructors and exit handlers run after the runtime has been released."
+)
+_FILLED = {"MALLOC_PERTURB_": "165"}
+"""glibc then overwrites what is freed, so that using it afterwards crashes and does not depend on chance."""
+
+
+def run_host_cell(bench: Bench) -> Outcome:
+    """Install, compile, and run the host once for each execution provider of the project.
+
+    Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
+    """
+    wheels = wheels_of(bench)
+    with failing_at("prepare"):
+        rid = bench.cell.target
+        include = f"-DLATEBIND_INCLUDE={folder('loader') / 'include'}"
+        floor = bench.config.floor(target(rid))
+        program = build_for(rid, floor, _SOURCE, bench.work / "host", include, log=bench.log)
+    with failing_at("install"):
+        ready = installed(bench, wheels)
+    outcome = Outcome(cell=bench.cell, state=State.PASSED)
+    for ep in _providers(bench):
+        outcome = _tried(bench, ready, program, ep)
+        if outcome.state is not State.PASSED:
+            break
+    return outcome
+
+
+def _providers(bench: Bench) -> Iterator[EpConfig]:
+    yield from (package.ep for package in bench.config.packages.values() if package.ep is not None)
+
+
+def _tried(bench: Bench, ready: Installed, program: Path, ep: EpConfig) -> Outcome:
+    """One provider in a process of its own. Raises NotRun without a device for it, PhaseError without a result."""
+    library = _library_in(ready.environment.site / ep.module)
+    result = ready.answers / "result.json"
+    ended = run_consumer(
+        [program, ready.library, library, ep.names[0], result, *ep.names],
+        name=f"the host in C, with {library.name},",
+        result=result,
+        cwd=ready.home,
+        env={**clean_environment(), **_FILLED, **bench.situation.environment},
+        log=bench.log,
+        advice=_ADVICE,
+    )
+    if ended.status == 0 and ended.result.no_device:
+        raise NotRun("no-device", ended.result.no_device)
+    if is_crash(ended.status):  # after the result
+        reason = with_output(f"the host in C {ending(ended.status)} after it had released the runtime", ended.output)
+        facts = {"phase": "load"}
+        return Outcome(cell=bench.cell, state=State.FAILED, reason=f"{reason}\n{_ADVICE}", facts=facts)
+    return judge_program(bench, ended, ready.library)
+
+
+def _library_in(module: Path) -> Path:
+    """The library of a module that exports a provider's entry points. Raises InputError when there is none."""
+    for path in sorted(module.iterdir()) if module.is_dir() else ():
+        data = path.read_bytes() if path.is_file() else b""
+        images = read_images(data, path.name) if sniff(data[:PEEK]) else ()
+        if any(row.name == EP_EXPORTS[0] for image in images for row in image.exports):
+            return path
+    raise InputError(f"no library exports {EP_EXPORTS[0]}", where=os.fspath(module))

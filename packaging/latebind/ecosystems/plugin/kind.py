@@ -1,0 +1,51 @@
+"""Packages of plugin execution providers for ONNX Runtime: wheels and nupkgs, whose helpers are generated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.nuget.kind import nupkg_kind
+from latebind.ecosystems.plugin.pack import pack_ep_wheel, write_ep_helper
+from latebind.ecosystems.wheel.kind import plan_wheels
+from latebind.filenames import wheel_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackRun
+
+
+def _plan(config: Config, suited: Mapping[str, Sequence[str]], _rids: Sequence[str]) -> list[PlannedFile]:
+    sources = {name: config.file.name for name, package in config.packages.items() if package.ep is not None}
+    return plan_wheels(config, suited, sources)
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    return [
+        PackageJob(name=f"ep wheel {name} {stage.rid}", package=name, stages=(stage,))
+        for name, package in run.config.packages.items()
+        if package.ep is not None
+        for stage in run.suited(name)
+    ]
+
+
+def _make(run: PackRun, job: PackageJob) -> Sequence[Path]:
+    (stage,) = job.stages
+    file = run.dist / wheel_file(run.config, job.package, stage.rid, stage.manifest.floor)
+    return [pack_ep_wheel(run.config, job.package, stage, file)]
+
+
+EP_WHEELS = PackageKind(
+    name="wheel",
+    is_for_targets=lambda package: package.ep is not None,
+    plan=_plan,
+    jobs=_jobs,
+    make=_make,
+)
+EP_NUPKGS = nupkg_kind(
+    lambda package: package.ep is not None,
+    lambda run, job: write_ep_helper(run.config, job.package, job.stages, run.workdir / "build" / "ep" / job.package),
+)

@@ -1,0 +1,206 @@
+"""Makes the packages of a plugin execution provider: the wheel with its module, and the sources of the .NET helper."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from latebind.binary import read_images
+from latebind.build.imports import WHEEL_MANIFEST
+from latebind.build.notices import notices
+from latebind.build.promise import refuse_broken
+from latebind.build.sbom import sbom, sbom_file
+from latebind.build.stage import manifest_text
+from latebind.config.ep import EP_EXPORTS
+from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
+from latebind.errors import BuildError
+from latebind.filenames import tag
+from latebind.system.archive import Entry, write_text, write_zip
+from latebind.system.wheelfile import record_digest
+from latebind.templates import render
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+    from latebind.config.ep import EpConfig
+
+_PYTHON = ">=3.10"
+"""onnxruntime's own wheels ask for it since 1.20."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpFiles:
+    """The files of an execution provider for one target: the library, and what must be next to it."""
+
+    library: Path
+    companions: tuple[Path, ...]
+
+    @property
+    def every(self) -> tuple[Path, ...]:
+        """The library first."""
+        return (self.library, *self.companions)
+
+
+def ep_of(config: Config, package: str) -> EpConfig:
+    """The `ep` table of a package. Raises BuildError when there is none."""
+    ep = config.packages[package].ep
+    if ep is None:
+        raise BuildError(f"package {package} has no table ep", where=f"package.{package}.ep")
+    return ep
+
+
+def ep_files(config: Config, package: str, stage: Stage) -> EpFiles:
+    """The library that exports the entry points, and the files that `companions` matches.
+
+    Raises BuildError when no library or several export them, a library is neither, two files have one name, or a
+    library needs a newer system than the stage's floor.
+    """
+    component, ep = config.packages[package].component, ep_of(config, package)
+    refuse_broken(config, package, stage)
+    libraries = stage.libraries(component)
+    own = [path for path in libraries if _exports_entry(path)]
+    if len(own) != 1:
+        named = ", ".join(path.name for path in own or libraries)
+        raise BuildError(
+            f"{'no library' if not own else 'more than one library'} of component {component} exports "
+            f"{EP_EXPORTS[0]}: {named}",
+            where=str(stage.root),
+            advice="Install one library with that export into the component.",
+        )
+    staged = [stage.root / row.path for row in stage.manifest.files if row.path.startswith(f"{component}/")]
+    matched = [path for path in staged if any(fnmatchcase(path.name, glob) for glob in ep.companions)]
+    companions = tuple(path for path in matched if path != own[0] and path not in stage.links)
+    left = [path.name for path in libraries if path not in (own[0], *companions)]
+    if left:
+        raise BuildError(
+            f"component {component} installs {left[0]}, which is neither {own[0].name} nor a companion",
+            where=config.file.name,
+            advice=f'Add it to package.{package}.ep.companions: ["{left[0]}"].',
+        )
+    names = [path.name.lower() for path in (own[0], *companions)]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise BuildError(f"component {component} installs {twice} twice", where=str(stage.root))
+    return EpFiles(library=own[0], companions=companions)
+
+
+def pack_ep_wheel(config: Config, package: str, stage: Stage, path: Path) -> Path:
+    """Write the wheel for a target; equal inputs give equal bytes. Raises BuildError as ep_files() does."""
+    ep, files = ep_of(config, package), ep_files(config, package, stage)
+    module = [
+        Entry(name=f"{ep.module}/__init__.py", data=_module(config, ep, files.library.name).encode()),
+        Entry(name=f"{ep.module}/py.typed", data=b""),
+        *(Entry(name=f"{ep.module}/{file.name}", data=file.read_bytes()) for file in files.every),
+        *(
+            Entry(name=name, data=text.encode())
+            for name, text in hook_files(config, package, ep.module, ep.distribution).items()
+        ),
+    ]
+    info = f"{ep.module}-{Version(config.project.version)}.dist-info"
+    rows = [*module, *(Entry(name=f"{info}/{name}", data=data) for name, data in _info(config, package, stage, files))]
+    record = "".join(
+        f"{row.name},{record_digest(row.data)},{len(row.data)}\n" for row in sorted(rows, key=lambda e: e.name)
+    )
+    rows.append(Entry(name=f"{info}/RECORD", data=f"{record}{info}/RECORD,,\n".encode()))
+    write_zip(path, rows)
+    return path
+
+
+def write_ep_helper(config: Config, package: str, stages: Sequence[Stage], folder: Path) -> Path:
+    """Write the managed project whose assembly finds the library, and return its folder."""
+    ep, nuget = ep_of(config, package), config.packages[package].nuget
+    name = nuget.id if nuget is not None else ep.nuget_id
+    files = [(stage.rid, ep_files(config, package, stage).library.name) for stage in stages]
+    own = f"{name.rpartition('.')[2].replace('-', '')}Ep"
+    code = render("ep_helper.cs.j2", id=name, namespace=_namespace(name), names=ep.names, files=files, **{"class": own})
+    write_text(folder / f"{own}.cs", code)
+    company = ", ".join(config.project.authors) or config.project.name
+    write_text(folder / f"{name}.csproj", render("ep_helper.csproj.j2", assembly=name, company=company))
+    return folder
+
+
+def _namespace(id_: str) -> str:
+    """The id as a namespace of C#."""
+    return ".".join(part if part[:1].isalpha() else f"_{part}" for part in id_.replace("-", "_").split("."))
+
+
+def _exports_entry(path: Path) -> bool:
+    images = read_images(path.read_bytes(), str(path))
+    return any(row.name == EP_EXPORTS[0] for image in images for row in image.exports)
+
+
+def _module(config: Config, ep: EpConfig, library: str) -> str:
+    return render(
+        "ep_module.py.j2",
+        **_words(config, ep),
+        title=f"{(config.project.description or ep.names[0]).rstrip('.')}.",
+        version=str(Version(config.project.version)),
+        library=library,
+    )
+
+
+def _words(config: Config, ep: EpConfig) -> dict[str, object]:
+    """What the templates of both languages name."""
+    return {
+        "id": ep.id,
+        "names": ep.names,
+        "module": ep.module,
+        "distribution": ep.distribution,
+        "supported": ep.supported,
+        "description": config.project.description or f"The execution provider {ep.names[0]} for ONNX Runtime.",
+    }
+
+
+def _info(config: Config, package: str, stage: Stage, files: EpFiles) -> list[tuple[str, bytes]]:
+    """The files of .dist-info but RECORD."""
+    project, ep = config.project, ep_of(config, package)
+    wheel = ["Wheel-Version: 1.0", "Generator: latebind", "Root-Is-Purelib: false"]
+    wheel.append(f"Tag: {tag('py3-none', stage.rid, stage.manifest.floor)}")
+    purl = f"pkg:pypi/{ep.distribution}@{project.version}"
+    held = notices(config, files.every)
+    found = [
+        ("METADATA", _metadata(config, ep, tuple(held)).encode()),
+        ("entry_points.txt", "[{}]\n{} = {}\n".format(HOOK_GROUP, *hook_entry(ep.module)).encode()),
+        ("WHEEL", ("\n".join(wheel) + "\n").encode()),
+        (f"sboms/{sbom_file(config)}", sbom(config, package, [stage], purl)),
+        (WHEEL_MANIFEST, _manifest(stage, files).encode()),
+        *((f"licenses/{name}", data) for name, data in held.items()),
+    ]
+    if project.license_file:
+        license_file = config.root / project.license_file
+        found.append((f"licenses/{license_file.name}", license_file.read_bytes()))
+    return found
+
+
+def _manifest(stage: Stage, files: EpFiles) -> str:
+    """What the files were built from, so that `stage --import` can read the wheel."""
+    rows = tuple(row for row in stage.manifest.files if stage.root / row.path in files.every)
+    return manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
+
+
+def _metadata(config: Config, ep: EpConfig, held: Sequence[str]) -> str:
+    """Core metadata 2.4. It requires no distribution: there are several of ONNX Runtime, and any of them will do."""
+    project = config.project
+    fields = [
+        ("Metadata-Version", "2.4"),
+        ("Name", ep.distribution),
+        ("Version", str(Version(project.version))),
+        ("Summary", project.description),
+        ("Project-URL", f"Source, {project.repository}" if project.repository else ""),
+        ("Author", ", ".join(project.authors)),
+        ("License-Expression", project.license),
+        ("License-File", Path(project.license_file).name if project.license_file else ""),
+        *(("License-File", name) for name in held),
+        ("Requires-Python", _PYTHON),
+        ("Description-Content-Type", "text/markdown"),
+    ]
+    head = "".join(f"{name}: {value}\n" for name, value in fields if value)
+    own = f"{(config.root / project.readme).read_text('utf-8').rstrip()}\n\n" if project.readme else ""
+    return f"{head}\n{own}{render('ep_description.md.j2', **_words(config, ep))}"

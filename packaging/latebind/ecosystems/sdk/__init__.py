@@ -1,0 +1,1 @@
+"""Archives for C and C++: headers, libraries, files for CMake and pkg-config."""

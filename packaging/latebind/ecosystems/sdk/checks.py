@@ -1,0 +1,186 @@
+"""Checks LB430-LB433: whether programs can be compiled with an SDK archive, wherever it is unpacked."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+from latebind.audit.checks.dependencies import comparable_version
+from latebind.audit.engine.platforms import rid_arch
+from latebind.audit.engine.registry import Hit, Skip, check
+from latebind.audit.engine.wording import own_name
+from latebind.audit.readers.sdk_files import HEADERS, included, linked, sdk_paths, sdk_texts
+from latebind.binary.implib import import_library
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File
+
+_CMAKE_VERSION = re.compile(r'^\s*set\s*\(\s*PACKAGE_VERSION\s+"?([^"\s)]+)', re.MULTILINE | re.IGNORECASE)
+_PC_VERSION = re.compile(r"^Version:\s*(\S+)", re.MULTILINE)
+_SONAME = re.compile(r'IMPORTED_SONAME\w*\s+"([^"]+)"')
+_LIBDIR = re.compile(r"/lib(?:32|64)?(?:/[a-z0-9_]+(?:-[a-z0-9_]+)+)?$")
+_IMPORT_LIBRARIES = ("{}.lib", "lib{}.dll.a", "{}.dll.a")
+_LINKED = ("lib{}.so", "lib{}.dylib", "lib{}.a", "{}.lib", "lib{}.dll.a", "{}.dll.a")
+
+
+def _top(package: Contents) -> str:
+    """The folder that holds everything; "" where there are several."""
+    tops = {file.name.partition("/")[0] for file in package.files}
+    return next(iter(tops)) if len(tops) == 1 else ""
+
+
+@check(
+    "LB430",
+    "SDK that works in one place only",
+    "error",
+    because="No program can be compiled with it on another machine.",
+    kinds=("sdk",),
+    example="lib/pkgconfig/latenn.pc has prefix=/usr/local",
+    cure="Derive every path from ${CMAKE_CURRENT_LIST_DIR} or ${pcfiledir}. latebind pack does.",
+)
+def not_relocatable(package: Contents) -> Iterator[Hit | Skip]:
+    """Users unpack an SDK anywhere, and package managers move it again.
+
+    An absolute path in a .cmake or .pc file exists only on the build machine, and a path that leaves the archive's
+    folder finds something else, or nothing.
+    """
+    top = _top(package)
+    for row in sdk_paths(package):
+        if row.is_absolute:
+            yield Hit(inner=row.file, message=f"contains the absolute path {row.path}", evidence=(row.line,))
+        elif not _is_inside(row.path, top):
+            yield Hit(inner=row.file, message="names a path outside of the archive", evidence=(row.line,))
+
+
+def _is_inside(path: str, top: str) -> bool:
+    return not path.startswith("..") and (not top or path.partition("/")[0] == top)
+
+
+@check(
+    "LB431",
+    "SDK that names a missing file",
+    "error",
+    because="No program can be compiled, linked or started with it. A warning for a header, which #if may leave out.",
+    kinds=("sdk",),
+    example="latenn-config.cmake names lib/liblatenn.so, but the archive has lib/liblatenn.so.1",
+    cure="Install the file, or correct the path. latebind pack writes both from the staged files.",
+)
+def names_missing(package: Contents) -> Iterator[Hit | Skip]:
+    """CMake and the linker find nothing at a path that does not exist.
+
+    The archive also needs a file named like the SONAME: the linker writes that name into programs, and their loader
+    looks for it.
+    """
+    names = {*(file.name for file in package.files), *package.links}
+    folders = {posixpath.dirname(name) for name in names}
+    folders |= {parent for folder in folders for parent in _parents(folder)}
+    bases = {posixpath.basename(name) for name in names}
+    top = _top(package)
+    for row in sdk_paths(package):
+        is_judged = not row.may_lack and not row.is_absolute and _is_inside(row.path, top)
+        if is_judged and row.path not in names | folders:
+            inner = row.path.removeprefix(f"{top}/")
+            yield Hit(inner=row.file, message=f"names {inner}, which is not in the archive", evidence=(row.line,))
+    for file, text in sdk_texts(package, ".cmake"):
+        for soname in _SONAME.findall(text):
+            if posixpath.basename(soname) not in bases:
+                yield Hit(inner=file, message=f"names {soname}, which is not in the archive", evidence=(soname,))
+    for file, text in sdk_texts(package, ".pc"):
+        wanted = linked(text)
+        if wanted and not any(form.format(name) in bases for name in wanted for form in _LINKED):
+            shown = " ".join(f"-l{name}" for name in wanted)
+            yield Hit(inner=file, message=f"links {shown}, and the archive has no such library", evidence=(shown,))
+    yield from _own_names_missing(package, bases)
+    yield from _headers_missing(package, names)
+
+
+def _own_names_missing(package: Contents, bases: set[str]) -> Iterator[Hit]:
+    """The linker writes a library's own name into programs, whatever name the CMake files use."""
+    for file, image in package.images:
+        own = posixpath.basename(image.soname)
+        is_linked = file.base.startswith("lib") and _LIBDIR.search(file.folder) is not None
+        if own and own not in bases and image.format != "pe" and is_linked:
+            text = f"is linked as {own}, which is not in the archive"
+            yield Hit(inner=file.name, message=text, evidence=(own_name(image),))
+
+
+def _headers_missing(package: Contents, names: set[str]) -> Iterator[Hit]:
+    """A header may be included by its path from any folder that programs search, so the end of a path is compared."""
+    there: dict[str, list[str]] = {}
+    for name in names:
+        there.setdefault(posixpath.basename(name), []).append(f"/{name}")
+    for file, text in sdk_texts(package, *HEADERS):
+        for named in included(text):
+            path = posixpath.normpath(named)
+            while path.startswith("../"):
+                path = path.removeprefix("../")
+            if not any(name.endswith(f"/{path}") for name in there.get(posixpath.basename(path), ())):
+                message = f"includes {named}, which is not in the archive"
+                yield Hit(inner=file, message=message, evidence=(f'#include "{named}"',), severity="warning")
+
+
+def _parents(folder: str) -> Iterator[str]:
+    while folder:
+        folder = posixpath.dirname(folder)
+        yield folder or "."
+
+
+@check(
+    "LB432",
+    "SDK of another version than its name",
+    "error",
+    because="find_package and pkg-config refuse it, or take it for another version.",
+    kinds=("sdk",),
+    example="latenn-1.1.0-linux-x64-sdk.tar.gz has Version: 1.0.0 in latenn.pc",
+    cure="Pack the archive again from one version: latebind pack.",
+)
+def other_version(package: Contents) -> Iterator[Hit | Skip]:
+    """Users request a version in CMake and pkg-config, and the archive's file name promises that version."""
+    if package.sdk is None:
+        return
+    name = package.sdk["version"]
+    for suffix, form in ((".cmake", _CMAKE_VERSION), (".pc", _PC_VERSION)):
+        for file, text in sdk_texts(package, suffix):
+            if (match := form.search(text)) and comparable_version(match[1]) != comparable_version(name):
+                yield Hit(inner=file, message=f"is of version {match[1]}, not {name}", evidence=(match[0].strip(),))
+
+
+@check(
+    "LB433",
+    "SDK without what a program needs",
+    "error",
+    because="Nothing can be compiled or linked with it.",
+    kinds=("sdk",),
+    example="bin/latenn.dll without lib/latenn.lib",
+    cure="Install the headers with DESTINATION include, and the libraries with ARCHIVE DESTINATION lib.",
+)
+def lacks_parts(package: Contents) -> Iterator[Hit | Skip]:
+    """A compiler needs headers. On Windows a linker needs an import library for the CPU, which names the DLL."""
+    if package.sdk is None:
+        return
+    if not any("/include/" in f"/{file.name}" for file in package.files):
+        yield Hit(message="has no header in include/", evidence=("missing: include/",))
+    for file in package.native:
+        if file.format == "pe" and file.base.lower().endswith(".dll"):
+            yield from _without_import_library(package, file, rid_arch(package.sdk["rid"]))
+
+
+def _without_import_library(package: Contents, file: File, arch: str) -> Iterator[Hit]:
+    wanted = [form.format(file.base.rpartition(".")[0]).lower() for form in _IMPORT_LIBRARIES]
+    found = {name: data for name, data in package.texts.items() if posixpath.basename(name).lower() in wanted}
+    if not found:
+        yield Hit(inner=file.name, message="has no import library", evidence=(f"missing: lib/{wanted[0]}",))
+    for name, data in found.items():
+        read = import_library(data)
+        archs, libraries = read or (frozenset[str](), frozenset[str]())
+        if arch not in archs:
+            seen = ", ".join(sorted(archs)) or "no code"
+            yield Hit(
+                inner=name, message=f"is an import library for {seen}, not {arch}", evidence=(f"machine: {seen}",)
+            )
+        elif libraries and file.base.lower() not in libraries:
+            seen = ", ".join(sorted(libraries))
+            yield Hit(inner=name, message=f"imports from {seen}, not from {file.base}", evidence=(seen,))

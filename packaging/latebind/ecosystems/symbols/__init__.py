@@ -1,0 +1,1 @@
+"""Archives of native debug symbols."""

@@ -1,0 +1,42 @@
+"""Archives of native debug symbols: one for each target, with all components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.ecosystems.ecosystem import PackageJob, PackageKind, PlannedFile
+from latebind.ecosystems.symbols.pack import pack_symbols
+from latebind.filenames import symbols_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackRun
+
+
+def _plan(config: Config, _suited: Mapping[str, Sequence[str]], rids: Sequence[str]) -> list[PlannedFile]:
+    components = sorted({package.component for package in config.packages.values()})
+    return [
+        PlannedFile(
+            file=symbols_file(config, rid),
+            kind="symbols",
+            package=config.project.name,
+            inputs=tuple(f"stage/{rid}/{one}" for one in components),
+        )
+        for rid in (rids if config.document.native.symbols else ())
+    ]
+
+
+def _jobs(run: PackRun) -> list[PackageJob]:
+    stages = run.stages if run.config.document.native.symbols else ()
+    project = run.config.project.name
+    return [PackageJob(name=f"symbols {stage.rid}", package=project, stages=(stage,)) for stage in stages]
+
+
+SYMBOLS = PackageKind(
+    name="symbols",
+    plan=_plan,
+    jobs=_jobs,
+    make=lambda run, job: [pack_symbols(run.config, job.stages[0], run.workdir, run.dist)],
+)

@@ -1,0 +1,1 @@
+"""Wheels and sdists: packages for Python."""

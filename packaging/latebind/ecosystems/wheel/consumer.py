@@ -1,0 +1,165 @@
+"""Runs a wheel's test case: a clean environment, the project's Python consumer in it, the judgement."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from latebind.ecosystems.wheel.environment import disturbances, freeze, installed, is_left_out, upgrade
+from latebind.errors import InputError, NotRun
+from latebind.model import Outcome, State
+from latebind.plan import unsupplied
+from latebind.text import ending
+from latebind.verify.dist import wheels_for
+from latebind.verify.plan.installers import consumer_environment
+from latebind.verify.run.access import NOBODY, assert_reached, is_root
+from latebind.verify.run.bench import failing_at
+from latebind.verify.run.judge import Expectation, judge
+from latebind.verify.run.protocol import ProcessView, run_consumer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from latebind.ecosystems.wheel.environment import Installed
+    from latebind.model import Artifact
+    from latebind.verify.plan.machine import Machine
+    from latebind.verify.run.bench import Bench
+    from latebind.verify.run.protocol import ConsumerRun
+
+DRIVER = Path(__file__).with_name("inside") / "driver.py"
+
+
+def run_python_cell(bench: Bench) -> Outcome:
+    """Install, run and judge.
+
+    Raises NotRun when the test case cannot be tried here, LatebindError when something other than the packages failed.
+    """
+    wheels = wheels_of(bench)
+    _check_main(bench)
+    if bench.situation.unprivileged and is_root():  # root becomes another user, who must reach what the consumer needs
+        assert_reached(bench.work / "env", _script(bench), DRIVER)
+    chosen = [wheel for wheel in wheels if not is_left_out(bench, wheel)]
+    with failing_at("install"):
+        ready = installed(bench, chosen)
+    if bench.situation.first:
+        outcome = _judged(bench, ready, binds=(bench.situation.first,))
+        if outcome.state is not State.PASSED:
+            return outcome
+        with failing_at("install"):
+            upgrade(bench, ready)
+    return _quiet(bench, ready, chosen, _judged(bench, ready, binds=bench.binds()))
+
+
+def wheels_of(bench: Bench) -> list[Artifact]:
+    """The project's wheels for the target. Raises NotRun when one was not made, or the machine cannot try them."""
+    if not (bench.machine.is_host or bench.scenario.emulated):
+        raise NotRun("not-emulated", f"{bench.machine.title} cannot run it")
+    if bench.machine.is_host and bench.scenario.sandboxed:
+        raise NotRun("no-sandbox", "it would change this very machine")
+    wheels = wheels_for(bench.cell.target, bench.artifacts)
+    made = (name for name, package in bench.config.packages.items() if package.wheel is not None)
+    if len(wheels) < sum(not unsupplied(bench.config, name, bench.cell.target) for name in made):
+        raise NotRun("not-built", "not every wheel of the project was made")
+    return wheels
+
+
+def _script(bench: Bench) -> Path:
+    if bench.scenario.script:
+        return DRIVER.with_name(bench.scenario.script)
+    return bench.config.root / bench.config.document.verify.python
+
+
+def _check_main(bench: Bench) -> None:
+    """Some scenarios call the script's main(arguments). Raises NotRun when it has none."""
+    if not set(bench.situation.action) & {"--threads", "--fork", "--spawn"}:
+        return
+    script = _script(bench)
+    try:
+        rows = ast.parse(script.read_bytes()).body
+    except SyntaxError:  # the consumer itself will report it
+        return
+    if not any(isinstance(row, ast.FunctionDef) and row.name == "main" and row.args.args for row in rows):
+        raise NotRun("no-main", f"{script.name} has no main(arguments)")
+
+
+def _quiet(bench: Bench, ready: Installed, wheels: list[Artifact], outcome: Outcome) -> Outcome:
+    """The outcome, failed when a library does something as soon as it is loaded."""
+    if not bench.scenario.loads_alone or not bench.machine.is_host:
+        return outcome
+    with failing_at("load"):
+        found = disturbances(ready.environment, wheels, ready.home, bench.log)
+    if not found:
+        return outcome
+    reason = "\n".join(filter(None, [*found, outcome.reason]))
+    return replace(outcome, state=State.FAILED, reason=reason, summary="", facts={**outcome.facts, "phase": "load"})
+
+
+def _judged(bench: Bench, ready: Installed, *, binds: tuple[str, ...]) -> Outcome:
+    ended, view = _consumed(bench, ready)
+    if ended.status == 0 and ended.result.no_device:
+        raise NotRun("no-device", ended.result.no_device)
+    wanted = Expectation(
+        scenario=bench.scenario,
+        roots=tuple(str(root) for root in (ready.environment.root, *bench.situation.roots)),
+        values=bench.values(ready.library),
+        reference=bench.reference(),
+        at_least=bench.at_least(),
+        binds=binds,
+        base=ready.prefix,
+        runtime=bench.use.known.file_globs if bench.use else (),
+    )
+    outcome = judge(bench.cell, wanted, ended, view)
+    if bench.machine.is_host or outcome.state is not State.PASSED:
+        return outcome
+    # Nobody may take an emulator for the system itself.
+    title = bench.machine.title
+    return replace(outcome, summary=f"{outcome.summary} (by {title})", facts={**outcome.facts, "machine": title})
+
+
+def _consumed(bench: Bench, ready: Installed) -> tuple[ConsumerRun, ProcessView | None]:
+    """Run the consumer, and read what it and the driver wrote."""
+    script, path, environment, situation = _script(bench), bench.machine.path, ready.environment, bench.situation
+    out, seen = ready.answers / "result.json", ready.answers / "seen.json"
+    seen.unlink(missing_ok=True)
+    words = ["--cases", path(bench.data()), "--out", path(out), *bench.consumer_words()]
+    if situation.layout == "frozen":
+        argv: Sequence[str | Path] = [freeze(bench, environment, script), *words]
+    else:
+        driver = ["--seen", path(seen)]
+        driver += ["--site", path(environment.site)] if environment.packages else []
+        driver += ["--read-only", path(environment.site)] if situation.unprivileged else []
+        argv = bench.machine.argv(
+            environment.python, "-I", path(DRIVER), *driver, *situation.action, "--", path(script), *words
+        )
+    ended = run_consumer(
+        argv,
+        name=bench.scenario.script or bench.config.document.verify.python,
+        result=out,
+        cwd=ready.home,
+        env={**consumer_environment(environment.python, ready.home), **situation.environment},
+        log=bench.log,
+        user=NOBODY if situation.unprivileged and is_root() else None,
+        advice=bench.crash_advice,
+    )
+    libraries = tuple(str(bench.machine.local(name)) for name in ended.result.libraries)
+    ended = replace(ended, result=msgspec.structs.replace(ended.result, libraries=libraries))
+    with failing_at("load"):
+        return ended, None if situation.layout == "frozen" else _view(seen, script, ended.status, bench.machine)
+
+
+def _view(path: Path, script: Path, status: int, machine: Machine) -> ProcessView:
+    """What the driver wrote, by our names of files. Raises InputError when it wrote nothing."""
+    try:
+        seen = msgspec.json.decode(path.read_bytes(), type=ProcessView)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InputError(
+            f"the consumer's process {ending(status)} before its libraries could be listed",
+            where=str(script),
+            advice="End the script with sys.exit(status), not with os._exit() or by a signal.",
+        ) from error
+    places, libraries = (tuple(str(machine.local(name)) for name in names) for names in (seen.path, seen.libraries))
+    return msgspec.structs.replace(seen, path=places, libraries=libraries)

@@ -1,0 +1,291 @@
+"""The two hatchling hooks: one fills in metadata, one puts the native files into wheels and sdists.
+
+A project's pyproject.toml names `latebind` below [tool.hatch.metadata.hooks] and [tool.hatch.build.hooks], each with
+`package = "<name>"`, the package in latebind.toml that the distribution is made of.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import shutil
+import tempfile
+import zipfile
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+from hatchling.plugin import hookimpl
+from packaging.tags import platform_tags
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from latebind.build.extension import refuse_foreign
+from latebind.build.imports import WHEEL_MANIFEST
+from latebind.build.native import needs_compiler, stage_target
+from latebind.build.notices import add_notices, notices
+from latebind.build.promise import newer
+from latebind.build.sbom import sbom, sbom_file
+from latebind.build.sources import native_files
+from latebind.build.stage import Stage, manifest_text
+from latebind.compilers.choose import TOOLCHAIN_VARIABLE, installers_toolchain, missing_requirements
+from latebind.config.file import find, load
+from latebind.ecosystems.wheel.freezing import HOOK_GROUP, hook_entry, hook_files
+from latebind.ecosystems.wheel.pack import metadata_fields, wheel_libraries
+from latebind.ecosystems.wheel.sdist_files import PROJECT_NAME, write_sdist_files
+from latebind.errors import BuildError
+from latebind.filenames import tag
+from latebind.fill import fill
+from latebind.outputs import outputs
+from latebind.plan import unsupplied
+from latebind.system.archive import UNIX, replacing, write_text
+from latebind.system.lock import exclusive
+from latebind.system.tree import is_scratch
+from latebind.tables.pythonabi import abi_tags
+from latebind.tables.targets import host_rid, target, targets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.config.config import Config
+
+WORKDIR_VARIABLE = "LATEBIND_WORKDIR"
+TARGET_VARIABLE = "LATEBIND_TARGET"
+METADATA_VERSION = "2.4"
+"""The first version of core metadata with SPDX licenses (PEP 639). hatchling writes the latest that it knows, and twine
+6.0 to 6.2 refuse 2.5."""
+
+
+class LatebindMetadataHook(MetadataHookInterface):
+    """Fills the dynamic fields: version, dependencies, optional-dependencies, urls."""
+
+    PLUGIN_NAME = "latebind"
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Called by hatchling. `dependencies` in the hook's own table are kept before those that latebind adds."""
+        config = load(find(Path(self.root)))
+        package = _package(config, self.config)
+        fields = metadata_fields(config, package, tuple(self.config.get("dependencies", ())))
+        if canonicalize_name(metadata["name"]) != canonicalize_name(config.wheel_name(package)):
+            raise BuildError(
+                f"the project is called {metadata['name']}, package {package} is {config.wheel_name(package)}",
+                where=f"{self.root}/pyproject.toml",
+                advice=f"Rename one of them, or set package.{package}.wheel.name in {config.file.name}.",
+            )
+        # In an sdist hatchling has filled the fields from PKG-INFO already, and none is dynamic any more.
+        dynamic = metadata.get("dynamic", [])
+        metadata.update({key: value for key, value in fields.items() if key in dynamic})
+
+
+class LatebindBuildHook(BuildHookInterface):  # type: ignore[type-arg]  # hatchling's own configuration class
+    """Puts the staged libraries of one component into the wheel, and all that a build needs into the sdist."""
+
+    PLUGIN_NAME = "latebind"
+    _made: Path | None = None
+    _notices: Mapping[str, bytes] = MappingProxyType({})
+
+    @cached_property
+    def _project(self) -> Config:
+        """The configuration, with the compiler of the user who installs it; `latebind pack` names a target."""
+        config = load(find(Path(self.root)))
+        if TARGET_VARIABLE in os.environ or self.target_name == "sdist" or self._rid not in targets():
+            return config
+        sources = native_files(config, self._workdir_of(config))
+        chosen = installers_toolchain(config.toolchain(self._rid), target(self._rid), sources, is_sdist=config.unpacked)
+        return config.with_toolchain(self._rid, chosen)
+
+    @cached_property
+    def _rid(self) -> str:
+        return os.environ.get(TARGET_VARIABLE) or host_rid()
+
+    @cached_property
+    def _workdir(self) -> Path:
+        return self._workdir_of(self._project)
+
+    @staticmethod
+    def _workdir_of(config: Config) -> Path:
+        return Path(os.environ.get(WORKDIR_VARIABLE) or config.root).resolve()
+
+    def dependencies(self) -> list[str]:
+        """Build requirements: only what this machine lacks, and nothing where an imported stage is packed."""
+        if self.target_name == "sdist" or not needs_compiler(self._project, target(self._rid), self._workdir):
+            return []
+        return missing_requirements(self._project.toolchain(self._rid))
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Called by hatchling before it collects files."""
+        self.build_config.target_config.setdefault("core-metadata-version", METADATA_VERSION)
+        self._check_metadata()
+        self._leave_out()
+        if self.target_name == "sdist":
+            chosen = build_data["force_include"]
+            chosen.pop(str(Path(self.root, PROJECT_NAME)), None)
+            if self.build_config.ignore_vcs:
+                # Hatchling still adds the repository's ignore file, where there is a repository.
+                for path in [path for path, name in chosen.items() if name in (".gitignore", ".hgignore")]:
+                    del chosen[path]
+            made = self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+            chosen |= write_sdist_files(self._project, self._workdir, Path(self.root), made)
+            self.build_config.build_reserved_paths.update(chosen.values())
+        elif self.target_name == "wheel":
+            self._add_libraries(build_data, editable=version == "editable")
+
+    def _leave_out(self) -> None:
+        """Exclude the folders that latebind writes from hatchling's own choice of files."""
+        made = outputs(self._project, self._workdir)
+        for place, folders, _ in os.walk(self.root):
+            ours = {name for name in folders if Path(place, name).resolve() in made}
+            self.build_config.build_reserved_paths.update(
+                os.path.relpath(Path(place, name), self.root) for name in ours
+            )
+            folders[:] = {name for name in folders if not is_scratch(name)} - ours
+
+    def _check_metadata(self) -> None:
+        """Refuse a distribution whose version or extras are not those of the configuration.
+
+        Hatchling asks the metadata hook only for fields that the project declares as dynamic.
+        """
+        fields = metadata_fields(self._project, _package(self._project, self.config))
+        core = self.metadata.core
+        wrong = [] if Version(self.metadata.version) == Version(fields["version"]) else ["version"]
+        extras = fields["optional-dependencies"].items()  # the project may have others of its own
+        wrong += [] if extras <= core.optional_dependencies.items() else ["optional-dependencies"]
+        wrong += [] if set(fields["dependencies"]) <= set(core.dependencies) else ["dependencies"]
+        if wrong:
+            raise BuildError(
+                f"{', '.join(wrong)} of the project are not what {self._project.file.name} says",
+                where=f"{self.root}/pyproject.toml",
+                advice=f"Take them out of [project] and add them to its list `dynamic`: {', '.join(wrong)}.",
+            )
+
+    def _add_libraries(self, build_data: dict[str, Any], *, editable: bool) -> None:
+        config = self._project
+        package = _package(config, self.config)
+        why = unsupplied(config, package, self._rid)
+        if why:
+            raise BuildError(why, advice=f"Build for a target that has it: set {TARGET_VARIABLE}.")
+        kind = config.wheel_kind(package)
+        refuse_foreign(kind, self._rid)
+        with exclusive(self._workdir):
+            stage = stage_target(config, target(self._rid), self._workdir)
+        folder = self.config.get("destination") or self.metadata.name.replace("-", "_")
+        build_data["pure_python"] = False
+        libraries = wheel_libraries(config, package, stage)
+        build_data["tag"] = self._tag(stage, libraries)
+        chosen = build_data["force_include_editable" if editable else "force_include"]
+        for library in libraries:
+            chosen[str(library)] = f"{folder}/{library.name}"
+        self._made = Path(tempfile.mkdtemp(prefix="latebind-"))
+        if editable:
+            chosen.update(self._search_path(folder))
+        else:
+            build_data["extra_metadata"][self._manifest(stage, libraries)] = Path(WHEEL_MANIFEST).name
+            self._add_hook(package, folder, chosen)
+            file = self._made / sbom_file(config)
+            purl = f"pkg:pypi/{config.wheel_name(package)}@{config.project.version}"
+            file.write_bytes(sbom(config, package, [stage], purl))
+            build_data["sbom_files"].append(str(file))
+            self._notices = notices(config, libraries)
+
+    def _add_hook(self, package: str, folder: str, chosen: dict[str, str]) -> None:
+        """Add the hook for PyInstaller, unless the project has its own."""
+        groups = self.metadata.core.entry_points
+        if HOOK_GROUP in groups:
+            return
+        module, made = folder.replace("/", "."), self._made or Path()
+        for name, text in hook_files(self._project, package, module, self.metadata.core.raw_name).items():
+            (made / name).parent.mkdir(parents=True, exist_ok=True)
+            write_text(made / name, text)
+            chosen[str(made / name)] = name
+        groups[HOOK_GROUP] = dict([hook_entry(module)])
+
+    def _tag(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
+        """The wheel's tag. Raises BuildError for a library that needs a newer system.
+
+        An sdist that is installed with the compiler of a Linux gives a wheel for this machine only: its libraries may
+        need what no table of tags covers, such as the C++ library of that compiler.
+        """
+        kind = self._project.wheel_kind(_package(self._project, self.config))
+        if self._is_for_this_machine(stage.rid):
+            newer(stage, libraries)
+            return f"{abi_tags(kind)}-{next(name for name in platform_tags() if name.startswith('linux_'))}"
+        if (error := newer(stage, libraries)) is not None:
+            raise error
+        return tag(kind, stage.rid, stage.manifest.floor)
+
+    def _is_for_this_machine(self, rid: str) -> bool:
+        """Whether a user installs the package here: from an sdist, or from a tree with the compiler of their choice."""
+        chosen = os.environ.get(TOOLCHAIN_VARIABLE) == "host"
+        is_user = TARGET_VARIABLE not in os.environ and (chosen or self._project.unpacked)
+        return is_user and target(rid).system == "linux" and self._project.toolchain(rid) == "host"
+
+    def _search_path(self, folder: str) -> dict[str, str]:
+        """Two files with which Python finds the native files of an editable package, whose sources are elsewhere.
+
+        An editable wheel holds a path to the sources, and the native files, which do not belong among sources.
+        """
+        parts = folder.split("/")
+        name = f"_latebind_{'_'.join(parts)}"
+        code = fill("editable.py", package=".".join(parts), parts=", ".join(f'"{part}"' for part in parts))
+        made = self._made or Path()
+        for suffix, text in ((".py", code), (".pth", f"import {name}\n")):
+            write_text(made / f"{name}{suffix}", text)
+        return {str(made / f"{name}{suffix}"): f"{name}{suffix}" for suffix in (".py", ".pth")}
+
+    def _manifest(self, stage: Stage, libraries: tuple[Path, ...]) -> str:
+        """A file that records what the libraries were built from, so that `stage --import` can read the wheel."""
+        rows = tuple(file for file in stage.manifest.files if stage.root / file.path in libraries)
+        text = manifest_text(dataclasses.replace(stage.manifest, files=rows, key="", imported=False))
+        file = (self._made or Path()) / Path(WHEEL_MANIFEST).name
+        write_text(file, text)
+        return str(file)
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:  # noqa: ARG002
+        """Called by hatchling when the distribution is written."""
+        if self.target_name == "wheel":
+            name_unix(Path(artifact_path))
+            add_notices(Path(artifact_path), self._notices)
+        if self._made is not None:
+            shutil.rmtree(self._made, ignore_errors=True)
+
+
+def name_unix(path: Path) -> None:
+    """Rewrite a zip that was made on another system than Unix.
+
+    Its bytes are then those that the same tool writes on Linux.
+    """
+    with zipfile.ZipFile(path) as archive:
+        rows = [(info, archive.read(info)) for info in archive.infolist()]
+    if all(info.create_system == UNIX for info, _ in rows):
+        return
+    with replacing(path) as aside, zipfile.ZipFile(aside, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in rows:
+            info.create_system = UNIX
+            archive.writestr(info, data)
+
+
+@hookimpl
+def hatch_register_metadata_hook() -> type[MetadataHookInterface]:
+    """Hatchling finds the metadata hook through this."""
+    return LatebindMetadataHook
+
+
+@hookimpl
+def hatch_register_build_hook() -> type[BuildHookInterface]:  # type: ignore[type-arg]
+    """Hatchling finds the build hook through this."""
+    return LatebindBuildHook
+
+
+def _package(config: Config, table: dict[str, Any]) -> str:
+    name = table.get("package", "")
+    if name in config.wheel_sources:
+        return str(name)
+    known = ", ".join(config.wheel_sources)
+    raise BuildError(
+        f"{name!r} is not a package with a wheel in {config.file.name}",
+        where="pyproject.toml, [tool.hatch.*.hooks.latebind]",
+        advice=f'Write package = "...", one of: {known}.',
+    )

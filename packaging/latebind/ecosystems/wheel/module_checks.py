@@ -1,0 +1,144 @@
+"""Checks LB309 and LB310: whether extension modules fit the Pythons that the wheel's tag names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from latebind.audit.engine import platforms
+from latebind.audit.engine.registry import EVERY_FORMAT, Hit, Skip, check
+from latebind.audit.engine.wording import some
+from latebind.tables import pythonabi
+from latebind.text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from latebind.audit.readers.contents import Contents, File, WheelName
+    from latebind.binary import Image
+
+_OWN_ENTRY = ("PyInit_", "PyModExport_")
+_EXPORT = "Build with Py_TARGET_ABI3T and export PyModExport_NAME (PEP 793), or take abi3t out of the tag."
+_DEFINED = frozenset({"PyModuleDef_Init", "PyModule_Create2", "PyModule_FromDefAndSpec2"})
+"""Functions that take a PyModuleDef, whose layout differs in free-threaded CPython (PEP 803)."""
+
+
+@check(
+    "LB309",
+    "Extension module outside the stable ABI",
+    "error",
+    because="Some Pythons that the tag includes cannot import it. A warning if they all happen to export the names.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.abi3.so in a wheel tagged cp310-abi3 uses PyType_GetName, which is new in CPython 3.11",
+    cure="Compile with Py_LIMITED_API set to the oldest CPython of the tag (0x030A0000 for cp310), or raise the tag.",
+)
+def outside_stable_abi(package: Contents, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """`cp310-abi3` promises that the module loads in CPython 3.10 and every newer one.
+
+    Only names of the stable ABI exist in all of them, each from the version that added it. With any other name, the
+    import or the first call fails or behaves differently in some of these Pythons. It is a warning if every CPython so
+    far exports the name. On Windows the names must come from python3.dll, or from python3t.dll under abi3t, because
+    python311.dll exists in CPython 3.11 only.
+
+    Under `abi3t` (PEP 803) free-threaded CPython refuses a module that exports `PyInit_` with a PyModuleDef. Code that
+    uses the layout of PyObject, which abi3t hides, leaves no trace in a binary, so it is not checked.
+    """
+    floor = _floor(wheel)
+    if floor is None:
+        return
+    used = {
+        row.name: row.library.lower()
+        for row in image.imports
+        if row.kind != "weak"
+        and row.name.startswith(("Py", "_Py"))
+        and not row.name.startswith(_OWN_ENTRY)
+        and row.name not in package.exported
+    }
+    if floor > pythonabi.newest():
+        yield Skip(reason=f"this version of latebind does not know the stable ABI of {_dotted(floor)}")
+        return
+    table = pythonabi.stable_names()
+    # Another library that it needs may define names like Python's, such as shiboken's PyEnumMeta_Check.
+    others = {name.lower() for name in image.needed if not platforms.is_system(name) and not platforms.is_python(name)}
+    own = {name for name in used if used[name] in others or (image.format == "elf" and others)}
+    strangers = [f"{name} is not in the stable ABI" for name in sorted(used) if name not in table and name not in own]
+    newer = [
+        f"{name} is new in {_dotted(table[name].since)}"
+        for name in sorted(used)
+        if name in table and table[name].since > floor
+    ]
+    stable = {"python3t.dll"} if "abi3t" in wheel.abis else {"python3.dll"}
+    stable |= {"python3t.dll"} if floor >= pythonabi.ABI3T else set()
+    tied = sorted({library for library in used.values() if platforms.is_python(library)} - stable)
+    tied = [f"imports {library}" for library in tied]
+    if "abi3t" in wheel.abis and image.python_module and not any(row.name.startswith("PyMod") for row in image.exports):
+        tied += [f"{name} is for CPython with the GIL alone" for name in sorted(_DEFINED.intersection(used))]
+    seen = [*strangers, *newer, *tied]
+    if seen:
+        promise = f"cp{floor[0]}{floor[1]}-{'.'.join(wheel.abis)}"
+        yield Hit(
+            message=f"breaks {promise} with {plural(len(seen), 'import')}: {seen[0]}",
+            evidence=some(seen),
+            fix=_EXPORT if tied and tied[-1].endswith("alone") else "",
+            severity="error" if tied or any(row.partition(" ")[0] not in own for row in newer) else "warning",
+        )
+
+
+@check(
+    "LB310",
+    "File name and wheel tag name different ABIs",
+    "error",
+    because="The module is installed but not found.",
+    formats=EVERY_FORMAT,
+    kinds=("wheel",),
+    example="_core.cpython-311-x86_64-linux-gnu.so in a wheel tagged cp310-abi3",
+    cure="Use one ABI for both: the suffix .abi3.so (.pyd on Windows) with an abi3 tag, or one CPython for both.",
+)
+def other_abi_than_tag(package: Contents, file: File, image: Image, wheel: WheelName) -> Iterator[Hit | Skip]:
+    """CPython finds a module by the end of its file name, and installers choose a wheel by its tag.
+
+    A module named for one CPython in a wheel for others is installed but not found: `No module named ...`. CPython
+    finds `.abi3t.so` from 3.15 on, and free-threaded CPython does not find `.abi3.so` from then on. A stable-ABI module
+    in a wheel for one CPython works, but the other CPythons that it could serve cannot install it.
+    """
+    abi = pythonabi.module_abi(file.base)
+    lost = _lost(abi, wheel)
+    if not image.python_module or not abi or (abi in wheel.abis and not lost) or "none" in wheel.abis:
+        return  # LB306 covers wheels whose ABI is none
+    tags = f"{'.'.join(wheel.pythons)}-{'.'.join(wheel.abis)}"
+    evidence = (f"file {file.base}", f"tag {tags}")
+    if abi in ("abi3", "abi3t") and not lost:
+        message = f"is a stable-ABI module, but the tag {tags} excludes all other CPythons"
+        yield Hit(message=message, evidence=evidence, severity="warning")
+    else:
+        stem = file.base.partition(".")[0]
+        twins = [row for row in package.native if row.folder == file.folder and row.base.startswith(f"{stem}.")]
+        fits = len({pythonabi.module_abi(row.base) for row in twins}) > 1  # one for each of several Pythons
+        yield Hit(
+            message=f"is not found by {lost}, for which the tag {tags} installs it"
+            if lost
+            else f"is found only by {abi}, but the wheel is installed for {tags}",
+            evidence=evidence,
+            severity="note" if fits else "error",
+        )
+
+
+def _lost(abi: str, wheel: WheelName) -> str:
+    """Which Pythons of the tag do not find a stable-ABI module of that name; "" for none."""
+    oldest = min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=pythonabi.ABI3T)
+    if abi == "abi3t" and oldest < pythonabi.ABI3T and wheel.abis != ("abi3t",):
+        return f"{_dotted(oldest)}, which knows no .abi3t.so"
+    if abi == "abi3" and any(name.endswith("t") for name in wheel.abis) and oldest >= pythonabi.ABI3T:
+        return f"free-threaded {_dotted(oldest)}, which knows no .abi3.so"
+    return ""
+
+
+def _floor(wheel: WheelName) -> pythonabi.PythonVersion | None:
+    """The oldest CPython of a stable-ABI wheel; None for other wheels."""
+    if {"abi3", "abi3t"}.isdisjoint(wheel.abis):
+        return None
+    return min((version for name in wheel.pythons if (version := pythonabi.floor_of(name))), default=None)
+
+
+def _dotted(version: pythonabi.PythonVersion) -> str:
+    return f"CPython {version[0]}.{version[1]}"

@@ -1,0 +1,116 @@
+"""Makes an sdist and checks that it builds the same wheel as the project's tree."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from latebind.build.inputs import forced_includes
+from latebind.build.sources import hash_sources, native_files
+from latebind.config.config import SDIST_NATIVE
+from latebind.config.file import FILE_NAME, load
+from latebind.ecosystems.wheel.pack import build_distribution
+from latebind.errors import BuildError
+from latebind.filenames import sdist_file
+from latebind.system.archive import replacing, sha256
+from latebind.system.tarball import unpack_tar
+from latebind.system.tree import hash_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackRun
+
+_SHOWN = 5
+
+
+def build_sdist(run: PackRun, package: str, wheel: tuple[Path, str] | None) -> Path:
+    """Make the sdist of a package in `dist`, once it has built `wheel` again: the tree's own wheel, with its RID.
+
+    Without a wheel nothing is compared. The stage of the tree serves both, since its key shows that the sdist carries
+    the same native code: nothing is compiled again.
+
+    Raises BuildError with what differs; an earlier sdist then stays.
+    """
+    config, dist, workdir = run.config, run.dist, run.workdir
+    (workdir / "build").mkdir(parents=True, exist_ok=True)
+    source = config.root / config.wheel_sources[package]
+    with tempfile.TemporaryDirectory(prefix=".sdist-", dir=workdir / "build") as aside:
+        made = build_distribution(source, Path(aside) / sdist_file(config, package), "sdist", rid="", workdir=workdir)
+        root = unpack_tar(made, Path(aside) / "unpacked")
+        _refuse_unbuildable(root, made.name)
+        _refuse_other_sources(run, load(root / FILE_NAME), made.name)
+        if wheel is not None:
+            again = build_distribution(root, Path(aside) / wheel[0].name, "wheel", rid=wheel[1], workdir=workdir)
+            _refuse_other_wheel(wheel[0], again, made.name)
+        with replacing(dist / made.name) as place:
+            shutil.move(made, place)
+    return dist / made.name
+
+
+def _refuse_unbuildable(root: Path, name: str) -> None:
+    if not (root / "pyproject.toml").is_file():
+        raise BuildError(
+            f"{name} would have no pyproject.toml at its root, and installers could not build it",
+            where=name,
+            advice="Keep it among the files of [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+        )
+    outside = [path for path in forced_includes(root) if not path.resolve().is_relative_to(root.resolve())]
+    if outside:
+        shown = ", ".join(Path(os.path.relpath(path, root)).as_posix() for path in outside[:_SHOWN])
+        raise BuildError(
+            f"{name} cannot be built: its pyproject.toml takes files from outside its folder: {shown}",
+            where=name,
+            advice="Copy the files next to pyproject.toml, and name the copies under force-include.",
+        )
+    if (root / "setup.py").is_file():
+        raise BuildError(
+            f"{name} would hold a setup.py next to pyproject.toml: two build systems for one package",
+            where=name,
+            advice='Remove the file, or add exclude = ["/setup.py"] to [tool.hatch.build.targets.sdist].',
+        )
+
+
+def _refuse_other_sources(run: PackRun, unpacked: Config, name: str) -> None:
+    if hash_sources(unpacked, run.workdir) == run.source_hash:
+        return
+    ours, theirs = (
+        {path.relative_to(one.native_source).as_posix(): hash_file(path) for path in native_files(one, run.workdir)}
+        for one in (run.config, unpacked)
+    )
+    shown = ", ".join(_changed(ours, theirs)[:_SHOWN]) or "latebind.toml"
+    raise BuildError(
+        f"{name} would hold other native code than the project: {shown}",
+        where=name,
+        advice=f"The wheel's own files may not be in {SDIST_NATIVE}/, where an sdist has the native code.",
+    )
+
+
+def _refuse_other_wheel(tree: Path, sdist: Path, name: str) -> None:
+    if sha256(tree) == sha256(sdist):
+        return
+    ours, theirs = _members(tree), _members(sdist)
+    changed = _changed(ours, theirs)
+    named = [file for file in changed if not file.endswith("/RECORD")] or changed
+    words = ["is missing" if file not in theirs else "is new" if file not in ours else "differs" for file in named]
+    shown = ", ".join(f"{file} {word}" for file, word in list(zip(named, words, strict=True))[:_SHOWN])
+    raise BuildError(
+        f"a wheel that is built from {name} is not {tree.name}: {shown or 'the archives differ'}",
+        where=name,
+        advice="Add what is missing to [tool.hatch.build.targets.sdist] in the wheel's pyproject.toml.",
+    )
+
+
+def _changed(ours: Mapping[str, object], theirs: Mapping[str, object]) -> list[str]:
+    """The files, by name, that are not the same on both sides."""
+    return sorted(file for file in ours.keys() | theirs.keys() if ours.get(file) != theirs.get(file))
+
+
+def _members(wheel: Path) -> dict[str, int]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {info.filename: info.CRC for info in archive.infolist()}

@@ -1,0 +1,122 @@
+"""Makes every package of a project from its stages, in dist/; remakes only what its inputs have changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from latebind.build.commit import source_commit
+from latebind.build.inputs import outside_hash
+from latebind.build.sources import hash_sources
+from latebind.ecosystems.ecosystem import PackRun
+from latebind.ecosystems.table import KINDS, refused
+from latebind.errors import NotRun
+from latebind.fingerprint import digest, fingerprint
+from latebind.model import Artifact, NotMade
+from latebind.outputs import outputs
+from latebind.pack.ledger import Ledger, Losses
+from latebind.system.archive import sha256, source_date_epoch
+from latebind.system.parallel import each
+from latebind.system.tree import hash_file, hash_tree
+from latebind.tables.kinds import file_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackageJob, PackageKind
+
+ELSEWHERE = ("audit", "verify", "release", "adopt", "commands", "cli.py", "doctor.py", "reproduce.py")
+"""The parts of latebind that packing cannot reach: the layers in pyproject.toml ensure that."""
+_MSBUILD_OUTPUTS = frozenset({"bin", "obj"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackResult:
+    """What packing made, sorted by file name, and what it could not make."""
+
+    artifacts: tuple[Artifact, ...]
+    not_made: tuple[NotMade, ...] = ()
+    losses: Losses = field(default_factory=Losses)
+    """What dist/ had before and has no longer."""
+
+
+def pack(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackResult:
+    """Make all packages of a project from its stages.
+
+    Files that an earlier run made and this one does not make are removed; other files in `dist` stay.
+
+    Raises BuildError or ToolError with the message of the step that failed.
+    """
+    ledger = open_ledger(workdir, dist)
+    run = start_run(config, stages, workdir, dist)
+    artifacts: list[Artifact] = []
+    not_made = list(refused(config, [stage.rid for stage in stages]))
+    for later in (False, True):
+        jobs = [(kind, job) for kind in KINDS if bool(kind.after) is later for job in kind.jobs(run)]
+        for (_, job), result in zip(jobs, each(lambda one: _make(run, ledger, *one), jobs), strict=True):
+            if isinstance(result, NotMade):
+                not_made.append(result)
+            else:
+                run.made[job] = result
+                artifacts += [_artifact(path, job.stages) for path in result]
+    return PackResult(
+        artifacts=tuple(sorted(artifacts, key=lambda row: row.path.name)),
+        not_made=tuple(not_made),
+        losses=ledger.close(),
+    )
+
+
+def open_ledger(workdir: Path, dist: Path) -> Ledger:
+    """What earlier runs made in a working folder."""
+    return Ledger(workdir / "build" / "pack.json", dist)
+
+
+def start_run(config: Config, stages: Sequence[Stage], workdir: Path, dist: Path) -> PackRun:
+    """A run that has made nothing yet."""
+    return PackRun(
+        config=config,
+        stages=stages,
+        workdir=workdir,
+        dist=dist,
+        commit=source_commit(config) if config.project.repository else "",
+        source_hash=hash_sources(config, workdir),
+    )
+
+
+def _make(run: PackRun, ledger: Ledger, kind: PackageKind, job: PackageJob) -> tuple[Path, ...] | NotMade:
+    try:
+        rids = [stage.rid for stage in job.stages]
+        return ledger.make(job.name, hash_package(run, kind, job), rids, lambda: kind.make(run, job))
+    except NotRun as error:
+        return NotMade(package=job.package, kind=kind.name, reason=error.reason, message=str(error))
+
+
+def _artifact(path: Path, stages: Sequence[Stage]) -> Artifact:
+    made_from = tuple(f"stage/{stage.rid} {stage.manifest.key[:12]}" for stage in stages)
+    return Artifact(
+        path=path, kind=file_kind(path.name), sha256=sha256(path), size=path.stat().st_size, made_from=made_from
+    )
+
+
+def hash_package(run: PackRun, kind: PackageKind, job: PackageJob) -> str:
+    """A hash of everything that a package is made from. Raises NotRun as PackageKind.key()."""
+    config, source = run.config, job.source
+    project, made = config.project, outputs(config, run.workdir)
+    there = source is not None and source.is_dir()
+    parts = [
+        *(stage.manifest.key for stage in job.stages),
+        *(file.sha256 for stage in job.stages for file in stage.manifest.files),
+        *(f"{stage.manifest.toolchain} {stage.manifest.floor}" for stage in job.stages),
+        *kind.key(run, job),
+        sha256(config.file),
+        *(hash_file(config.root / file) if file else "" for file in (project.readme, project.license_file)),
+        hash_tree(source, without=_MSBUILD_OUTPUTS, outputs=made) + outside_hash(source, made)
+        if source and there
+        else "",
+        fingerprint(*ELSEWHERE),
+        str(source_date_epoch()),
+    ]
+    return digest(parts)

@@ -1,0 +1,66 @@
+"""Says what a project's dist/ lacks or has out of date, without building or packing anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from latebind.build.stage import open_stage
+from latebind.ecosystems.table import KINDS
+from latebind.errors import NotRun
+from latebind.pack.pack import hash_package, open_ledger, start_run
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from latebind.build.stage import Stage
+    from latebind.config.config import Config
+    from latebind.ecosystems.ecosystem import PackRun
+    from latebind.pack.ledger import Ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Present:
+    """What `latebind pack` has put into dist/."""
+
+    targets: tuple[str, ...] = ()
+    """The targets that were packed; () where this working folder has packed nothing."""
+    missing: tuple[str, ...] = ()
+    """The other targets of the project."""
+    outdated: tuple[str, ...] = ()
+    """Packages that packing would make again, by their names in the ledger, such as `wheel tiny linux-x64`."""
+
+
+def inspect_dist(config: Config, workdir: Path, dist: Path) -> Present:
+    """Compare dist/ with what packing the same targets again would make.
+
+    What a missing tool, such as the .NET SDK, keeps from being compared counts as current.
+    """
+    ledger = open_ledger(workdir, dist)
+    include = config.document.targets.include
+    targets = tuple(rid for rid in include if rid in ledger.targets)
+    if not targets:
+        return Present()
+    stages = [stage for rid in targets if (stage := open_stage(workdir / "stage" / rid)) is not None]
+    return Present(
+        targets=targets,
+        missing=tuple(rid for rid in include if rid not in targets),
+        outdated=tuple(_list_outdated(ledger, start_run(config, stages, workdir, dist))),
+    )
+
+
+def _list_outdated(ledger: Ledger, run: PackRun) -> list[str]:
+    jobs = [(kind, job) for kind in KINDS if not kind.after for job in kind.jobs(run)]
+    names = []
+    for kind, job in jobs:
+        try:
+            if _are_old(job.stages, run) or not ledger.is_current(job.name, hash_package(run, kind, job)):
+                names.append(job.name)
+        except NotRun:
+            continue
+    return names
+
+
+def _are_old(stages: Sequence[Stage], run: PackRun) -> bool:
+    return any(stage.manifest.source_hash != run.source_hash for stage in stages)

@@ -1,0 +1,59 @@
+"""Renders the result of `latebind pack` for the console, as JSON and as Markdown."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from latebind.model import Artifact, NotMade
+    from latebind.pack.ledger import Losses
+    from latebind.pack.pack import PackResult
+
+
+def to_console(packed: PackResult, folder: str) -> str:
+    """A line for each package (place, bytes, SHA-256), and one for each that was not made, with the reason."""
+    width = max((len(_place(row)) for row in packed.artifacts), default=0)
+    lines = [f"{folder}/{_place(row):{width}}  {row.size:>8}  {row.sha256}" for row in packed.artifacts]
+    return "".join(f"{line}\n" for line in [*lines, *(not_made(row) for row in packed.not_made)])
+
+
+def to_json(packed: PackResult) -> str:
+    """The result as JSON; `made_from` names the stages and the beginning of their keys."""
+    rows = [
+        {
+            "file": _place(row),
+            "kind": row.kind,
+            "size": row.size,
+            "sha256": row.sha256,
+            "made_from": list(row.made_from),
+        }
+        for row in packed.artifacts
+    ]
+    return json.dumps({"packages": rows, "not_made": [asdict(row) for row in packed.not_made]}, indent=1) + "\n"
+
+
+def to_markdown(packed: PackResult) -> str:
+    """The result as Markdown, for a job summary or the description of a release."""
+    lines = ["# Packages", "", "| package | kind | bytes | SHA-256 |", "| --- | --- | ---: | --- |"]
+    lines += [f"| `{_place(row)}` | {row.kind} | {row.size} | `{row.sha256}` |" for row in packed.artifacts]
+    lines += ["", *(f"- {not_made(row)}" for row in packed.not_made)] if packed.not_made else []
+    return "\n".join(lines) + "\n"
+
+
+def not_made(row: NotMade) -> str:
+    """One package that was not made, in a sentence."""
+    return f"not made: {row.kind} of {row.package}: {row.reason}: {row.message}"
+
+
+def describe_losses(losses: Losses) -> list[str]:
+    """A line for each file that packing removed from dist/ or narrowed, and the command that packs all targets."""
+    lines = [f"removed from dist/: {', '.join(losses.files)}"] if losses.files else []
+    lines += [f"dist/{file} no longer holds {', '.join(rids)}" for file, rids in losses.targets.items()]
+    return [*lines, "  To pack every target: latebind pack --target all"] if losses.whole_targets else lines
+
+
+def _place(row: Artifact) -> str:
+    """The place of a file below dist/."""
+    return f"symbols/{row.path.name}" if row.kind == "symbols" else row.path.name

@@ -1,0 +1,42 @@
+"""Versions as NuGet, npm and CMake want them."""
+
+from __future__ import annotations
+
+from packaging.version import InvalidVersion, Version
+
+from latebind.errors import BuildError
+
+_PHASES = {"a": "alpha", "b": "beta", "rc": "rc"}
+
+
+def semantic_version(version: str) -> str:
+    """A PEP 440 version in NuGet's normalized form: 1.2 → 1.2.0, 1.2rc1 → 1.2.0-rc.1, 1.2.dev3 → 1.2.0-0.dev.3.
+
+    Development releases get a number first, since SemVer sorts numbers before words and they must come before
+    alphas. A post-release becomes the fourth number, which NuGet knows and SemVer does not.
+
+    Raises BuildError for what NuGet cannot express: epochs, local versions, development releases of pre-releases.
+    """
+    try:
+        parsed = Version(version)
+    except InvalidVersion as error:
+        raise BuildError(f"{version!r} is not a version", advice="Use the form 1.2.3 or 1.2.3rc1.") from error
+    release = [*parsed.release, 0, 0][: max(3, len(parsed.release))]
+    too_much = (
+        (parsed.epoch, "an epoch"),
+        (parsed.local, "a local version"),
+        (parsed.is_devrelease and (parsed.pre or parsed.post is not None), "a development release of a pre-release"),
+        (parsed.post is not None and parsed.pre, "a post-release of a pre-release"),
+        (len(release) + (parsed.post is not None) > 4, "more than four numbers"),  # noqa: PLR2004  # NuGet's limit
+    )
+    for present, what in too_much:
+        if present:
+            raise BuildError(f"version {version} has {what}, which NuGet cannot express", advice="Use the form 1.2.3.")
+    if parsed.post is not None:
+        release.append(parsed.post)
+    if release[3:] == [0]:  # NuGet normalizes 1.2.3.0 to 1.2.3
+        release.pop()
+    text = ".".join(map(str, release))
+    if parsed.pre:
+        return f"{text}-{_PHASES[parsed.pre[0]]}.{parsed.pre[1]}"
+    return text if parsed.dev is None else f"{text}-0.dev.{parsed.dev}"
